@@ -1,0 +1,133 @@
+/**
+ * A lease on the bus: of many bridges one watches a kind, the others stand by. Like client-go's leader election it
+ * compares no clocks: a standby takes over when the holder's record has not changed for the lease's time, measured
+ * on the standby's own clock, by compare-and-set on the record's revision.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KV } from "@nats-io/kv";
+import { isOvertaken } from "./overtaken.ts";
+
+/** Times of a lease, in milliseconds. */
+export interface LeaseTimes {
+  /** The holder renews this often; a standby looks this often. */
+  readonly renewMillis: number;
+  /** The holder stops when it could not renew for so long… */
+  readonly holdMillis: number;
+  /** …and a standby takes over when nothing was renewed for so long. Above `holdMillis`. */
+  readonly takeMillis: number;
+}
+
+export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, takeMillis: 3000 };
+
+/** What holding is for. */
+export interface LeaseOptions {
+  readonly kv: KV;
+  readonly key: string;
+  /** Unique among the candidates. */
+  readonly holder: string;
+  readonly times?: LeaseTimes;
+  readonly signal: AbortSignal;
+  /**
+   * Runs while the lease is held; `held` aborts when it is lost, `assertHeld` looks at the clock as well and throws. The
+   * lease is given back when it returns or throws.
+   */
+  readonly lead: (held: AbortSignal, assertHeld: () => void) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Stands by, leads, and stands by again, until `signal` aborts. */
+export async function holdLease(options: LeaseOptions): Promise<void> {
+  const { signal, onError, times = defaultLease } = options;
+  while (!signal.aborted) {
+    try {
+      const revision = await acquire(options, times);
+      if (revision !== undefined) await leadWhileHeld(options, times, revision);
+    } catch (error) {
+      if (!signal.aborted) onError(error);
+    }
+    await sleep(times.renewMillis * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(
+      () => undefined,
+    );
+  }
+}
+
+/** Waits until the lease is free and takes it; the revision of our record. */
+async function acquire(
+  { kv, key, holder, signal }: LeaseOptions,
+  times: LeaseTimes,
+): Promise<number | undefined> {
+  let seen: { revision: number; since: number } | undefined;
+  while (!signal.aborted) {
+    const entry = await kv.get(key);
+    const now = performance.now();
+    if (entry === null || entry.operation !== "PUT") return claim(() => kv.create(key, holder));
+    if (entry.string() === "") return claim(() => kv.update(key, holder, entry.revision));
+    if (seen?.revision !== entry.revision) seen = { revision: entry.revision, since: now };
+    else if (now - seen.since >= times.takeMillis) return claim(() => kv.update(key, holder, entry.revision));
+    await sleep(times.renewMillis * (0.4 + 0.2 * Math.random()), undefined, { signal });
+  }
+  return undefined;
+}
+
+/** A conditional write; undefined when somebody else has written meanwhile. */
+export async function claim(write: () => Promise<number>): Promise<number | undefined> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isOvertaken(error)) return undefined;
+    throw error;
+  }
+}
+
+async function leadWhileHeld(
+  { kv, key, holder, signal, lead, onError }: LeaseOptions,
+  times: LeaseTimes,
+  first: number,
+): Promise<void> {
+  const held = new AbortController();
+  const lose = (why: string) => held.abort(new Error(`the lease ${key} is lost: ${why}`));
+  const stop = () => lose("the bridge is shutting down");
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  let revision = first;
+  let renewed = performance.now();
+
+  function assertHeld(): void {
+    // A process that was paused reads what it was sent meanwhile before its timers run.
+    const age = performance.now() - renewed;
+    if (age > times.takeMillis) lose(`not renewed for ${Math.round(age)} ms`);
+    held.signal.throwIfAborted();
+  }
+
+  const renewing = (async () => {
+    while (!held.signal.aborted) {
+      await sleep(times.renewMillis, undefined, { signal: held.signal });
+      const sent = performance.now();
+      if (sent - renewed > times.holdMillis) return lose(`not renewed for ${Math.round(sent - renewed)} ms`);
+      const left = times.holdMillis - (sent - renewed);
+      try {
+        const next = await Promise.race([
+          claim(() => kv.update(key, holder, revision)),
+          sleep(left, "late" as const, { signal: held.signal }),
+        ]);
+        if (next === "late") return lose("the bus does not answer");
+        if (next === undefined) return lose("another bridge has taken it");
+        revision = next;
+        renewed = sent;
+      } catch (error) {
+        if (!held.signal.aborted) onError(error);
+      }
+    }
+  })().catch(() => undefined);
+
+  try {
+    await lead(held.signal, assertHeld);
+  } finally {
+    const ours = !held.signal.aborted || signal.aborted;
+    lose("given back");
+    signal.removeEventListener("abort", stop);
+    await renewing;
+    // Given back at once, so that a standby need not wait. If the record has moved on it is not ours to empty.
+    if (ours) await claim(() => kv.update(key, "", revision)).catch(onError);
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * Publishes the changes of one kind. Never older over newer: each publish is a compare-and-set on the subject's last
+ * message, and a version that is not newer than what the bus has is dropped. Two bridges at once do no harm.
+ */
+
+import type { CloudEvent } from "cloudevents";
+import type { Bus } from "../connect.ts";
+import { attribute, type EventMessage, toMessage } from "../events/binding.ts";
+import {
+  addressOf,
+  type Change,
+  changeEvent,
+  isDeletion,
+  publishable,
+  versionOf,
+} from "../events/kubernetes.ts";
+import type { Kind } from "../kube/kind.ts";
+import { compareVersions, type Stored } from "../kube/object.ts";
+import { type PublishObserver, publishUntilAnswered } from "../queue/publish.ts";
+import { keyText, kindSubjects, objectSubject, parseObjectSubject, streams } from "../subjects.ts";
+import { tombstoneTtl } from "../topology.ts";
+import { isOvertaken } from "./overtaken.ts";
+
+/** What the bus has on one subject. */
+interface Known {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleted: boolean;
+  readonly sequence: number;
+}
+
+/** The changes of one kind (in one namespace, if given). */
+export interface Publisher {
+  /**
+   * Publishes a change, if it is news. Resolves when it may be followed by the next one; {@link Publisher.settled}
+   * tells when it is on the bus. Changes of one object keep their order. What a watch tells moves the position; a
+   * list is in no order, so its end does ({@link Publisher.advance}).
+   */
+  publish(change: Change, object: Stored, source: "list" | "watch"): Promise<void>;
+  /** Everything published so far is on the bus. Rejects when something could not be. */
+  settled(): Promise<void>;
+  /** Everything up to this resourceVersion is on the bus; undefined before the first one. */
+  readonly position: string | undefined;
+  /** Moves the position on when nothing has to be published for it: a bookmark, the end of a list. */
+  advance(resourceVersion: string): void;
+  /** The API server has gone back in time: what it says next is news, whatever its version. */
+  forgetVersions(): void;
+  /** Objects that the bus shows as existing, as `namespace/name`. */
+  names(): string[];
+  /** The object vanished while nobody watched: publishes its deletion at this version, with its last known state. */
+  vanished(name: string, resourceVersion: string): Promise<void>;
+}
+
+/** What a publisher needs. */
+export interface PublisherOptions {
+  readonly bus: Bus;
+  readonly cluster: string;
+  readonly kind: Kind;
+  readonly namespace?: string | undefined;
+  /** What is on the bus already: everything up to this resourceVersion. */
+  readonly position?: string | undefined;
+  readonly signal: AbortSignal;
+  /**
+   * Throws when this bridge may have lost the kind to another one without knowing: it was paused. Compare-and-set keeps
+   * old state from replacing newer, but an address that an object had for a while may be empty by now.
+   */
+  readonly assertHeld?: () => void;
+  readonly onPublished: (change: Change) => void;
+  /** A publish was refused for good. Nothing can be published any more; a new publisher starts where this one was. */
+  readonly onFailed?: (error: unknown) => void;
+  /** An object does not fit into a message and was left out, so that it does not keep back all the others. */
+  readonly onOversized?: (object: { subject: string; bytes: number; limit: number }) => void;
+  readonly observe?: PublishObserver;
+}
+
+/** What a message's headers may need beside its payload, in bytes; they hold the object's names a few times. */
+const headerBytes = 4096;
+/** Publishes under way at once: enough to fill the round trips, few enough to feel the bus push back. */
+const maxUnderWay = 128;
+
+/** Opens a publisher: learns from the bus what it already has. */
+export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
+  const { bus, cluster, kind, signal } = options;
+  const known = new Map<string, Known>();
+  const subjectOf = new Map<string, string>();
+  await readKnown(options, (subject, entry) => known.set(subject, entry));
+  const alive = [...known].filter(([, { deleted }]) => !deleted);
+  alive.sort(([, a], [, b]) => compareVersions(a.resourceVersion, b.resourceVersion));
+  const left: { key: string; subject: string; resourceVersion: string }[] = [];
+  for (const [subject, { resourceVersion }] of alive) {
+    const key = keyText(parseObjectSubject(subject));
+    const older = subjectOf.get(key);
+    if (older !== undefined) left.push({ key, subject: older, resourceVersion });
+    subjectOf.set(key, subject);
+  }
+
+  const chains = new Map<string, Promise<void>>();
+  const underWay: { resourceVersion: string; done: boolean }[] = [];
+  let { position } = options;
+  let tasks = 0;
+  let failure: unknown;
+  let freed: (() => void) | undefined;
+
+  /** The message of an event, if it fits. Of a deletion less is needed than the whole last state. */
+  function fitting(subject: string, event: CloudEvent<Stored>, change: Change): EventMessage | undefined {
+    const message = toMessage(event);
+    const bytes = Buffer.byteLength(message.data) + headerBytes;
+    const limit = bus.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    if (bytes <= limit) return message;
+    const object = event.data;
+    if (change === "deleted" && object !== undefined)
+      return toMessage(event.cloneWith({ data: publishable({ ...kind, publish: "metadata" }, object) }));
+    options.onOversized?.({ subject, bytes, limit });
+    return undefined;
+  }
+
+  /** One publish at one subject; drops what is not newer. */
+  async function put(subject: string, event: CloudEvent<Stored>, change: Change): Promise<void> {
+    const version = versionOf(event.id) ?? { uid: "", resourceVersion: "0" };
+    const message = fitting(subject, event, change);
+    if (message === undefined) return;
+    // The changes of one chunk of the watch travel in one write.
+    await turn();
+    for (;;) {
+      const before = known.get(subject);
+      if (before && !isNews(before, version, change)) return;
+      options.assertHeld?.();
+      try {
+        const ack = await publishUntilAnswered(bus, subject, message.data, {
+          headers: message.headers,
+          expect: { lastSubjectSequence: before?.sequence ?? 0 },
+          ...(change === "deleted" && { ttl: tombstoneTtl }),
+          signal,
+          ...(options.observe && { observe: options.observe }),
+        });
+        known.set(subject, { ...version, deleted: change === "deleted", sequence: ack.seq });
+        options.onPublished(change);
+        return;
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+        // Another bridge was here, a tombstone expired, or this is our own publish whose answer was lost.
+        const found = await lastOn(bus, subject);
+        if (found) known.set(subject, found);
+        else known.delete(subject);
+      }
+    }
+  }
+
+  /** Publishes that nothing is there any more, with the last known state, which only the bus has. */
+  async function bury(subject: string, resourceVersion: string): Promise<void> {
+    const last = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject });
+    if (last === null) return;
+    await put(subject, changeEvent(kind, "deleted", last.json<Stored>(), resourceVersion), "deleted");
+  }
+
+  async function apply(change: Change, object: Stored): Promise<void> {
+    const { namespace = "", name, resourceVersion } = object.metadata;
+    const key = keyText({ namespace, name });
+    const subject = objectSubject(cluster, addressOf(kind, object));
+    const before = subjectOf.get(key);
+    const moved = before !== undefined && before !== subject;
+    // Old news: the bus has it elsewhere, in a newer version.
+    if (moved && !isNewer(known.get(before), object)) return;
+    const here = known.get(subject);
+    // A list mostly tells what is known.
+    if (here === undefined || isNews(here, object.metadata, change))
+      await put(subject, changeEvent(kind, change, object), change);
+    if (known.get(subject)?.deleted === false) subjectOf.set(key, subject);
+    else subjectOf.delete(key);
+    // The object has another controller now, or it was made anew under another one. In this order it is never seen as
+    // deleted, and its former controller is told, because its last state there names it.
+    if (moved) await bury(before, resourceVersion);
+  }
+
+  /** Runs a task behind the earlier ones of its object, and keeps the position behind it until it is done. */
+  async function enter(
+    name: string,
+    entry: { resourceVersion: string; done: boolean } | undefined,
+    task: () => Promise<void>,
+  ): Promise<void> {
+    if (failure !== undefined) throw failure;
+    if (entry) underWay.push(entry);
+    tasks++;
+    const chained = (chains.get(name) ?? Promise.resolve()).then(task).then(
+      () => {
+        if (entry) entry.done = true;
+        while (underWay[0]?.done) position = newer(position, underWay.shift()?.resourceVersion);
+      },
+      (error: unknown) => {
+        if (failure === undefined) options.onFailed?.(error);
+        failure ??= error;
+      },
+    );
+    chains.set(name, chained);
+    void chained.then(() => {
+      tasks--;
+      if (chains.get(name) === chained) chains.delete(name);
+      freed?.();
+    });
+    while (tasks >= maxUnderWay && failure === undefined) {
+      await new Promise<void>((resolve) => {
+        freed = resolve;
+      });
+    }
+  }
+
+  // A bridge ended between the two publishes of a move.
+  for (const { key, subject, resourceVersion } of left)
+    await enter(key, undefined, () => bury(subject, resourceVersion));
+
+  return {
+    get position() {
+      return position;
+    },
+    publish(change, object, source) {
+      const clean = publishable(kind, object);
+      const { namespace = "", name, resourceVersion } = clean.metadata;
+      const entry = source === "watch" ? { resourceVersion, done: false } : undefined;
+      return enter(keyText({ namespace, name }), entry, () => apply(change, clean));
+    },
+    async settled() {
+      while (chains.size > 0 && failure === undefined) await Promise.all(chains.values());
+      if (failure !== undefined) throw failure;
+    },
+    advance(resourceVersion) {
+      if (underWay.length === 0) position = newer(position, resourceVersion);
+      else underWay.push({ resourceVersion, done: true });
+    },
+    forgetVersions() {
+      position = undefined;
+      for (const [subject, entry] of known) known.set(subject, { ...entry, resourceVersion: "0" });
+    },
+    names: () => [...subjectOf.keys()],
+    vanished(name, resourceVersion) {
+      return enter(name, undefined, async () => {
+        const subject = subjectOf.get(name);
+        if (subject === undefined) return;
+        await bury(subject, resourceVersion);
+        if (known.get(subject)?.deleted) subjectOf.delete(name);
+      });
+    },
+  };
+}
+
+let nextTurn: Promise<void> | undefined;
+/** Resolves in the next turn of the event loop, for everybody who asked in this one. */
+function turn(): Promise<void> {
+  nextTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      nextTurn = undefined;
+      resolve();
+    });
+  });
+  return nextTurn;
+}
+
+/** A deletion is news at the version the bus already has, too: lists tell it at their own version. */
+function isNews(before: Known, { resourceVersion }: { resourceVersion: string }, change: Change): boolean {
+  const order = compareVersions(resourceVersion, before.resourceVersion);
+  return order > 0 || (order === 0 && change === "deleted" && !before.deleted);
+}
+
+const isNewer = (before: Known | undefined, object: Stored): boolean =>
+  before === undefined || compareVersions(object.metadata.resourceVersion, before.resourceVersion) > 0;
+
+const newer = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || (b !== undefined && compareVersions(b, a) > 0) ? b : a;
+
+const knownFrom = (headers: Parameters<typeof attribute>[0], sequence: number): Known => ({
+  ...(versionOf(attribute(headers, "id")) ?? { uid: "", resourceVersion: "0" }),
+  deleted: isDeletion(attribute(headers, "type")),
+  sequence,
+});
+
+/** Read from the stream's leader: a replica may lag. */
+async function lastOn(bus: Bus, subject: string): Promise<Known | undefined> {
+  const message = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject });
+  return message === null ? undefined : knownFrom(message.header, message.seq);
+}
+
+/** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */
+async function readKnown(
+  { bus, cluster, kind, namespace, signal }: PublisherOptions,
+  each: (subject: string, known: Known) => void,
+): Promise<void> {
+  const consumer = await bus.js.consumers.get(streams.objects, {
+    filter_subjects: [kindSubjects(cluster, kind, namespace)],
+    headers_only: true,
+    inactive_threshold: 30_000,
+  });
+  const { num_pending } = await consumer.info();
+  if (num_pending === 0) return;
+  const messages = await consumer.consume({ max_messages: 1000 });
+  const stop = () => messages.stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const message of messages) {
+      each(message.subject, knownFrom(message.headers, message.seq));
+      if (message.info.pending === 0) break;
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await messages.close();
+  }
+  signal.throwIfAborted();
+}

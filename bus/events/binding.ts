@@ -1,0 +1,47 @@
+/**
+ * CloudEvents on NATS: the binary content mode of the NATS protocol binding. Every attribute is a `ce-` header, its
+ * value percent-encoded as the HTTP binding (section 3.1.3.2) does; the payload is the data.
+ * https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/nats-protocol-binding.md
+ */
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { CloudEvent } from "cloudevents";
+
+const prefix = "ce-";
+
+/** An event as a NATS message. */
+export interface EventMessage {
+  readonly headers: MsgHdrs;
+  readonly data: string;
+}
+
+/** Writes an event whose data is JSON. The SDK has validated the event when it was built. */
+export function toMessage(event: CloudEvent<unknown>): EventMessage {
+  const out = headers();
+  for (const [name, value] of Object.entries(event)) {
+    if (name === "data" || name === "data_base64" || value === undefined || value === null) continue;
+    out.set(prefix + name, encode(String(value)));
+  }
+  return { headers: out, data: event.data === undefined ? "" : JSON.stringify(event.data) };
+}
+
+/** Reads an event back; the SDK validates it. Throws its `ValidationError` on a message that is no CloudEvent. */
+export function fromMessage<T>(message: { headers?: MsgHdrs | undefined; string(): string }): CloudEvent<T> {
+  const attributes: Record<string, unknown> = {};
+  for (const name of message.headers?.keys() ?? []) {
+    if (name.startsWith(prefix))
+      attributes[name.slice(prefix.length)] = attribute(message.headers, name.slice(3));
+  }
+  const text = message.string();
+  return new CloudEvent<T>({ ...attributes, ...(text !== "" && { data: JSON.parse(text) }) } as never);
+}
+
+/** One attribute of an event, without reading the rest; empty if it is not there. */
+export const attribute = (from: MsgHdrs | undefined, name: string): string => {
+  const value = from?.get(prefix + name) ?? "";
+  return value.includes("%") ? decodeURIComponent(value) : value;
+};
+
+/** Printable ASCII stays, but for the space, the double quote and the percent sign. */
+function encode(value: string): string {
+  return /^[!#$&-~]*$/.test(value) ? value : value.replace(/[^!#$&-~]+/gu, encodeURIComponent);
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { ConfigMap, externalKind, Secret } from "../kube/kind.ts";
+import type { Stored } from "../kube/object.ts";
+import { changeEvent, changeType, isDeletion, publishable, versionOf } from "./kubernetes.ts";
+
+const Pod = externalKind({ group: "", version: "v1", kind: "Pod", plural: "pods" });
+const metadata = {
+  name: "a",
+  namespace: "n",
+  uid: "u-1",
+  resourceVersion: "7",
+  annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{secret}", kept: "yes" },
+  managedFields: [{ manager: "m" }],
+};
+const object = (kind: string, more: object): Stored =>
+  ({ apiVersion: "v1", kind, metadata, ...more }) as unknown as Stored;
+
+test("publishable - managed fields and the last-applied annotation stay off the bus", () => {
+  const clean = publishable(Pod, object("Pod", { spec: { x: 1 } }));
+  expect(clean).toEqual({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", namespace: "n", uid: "u-1", resourceVersion: "7", annotations: { kept: "yes" } },
+    spec: { x: 1 },
+  });
+});
+
+test.each([
+  [Secret, { data: { password: "cGFzcw==" }, stringData: { a: "b" }, type: "Opaque" }],
+  [ConfigMap, { data: { a: "b" }, binaryData: { c: "ZA==" }, immutable: true }],
+])("publishable - of $kind only the metadata goes on the bus", (kind, content) => {
+  expect(Object.keys(publishable(kind, object(kind.kind, content))).sort()).toEqual([
+    "apiVersion",
+    "kind",
+    "metadata",
+  ]);
+});
+
+test("change event - its id is the object's identity and version", () => {
+  const event = changeEvent(Pod, "deleted", publishable(Pod, object("Pod", {})), "9");
+  expect(event).toMatchObject({
+    id: "u-1.9",
+    source: "/api/v1/namespaces/n/pods/a",
+    subject: "n/a",
+    type: "dev.denrei.kubernetes.deleted",
+  });
+  expect(versionOf(event.id)).toEqual({ uid: "u-1", resourceVersion: "9" });
+  expect(isDeletion(event.type)).toBe(true);
+  expect(isDeletion(changeType("added"))).toBe(false);
+});

@@ -1,0 +1,78 @@
+/** Changes of Kubernetes objects as CloudEvents. */
+import { CloudEvent } from "cloudevents";
+import { resourcePath } from "../kube/client.ts";
+import type { Kind } from "../kube/kind.ts";
+import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
+import { keyText, type ObjectAddress } from "../subjects.ts";
+import { newTrace } from "./trace.ts";
+
+/** What happened to the object. A list that shows an object for the first time says `added`. */
+export type Change = "added" | "modified" | "deleted";
+
+/** Types of the events: `dev.denrei.kubernetes.added` and so on. */
+export const changeType = (change: Change): string => `dev.denrei.kubernetes.${change}`;
+
+/** The event is about a deletion: its data is the object's last known state. */
+export const isDeletion = (type: string): boolean => type === changeType("deleted");
+
+/**
+ * Identity and version of the object an event is about: the event's `id` is `<uid>.<resourceVersion>`. Undefined for
+ * ids that are not of this form.
+ */
+export function versionOf(id: string): { uid: string; resourceVersion: string } | undefined {
+  const dot = id.lastIndexOf(".");
+  return dot < 0 ? undefined : { uid: id.slice(0, dot), resourceVersion: id.slice(dot + 1) };
+}
+
+/** Where an object is published. */
+export function addressOf(kind: Kind, object: KubeObject): ObjectAddress {
+  return {
+    group: kind.group,
+    kind: kind.kind,
+    namespace: object.metadata.namespace ?? "",
+    owner: controllerOf(object)?.uid ?? "",
+    name: object.metadata.name,
+  };
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * An object without what never goes on the bus: managedFields, the last-applied annotation, and of Secrets and
+ * ConfigMaps everything but the metadata.
+ */
+export function publishable(kind: Kind, object: Stored): Stored {
+  const { managedFields: _managed, ...metadata } = object.metadata as Stored["metadata"] & {
+    managedFields?: unknown;
+  };
+  if (metadata.annotations && lastApplied in metadata.annotations) {
+    const { [lastApplied]: _applied, ...annotations } = metadata.annotations;
+    metadata.annotations = annotations;
+  }
+  const { apiVersion, kind: name } = object;
+  const whole = kind.publish === "object" ? object : {};
+  return { ...whole, apiVersion, kind: name, metadata } as Stored;
+}
+
+/**
+ * The event of one change. `object` must be {@link publishable}; of a deletion it is the last known state, and
+ * `resourceVersion` the version at which it was gone.
+ */
+export function changeEvent(
+  kind: Kind,
+  change: Change,
+  object: Stored,
+  resourceVersion = object.metadata.resourceVersion,
+): CloudEvent<Stored> {
+  const { namespace = "", name, uid } = object.metadata;
+  return new CloudEvent<Stored>({
+    id: `${uid}.${resourceVersion}`,
+    source: resourcePath(kind, namespace, name),
+    type: changeType(change),
+    subject: keyText({ namespace, name }),
+    time: new Date().toISOString(),
+    datacontenttype: "application/json",
+    traceparent: newTrace(),
+    data: object,
+  });
+}

@@ -1,0 +1,281 @@
+/** A small typed client for the Kubernetes API: requests, watches, and one function per verb. */
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as sleep } from "node:timers/promises";
+import { request as send } from "undici";
+import type { KubeConnection } from "./connection.ts";
+import { ApiError, ApiUnreachableError, type StatusBody } from "./errors.ts";
+import { apiVersionOf, type Kind } from "./kind.ts";
+import type { KubeObject, Stored } from "./object.ts";
+
+/** One call. `query` values that are undefined are left out. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** W3C trace context, sent on so that the API server's own traces and audit log join ours. */
+  readonly traceparent?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which object; `namespace` is empty or missing for cluster-scoped kinds. */
+export interface ObjectName {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** Options of a write. */
+export interface WriteOptions {
+  readonly fieldManager: string;
+  readonly traceparent?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly dryRun?: "All" | undefined;
+}
+
+/** What is told about each call: for metrics and debug logs. */
+export type CallObserver = (call: { method: string; path: string; status: number; host: string }) => void;
+
+/** Page of a list. */
+export interface ListPage<T extends KubeObject> {
+  readonly items: Stored<T>[];
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+}
+
+const headersTimeoutMillis = 30_000;
+/** A 429 says that nothing was executed, so any call may be sent again. */
+const maxThrottledRetries = 5;
+
+/** The API server, as one user. */
+export interface KubeClient {
+  readonly connection: KubeConnection;
+  /** Sends a request and returns the parsed body. Throws {@link ApiError} or {@link ApiUnreachableError}. */
+  request<R = unknown>(request: ApiRequest): Promise<R>;
+  /**
+   * Opens a watch and returns its events. The iteration ends when the server ends the watch, throws an
+   * {@link ApiError} that arrives as an event, and closes the connection when it is left.
+   */
+  watch<T extends KubeObject>(request: Omit<ApiRequest, "method">): Promise<AsyncGenerator<WatchEvent<T>>>;
+  get<T extends KubeObject>(kind: Kind<T>, at: ObjectName, signal?: AbortSignal): Promise<Stored<T>>;
+  list<T extends KubeObject>(
+    kind: Kind<T>,
+    namespace?: string,
+    query?: ApiRequest["query"],
+    signal?: AbortSignal,
+  ): Promise<ListPage<T>>;
+  create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): Promise<Stored<T>>;
+  /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it the write is conditional. */
+  mergePatch<T extends KubeObject>(
+    kind: Kind<T>,
+    at: ObjectName,
+    patch: object,
+    options: WriteOptions & { readonly subresource?: "status" },
+  ): Promise<Stored<T>>;
+  /** Server-side apply. */
+  apply<T extends KubeObject>(
+    kind: Kind<T>,
+    object: T,
+    options: WriteOptions & {
+      readonly force: "take-ownership" | "conflict";
+      readonly subresource?: "status";
+    },
+  ): Promise<Stored<T>>;
+  /** Deletes with a precondition on uid and, if given, resourceVersion. */
+  delete(
+    kind: Kind,
+    at: ObjectName,
+    options: Pick<WriteOptions, "traceparent" | "signal"> & {
+      readonly uid?: string | undefined;
+      readonly resourceVersion?: string | undefined;
+      readonly propagation?: "Background" | "Foreground" | "Orphan";
+    },
+  ): Promise<void>;
+}
+
+/** What a watch tells. A bookmark's object has nothing but a resourceVersion. */
+export interface WatchEvent<T extends KubeObject = KubeObject> {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  readonly object: Stored<T>;
+}
+
+/** Path of a kind's collection or of one object. */
+export function resourcePath(kind: Kind, namespace?: string, name?: string, subresource?: string): string {
+  const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${apiVersionOf(kind)}`;
+  const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  const object = name === undefined ? "" : `/${encodeURIComponent(name)}`;
+  return `${root}${scope}/${kind.plural}${object}${subresource ? `/${subresource}` : ""}`;
+}
+
+/** A client over an open connection. `observe` is called once per answered call. */
+export function kubeClient(connection: KubeConnection, observe?: CallObserver): KubeClient {
+  const host = new URL(connection.server).host;
+
+  async function open(request: ApiRequest, dispatcher: KubeConnection["requests"]) {
+    const url = `${connection.server}${request.path}${queryText(request.query)}`;
+    for (let renewed = false; ; renewed = true) {
+      const authorization = await connection.authorization(renewed ? "renew" : "cached");
+      const response = await send(url, {
+        method: request.method,
+        dispatcher,
+        headersTimeout: headersTimeoutMillis,
+        bodyTimeout: dispatcher === connection.watches ? 0 : headersTimeoutMillis,
+        headers: {
+          accept: request.accept ?? "application/json",
+          ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
+          ...(authorization !== undefined && { authorization }),
+          ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+        },
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        ...(request.signal && { signal: request.signal }),
+      }).catch((error: unknown) => {
+        throw unreachable(error, request, connection.server);
+      });
+      observe?.({ method: request.method, path: request.path, status: response.statusCode, host });
+      if (response.statusCode !== 401 || renewed || authorization === undefined) return response;
+      await response.body.dump();
+    }
+  }
+
+  async function refuse(request: ApiRequest, response: Awaited<ReturnType<typeof open>>): Promise<ApiError> {
+    const text = await response.body.text();
+    const seconds = Number(response.headers["retry-after"]);
+    return new ApiError(
+      `${request.method} ${request.path}`,
+      response.statusCode,
+      parseStatus(text),
+      Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+    );
+  }
+
+  const client: KubeClient = {
+    connection,
+    async request<R>(request: ApiRequest): Promise<R> {
+      for (let retry = 0; ; retry++) {
+        const response = await open(request, connection.requests);
+        if (response.statusCode >= 300) {
+          const error = await refuse(request, response);
+          if (error.status !== 429 || retry >= maxThrottledRetries) throw error;
+          await sleep(error.retryAfterMillis ?? 100 * 2 ** retry, undefined, { signal: request.signal });
+          continue;
+        }
+        try {
+          const text = await response.body.text();
+          return (text === "" ? undefined : JSON.parse(text)) as R;
+        } catch (error) {
+          throw unreachable(error, request, connection.server);
+        }
+      }
+    },
+    async watch(options) {
+      const request: ApiRequest = { ...options, method: "GET", query: { ...options.query, watch: 1 } };
+      const response = await open(request, connection.watches);
+      if (response.statusCode !== 200) throw await refuse(request, response);
+      return watchEvents(response.body, request.path);
+    },
+    get: (kind, at, signal) =>
+      client.request({
+        method: "GET",
+        path: resourcePath(kind, at.namespace, at.name),
+        ...(signal && { signal }),
+      }),
+    list: (kind, namespace, query, signal) =>
+      client.request({
+        method: "GET",
+        path: resourcePath(kind, namespace),
+        ...(query && { query }),
+        ...(signal && { signal }),
+      }),
+    create: (kind, object, { fieldManager, dryRun, ...context }) =>
+      client.request({
+        method: "POST",
+        path: resourcePath(kind, object.metadata.namespace),
+        query: { fieldManager, dryRun },
+        body: object,
+        ...context,
+      }),
+    mergePatch: (kind, at, patch, { fieldManager, dryRun, subresource, ...context }) =>
+      client.request({
+        method: "PATCH",
+        path: resourcePath(kind, at.namespace, at.name, subresource),
+        query: { fieldManager, dryRun },
+        contentType: "application/merge-patch+json",
+        body: patch,
+        ...context,
+      }),
+    apply: (kind, object, { fieldManager, dryRun, force, subresource, ...context }) =>
+      client.request({
+        method: "PATCH",
+        path: resourcePath(kind, object.metadata.namespace, object.metadata.name, subresource),
+        query: { fieldManager, dryRun, force: force === "take-ownership" ? true : undefined },
+        contentType: "application/apply-patch+yaml",
+        body: object,
+        ...context,
+      }),
+    delete: (kind, at, { uid, resourceVersion, propagation, ...context }) =>
+      client.request({
+        method: "DELETE",
+        path: resourcePath(kind, at.namespace, at.name),
+        body: {
+          apiVersion: "v1",
+          kind: "DeleteOptions",
+          propagationPolicy: propagation ?? "Background",
+          ...((uid || resourceVersion) && { preconditions: { uid, resourceVersion } }),
+        },
+        ...context,
+      }),
+  };
+  return client;
+}
+
+async function* watchEvents<T extends KubeObject>(
+  stream: Readable,
+  path: string,
+): AsyncGenerator<WatchEvent<T>> {
+  // A stream that is left early reports that it was aborted, to nobody.
+  stream.on("error", () => undefined);
+  for await (const line of lines(stream)) {
+    const event = JSON.parse(line) as WatchEvent<T> | { type: "ERROR"; object: StatusBody };
+    if (event.type === "ERROR")
+      throw new ApiError(`watch of ${path}`, event.object.code ?? 500, event.object);
+    yield event;
+  }
+}
+
+/** The lines of a stream; an unfinished last line is dropped, because its event comes again. */
+async function* lines(stream: Readable): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.write(chunk as Buffer)).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) if (part !== "") yield part;
+  }
+}
+
+function queryText(query: ApiRequest["query"]): string {
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+function parseStatus(text: string): StatusBody {
+  try {
+    return JSON.parse(text) as StatusBody;
+  } catch {
+    return { message: text.slice(0, 500) };
+  }
+}
+
+function unreachable(error: unknown, request: ApiRequest, server: string): unknown {
+  if (request.signal?.aborted) return request.signal.reason;
+  const message = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+  return new ApiUnreachableError(
+    `expected the API server at ${server}, but ${request.method} ${request.path}: ${message}`,
+    {
+      cause: error,
+    },
+  );
+}

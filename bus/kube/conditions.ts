@@ -1,0 +1,53 @@
+/** Conditions (`metav1.Condition`): their schema, and setting them the way the API conventions ask. */
+import { z } from "zod";
+import type { Condition } from "./object.ts";
+
+/** Schema of one condition, for a kind's status. */
+export const conditionSchema = z.object({
+  type: z.string().max(316).describe("Type of condition in CamelCase."),
+  status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
+  reason: z.string().max(1024).describe("Why the condition has this status, in one CamelCase word."),
+  message: z.string().max(32768).describe("The same for people; may be empty."),
+  lastTransitionTime: z.string().meta({ format: "date-time" }).describe("When the status last changed."),
+  observedGeneration: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("The metadata.generation that the condition was set for."),
+});
+
+/** What a reconciler says about its object; times and generation are filled in by {@link withConditions}. */
+export type ConditionUpdate = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+/**
+ * `current` with `updates` in it. `lastTransitionTime` moves only when a status changes, so that writing the same
+ * condition again is no change at all.
+ */
+export function withConditions(
+  current: readonly Condition[] | undefined,
+  updates: readonly ConditionUpdate[],
+  at: { readonly generation: number | undefined; readonly now: Date },
+): Condition[] {
+  const out = [...(current ?? [])];
+  for (const update of updates) {
+    const index = out.findIndex((condition) => condition.type === update.type);
+    const before = index < 0 ? undefined : out[index];
+    const condition: Condition = {
+      ...update,
+      lastTransitionTime:
+        before?.status === update.status
+          ? before.lastTransitionTime
+          : at.now.toISOString().replace(/\.\d+Z$/, "Z"),
+      ...(at.generation !== undefined && { observedGeneration: at.generation }),
+    };
+    if (index < 0) out.push(condition);
+    else out[index] = condition;
+  }
+  return out;
+}
+
+/** `current` without the conditions of the given types. */
+export const withoutConditions = (
+  current: readonly Condition[] | undefined,
+  ...types: string[]
+): Condition[] => (current ?? []).filter((condition) => !types.includes(condition.type));

@@ -1,0 +1,61 @@
+/** What can go wrong with a call to the Kubernetes API. */
+
+/** `metav1.Status`, as far as it is used. */
+export interface StatusBody {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: { readonly retryAfterSeconds?: number };
+}
+
+/** The API server answered, and the answer is no. `status` is the HTTP code, `reason` the machine's word for it. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly reason: string;
+  /** How long the server asks to wait before the next try, in milliseconds. */
+  readonly retryAfterMillis: number | undefined;
+
+  constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
+    super(
+      `${request} was answered ${status} ${body.reason ?? ""}: ${body.message ?? "no message"}${hint(status)}`,
+    );
+    this.status = status;
+    this.reason = body.reason ?? "";
+    this.retryAfterMillis =
+      retryAfterMillis ??
+      (body.details?.retryAfterSeconds ? body.details.retryAfterSeconds * 1000 : undefined);
+  }
+}
+
+const hint = (status: number): string =>
+  status === 401
+    ? ". Check the user of the kubeconfig's current context."
+    : status === 403
+      ? ". Grant it with a Role: `denrei rbac <function>` prints what a function needs."
+      : "";
+
+/** No answer came: refused, reset, timed out, or the certificate is not trusted. */
+export class ApiUnreachableError extends Error {
+  override readonly name = "ApiUnreachableError";
+}
+
+const hasStatus = (error: unknown, status: number): error is ApiError =>
+  error instanceof ApiError && error.status === status;
+
+/** 404: no such object, or no such kind. */
+export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
+
+/** 409 on an update: the object is newer than the caller's copy, or another one of the same name. */
+export const isConflict = (error: unknown): boolean =>
+  hasStatus(error, 409) && error.reason !== "AlreadyExists";
+
+/** 409 on a create: the name is taken. */
+export const isAlreadyExists = (error: unknown): boolean =>
+  hasStatus(error, 409) && error.reason === "AlreadyExists";
+
+/** 410: the resourceVersion is too old; list again. */
+export const isGone = (error: unknown): boolean => hasStatus(error, 410);
+
+/** 422 or 400: the API server refuses the object as it is, and will refuse it again. */
+export const isInvalid = (error: unknown): boolean => hasStatus(error, 422) || hasStatus(error, 400);

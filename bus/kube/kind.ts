@@ -1,0 +1,159 @@
+/**
+ * Kinds. One zod schema is the source of a kind's TypeScript type, of the check at runtime and of its CRD
+ * (`crd.ts`); kinds that others define are declared by {@link externalKind} with a type alone.
+ */
+import type { z } from "zod";
+import type { KubeObject, Stored } from "./object.ts";
+
+/** Where a kind's objects live. */
+export type Scope = "Namespaced" | "Cluster";
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** Columns above 0 are shown with `-o wide` only. */
+  readonly priority?: number;
+}
+
+/** What the platform needs to know to read, watch and write a kind. */
+export interface Kind<T extends KubeObject = KubeObject> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly scope: Scope;
+  /** What of an object may go on the bus. `metadata` is for kinds whose content is secret or bulky. */
+  readonly publish: "object" | "metadata";
+  /** Set for kinds that this project defines. */
+  readonly definition?: KindDefinition;
+  /** Carries the object's type; never set. */
+  readonly example?: T;
+}
+
+/** What makes a kind's CRD. */
+export interface KindDefinition {
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly columns: readonly PrinterColumn[];
+  readonly spec: z.ZodObject;
+  readonly status: z.ZodObject | undefined;
+  readonly description: string;
+}
+
+/** The object type of a kind: `ObjectOf<typeof Hikawa>`. */
+export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+
+/** A kind of ours. */
+export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObject | undefined> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Default: the lower-case kind and an `s`. */
+  readonly plural?: string;
+  readonly scope?: Scope;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly columns?: readonly PrinterColumn[];
+  readonly description: string;
+  readonly spec: Spec;
+  /** With a status schema the kind has the status subresource. */
+  readonly status?: Status;
+}
+
+/**
+ * Defines a kind of this project.
+ *
+ * @example
+ * const Zundoko = defineKind({
+ *   group: "example.com", version: "v1", kind: "Zundoko", description: "A word that was said.",
+ *   spec: z.object({ say: z.enum(["Zun", "Doko"]) }),
+ * });
+ */
+export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject | undefined = undefined>(
+  options: KindOptions<Spec, Status>,
+): Kind<KubeObject<z.infer<Spec>, Status extends z.ZodObject ? z.infer<Status> : undefined>> {
+  const singular = options.kind.toLowerCase();
+  return {
+    group: options.group,
+    version: options.version,
+    kind: options.kind,
+    plural: options.plural ?? `${singular}s`,
+    scope: options.scope ?? "Namespaced",
+    publish: "object",
+    definition: {
+      singular,
+      shortNames: options.shortNames ?? [],
+      categories: options.categories ?? [],
+      columns: options.columns ?? [],
+      description: options.description,
+      spec: options.spec,
+      status: options.status,
+    },
+  };
+}
+
+/** Kinds of the core group whose content never goes on the bus, whatever a declaration says. */
+const confidential = ["Secret", "ConfigMap"];
+
+/** Declares a kind that somebody else defines: Kubernetes itself, or another operator. */
+export function externalKind<T extends KubeObject = KubeObject>(
+  kind: Pick<Kind, "group" | "version" | "kind" | "plural"> & Partial<Pick<Kind, "scope" | "publish">>,
+): Kind<T> {
+  const declared = { scope: "Namespaced", publish: "object", ...kind } as const;
+  return kind.group === "" && confidential.includes(kind.kind)
+    ? { ...declared, publish: "metadata" }
+    : declared;
+}
+
+/** Secrets: only their metadata ever reaches the bus. */
+export const Secret = externalKind({
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  publish: "metadata",
+});
+
+/** ConfigMaps: only their metadata ever reaches the bus. */
+export const ConfigMap = externalKind({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  publish: "metadata",
+});
+
+/** `group/version`, or the bare version of the core group. */
+export const apiVersionOf = (kind: Pick<Kind, "group" | "version">): string =>
+  kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
+
+/** `Hikawa.zundokokiyoshi.kaitoy.github.com`: a kind in logs, metrics and errors. */
+export const kindText = (kind: Pick<Kind, "group" | "kind">): string =>
+  kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
+
+/** The object does not fit its kind's schema, although the API server stores it. */
+export class InvalidObjectError extends Error {
+  override readonly name = "InvalidObjectError";
+}
+
+/**
+ * Checks an object against its kind's schema: the same rules as the CRD's, for objects stored before a rule was
+ * tightened or by a CRD of another version. Throws {@link InvalidObjectError} that names each field.
+ */
+export function checkObject<T extends KubeObject>(kind: Kind<T>, object: Stored<T>): Stored<T> {
+  const schema = kind.definition?.spec;
+  if (schema === undefined) return object;
+  const result = schema.safeParse(object.spec ?? {});
+  if (result.success) return object;
+  const problems = result.error.issues.map(
+    (issue) => `spec${issue.path.map((step) => `.${String(step)}`).join("")}: ${issue.message}`,
+  );
+  throw new InvalidObjectError(
+    `the ${kind.kind} does not fit its schema: ${problems.join("; ")}. Correct the fields, or install the ` +
+      `CRD that belongs to this version (denrei crds | kubectl apply -f -) so that the API server refuses them.`,
+  );
+}

@@ -1,0 +1,150 @@
+/** Configuration of the processes: flags, then environment, then defaults; checked once, at the start. */
+import { accessSync, constants } from "node:fs";
+import { hostname } from "node:os";
+import { z } from "zod";
+import { redacted } from "./redact.ts";
+
+/** `host:port`, `:port` or `[v6]:port`. */
+const address = z
+  .string()
+  .refine(
+    (text) => /^(\[[0-9a-fA-F:]+\]|[^:\s]*):\d{1,5}$/.test(text) && Number(/\d+$/.exec(text)?.[0]) <= 65_535,
+    "expected host:port or :port, with a port from 0 to 65535",
+  );
+
+const dnsLabel = z
+  .string()
+  .regex(
+    /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+    "expected lower-case letters, digits and dashes, at most 63",
+  );
+
+/** `least` to `most`, both included. */
+function wholeNumber(least: number, most: number) {
+  const message = `expected a whole number from ${least} to ${most}`;
+  const inRange = (value: number) => value >= least && value <= most;
+  return z.string().regex(/^\d+$/, message).transform(Number).refine(inRange, message);
+}
+
+const file = z.string().refine((path) => {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}, "expected a file that can be read");
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** Every setting: its flag is `--kebab-case`, its variable the one given here. */
+const settings = {
+  kubeconfig: { env: undefined, schema: z.string().min(1).optional() },
+  context: { env: undefined, schema: z.string().min(1).optional() },
+  natsUrl: {
+    env: "NATS_URL",
+    schema: z
+      .string()
+      .regex(
+        /^((nats|tls):\/\/)?[^\s,/]+\/?(,\s*((nats|tls):\/\/)?[^\s,/]+\/?)*$/,
+        "expected nats://host:port or tls://host:port, or several with commas",
+      )
+      .default("nats://127.0.0.1:4222"),
+  },
+  natsCreds: { env: "NATS_CREDS", schema: file.optional() },
+  natsCa: { env: "NATS_CA", schema: file.optional() },
+  cluster: { env: "DENREI_CLUSTER", schema: dnsLabel.default("default") },
+  replica: {
+    env: "DENREI_REPLICA",
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,100}$/, "expected letters, digits, dots, dashes and underscores, at most 100")
+      .default(() => `${hostname().slice(0, 60)}-${process.pid}`),
+  },
+  streamReplicas: { env: "DENREI_STREAM_REPLICAS", schema: wholeNumber(1, 5).default(1) },
+  ackWaitSeconds: { env: "DENREI_ACK_WAIT_SECONDS", schema: wholeNumber(3, 600).default(10) },
+  httpAddress: { env: "DENREI_HTTP_ADDRESS", schema: address.default("127.0.0.1:0") },
+  logLevel: {
+    env: "DENREI_LOG_LEVEL",
+    schema: z.enum(logLevels, `expected ${logLevels.slice(0, -1).join(", ")} or silent`).default("info"),
+  },
+  namespaces: {
+    env: "DENREI_NAMESPACES",
+    schema: z
+      .string()
+      .optional()
+      .transform((text) => (text ? text.split(",").map((name) => name.trim()) : []))
+      .pipe(z.array(dnsLabel)),
+  },
+  watchSeconds: { env: "DENREI_WATCH_SECONDS", schema: wholeNumber(1, 3600).default(60) },
+} as const;
+
+/** Names of the settings. */
+export type SettingName = keyof typeof settings;
+/** The values of some settings. */
+export type Settings<N extends SettingName> = { [K in N]: z.output<(typeof settings)[K]["schema"]> };
+
+/** Settings that every process reads. */
+export const processSettings = [
+  "kubeconfig",
+  "context",
+  "natsUrl",
+  "natsCreds",
+  "natsCa",
+  "cluster",
+  "replica",
+  "streamReplicas",
+  "ackWaitSeconds",
+  "httpAddress",
+  "logLevel",
+] as const;
+export type ProcessSettings = Settings<(typeof processSettings)[number]>;
+
+/** A setting has a value that it can not have. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** `--nats-url` for `natsUrl`. */
+export const flagOf = (name: SettingName): string =>
+  `--${name.replace(/[A-Z]/g, (char) => `-${char.toLowerCase()}`)}`;
+
+/** The variable of a setting, if it has one. */
+export const variableOf = (name: SettingName): string | undefined => settings[name].env;
+
+/** The value of a setting that nobody has set, as text; undefined when there is none, or each process has its own. */
+export function defaultOf(name: SettingName): string | undefined {
+  if (name === "replica") return undefined;
+  const value = settings[name].schema.safeParse(undefined).data;
+  return value === undefined || String(value) === "" ? undefined : String(value);
+}
+
+/**
+ * Reads settings. Throws {@link ConfigError} that names each wrong one, where it came from, what was expected and what
+ * was found.
+ */
+export function readSettings<N extends SettingName>(
+  names: readonly N[],
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings<N> {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const name of names) {
+    const { env: variable, schema } = settings[name];
+    const fromEnv = variable === undefined || env[variable] === "" ? undefined : env[variable];
+    const found = flags[name] ?? fromEnv;
+    const result = (schema as z.ZodType).safeParse(found);
+    if (result.success) values[name] = result.data;
+    else {
+      const source = flags[name] === undefined ? variable : flagOf(name);
+      const expected = [...new Set(result.error.issues.map((issue) => issue.message))].join("; ");
+      problems.push(`${source}: ${expected}, found "${redacted(String(found))}"`);
+    }
+  }
+  if (problems.length === 1) throw new ConfigError(problems[0]);
+  if (problems.length > 0) {
+    throw new ConfigError(`${problems.length} settings are wrong:\n  ${problems.join("\n  ")}`);
+  }
+  return values as Settings<N>;
+}

@@ -1,0 +1,138 @@
+/** The frame of a process: log, probes, connections, signals, and an orderly end. */
+import { type Logger, pino } from "pino";
+import { Counter, collectDefaultMetrics, Registry } from "prom-client";
+import { type Bus, connectBus } from "../connect.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { BusOptions } from "../topology.ts";
+import { connectCluster } from "./cluster.ts";
+import type { ProcessSettings } from "./config.ts";
+import { startProbes } from "./http.ts";
+import { redacted } from "./redact.ts";
+import { exitCodeOf, onStopSignals } from "./signals.ts";
+import { watchEventLoop } from "./watchdog.ts";
+
+export { type ProcessSettings, processSettings } from "./config.ts";
+
+/** What a process is given to work with. */
+export interface ProcessContext {
+  readonly bus: Bus;
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/** What a process does: returns how to end it and why it may not be ready. */
+export interface Running {
+  stop(): Promise<void>;
+  notReady?(): string | undefined;
+}
+
+/** How the bus is to be set up, from the settings. */
+export const busOptionsOf = (settings: ProcessSettings): BusOptions => ({
+  replicas: settings.streamReplicas,
+  ackWaitMillis: settings.ackWaitSeconds * 1000,
+});
+
+/** An orderly stop that takes longer is broken off, in milliseconds: below a pod's usual grace of 30 s. */
+const stopMillis = 9500;
+
+/**
+ * Connects, starts, serves probes, and runs until a signal asks it to end: in order at the first one, at once at a
+ * second one or while it is still starting. Throws what can not be reached at the start; afterwards lost connections
+ * are retried for ever and show in `/readyz`.
+ */
+export async function runProcess(
+  name: string,
+  settings: ProcessSettings,
+  start: (context: ProcessContext) => Promise<Running>,
+): Promise<void> {
+  const log = pino(
+    {
+      level: settings.logLevel,
+      base: { process: name, replica: settings.replica },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    // The line before a crash is the one that is looked for.
+    pino.destination({ dest: 1, sync: true }),
+  );
+  // A blocked event loop sends no sign of life either: by then its objects are in other hands.
+  const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
+  let running: Running | undefined;
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    onStopSignals({
+      first(signal) {
+        if (running !== undefined) return resolve(signal);
+        log.info({ signal }, "stopped while starting");
+        process.exit(stoppedBy(signal));
+      },
+      again: (signal) => process.exit(exitCodeOf(signal)),
+    });
+  });
+  process.on("uncaughtException", (error) => {
+    log.fatal({ err: error }, "unexpected error, leaving");
+    process.exit(1);
+  });
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const calls = new Counter({
+    name: "rest_client_requests_total",
+    help: "Calls to the API server by code, method and host.",
+    labelNames: ["code", "method", "host"] as const,
+    registers: [registry],
+  });
+  const client = await connectCluster(
+    { path: settings.kubeconfig, context: settings.context },
+    ({ status, method, host }) => calls.inc({ code: status, method, host }),
+  );
+  const bus = await connectBus({
+    url: settings.natsUrl,
+    name: `denrei-${name}`,
+    credentials: settings.natsCreds,
+    ca: settings.natsCa,
+  });
+  let connected = true;
+  void watchConnection(bus, log, (is) => {
+    connected = is;
+  });
+  const probes = await startProbes({
+    address: settings.httpAddress,
+    registry,
+    notReady: () =>
+      running === undefined ? "starting" : !connected ? "the bus is not reachable" : running.notReady?.(),
+  });
+  const { connection } = client;
+  log.info({ probes: probes.url, bus: redacted(settings.natsUrl), apiServer: connection.server }, "starting");
+  running = await start({ bus, client, log, registry });
+  const signal = await signalled;
+  log.info({ signal }, "stopping");
+  const late = setTimeout(() => {
+    log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");
+    process.exit(1);
+  }, stopMillis);
+  await running.stop();
+  await probes.close();
+  await bus.nc.drain().catch(() => undefined);
+  await connection.close();
+  clearTimeout(late);
+  unwatch();
+  log.info("stopped");
+  process.exitCode = stoppedBy(signal);
+}
+
+/** A supervisor that asks for an orderly end and gets it sees success; Ctrl-C ends a command before it was done. */
+const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);
+
+async function watchConnection({ nc }: Bus, log: Logger, set: (connected: boolean) => void): Promise<void> {
+  for await (const status of nc.status()) {
+    if (status.type === "disconnect") {
+      set(false);
+      log.warn({ server: status.server }, "connection to the bus lost, reconnecting");
+    } else if (status.type === "reconnect") {
+      set(true);
+      log.info({ server: status.server }, "connected to the bus again");
+    } else if (status.type === "error") {
+      log.error({ err: status.error }, "the bus reports an error");
+    }
+  }
+}

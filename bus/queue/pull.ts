@@ -1,0 +1,164 @@
+/**
+ * Pulling from a durable consumer with exactly as many messages under way as there are free slots: AckWait runs from
+ * delivery, so a message that waits in a buffer is already ageing.
+ *
+ * Pull requests expire within seconds. An orderly stop lets the open ones expire while it hands back what still
+ * arrives, so that nothing has to wait for a redelivery by timeout.
+ * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createInbox, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import { type Delivery, deliveryOf } from "./delivery.ts";
+
+/** What to pull and how much at a time. */
+export interface PullOptions {
+  readonly nc: NatsConnection;
+  readonly stream: string;
+  readonly consumer: string;
+  /** Messages handled at once. */
+  readonly slots: number;
+  /** Handles one message and acknowledges it. Must not throw; the slot is free when the promise settles. */
+  readonly handle: (delivery: Delivery) => Promise<void>;
+  /** Called with what the server says when it refuses to serve a pull, for logs. */
+  readonly onRefused?: (status: { code: number; description: string }) => void;
+}
+
+/** A running pull. */
+export interface Pull {
+  /** Messages being handled. */
+  readonly busy: number;
+  /** Stops asking, hands back what still arrives, and waits until every slot is free. */
+  stop(): Promise<void>;
+}
+
+const expiresMillis = 2000;
+/** How much longer than its expiry an unanswered pull is waited for. */
+const graceMillis = 1000;
+const refusedPauseMillis = 250;
+
+/** Starts pulling. */
+export function startPull({ nc, stream, consumer, slots, handle, onRefused }: PullOptions): Pull {
+  const inbox = createInbox();
+  // Messages carry the subject they were stored under, not the pull they answer, so only their sum is known.
+  let open = 0;
+  const pulls = new Map<string, { batch: number; until: number }>();
+  let busy = 0;
+  let nextId = 0;
+  let state: "running" | "pausing" | "stopping" = "running";
+  let planned = false;
+  let idle: (() => void) | undefined;
+
+  /** Forgets pulls whose end was never told: no more can be open than the living ones asked for. */
+  function forgetLost(): void {
+    const now = performance.now();
+    let most = 0;
+    for (const [id, { batch, until }] of pulls) {
+      if (until < now) pulls.delete(id);
+      else most += batch;
+    }
+    open = Math.min(open, most);
+  }
+
+  /** Asks once for all the slots that became free in this turn of the event loop. */
+  function plan(): void {
+    if (planned || state !== "running") return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      ask();
+    });
+  }
+
+  function ask(): void {
+    if (state !== "running" || nc.isClosed()) return;
+    const want = slots - busy - open;
+    // While as much is open as became free, a few larger pulls do better than many of one.
+    if (want <= 0 || want < open) return;
+    const id = String(nextId++);
+    open += want;
+    pulls.set(id, { batch: want, until: performance.now() + expiresMillis + graceMillis });
+    nc.publish(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+      JSON.stringify({ batch: want, expires: expiresMillis * 1e6 }),
+      { reply: `${inbox}.${id}` },
+    );
+  }
+
+  async function pause(): Promise<void> {
+    if (state !== "running") return;
+    state = "pausing";
+    await sleep(refusedPauseMillis);
+    if (state !== "pausing") return;
+    state = "running";
+    ask();
+  }
+
+  function settle(): void {
+    busy--;
+    if (state === "stopping") idle?.();
+    else plan();
+  }
+
+  /** The server ends a pull and says how much of it is left. */
+  function ended(message: Msg, code: number): void {
+    pulls.delete(message.subject.slice(inbox.length + 1));
+    open = Math.max(0, open - Number(message.headers?.get("Nats-Pending-Messages") || 0));
+    if (pulls.size === 0) open = 0;
+    if (state === "stopping") idle?.();
+    // 404 and 408: nothing there, or expired. Everything else is a consumer in trouble: not so fast.
+    else if (code === 404 || code === 408) plan();
+    else {
+      onRefused?.({ code, description: message.headers?.description ?? "" });
+      void pause();
+    }
+  }
+
+  function receive(message: Msg): void {
+    const code = message.headers?.code ?? 0;
+    if (code !== 0 && message.data.length === 0) {
+      if (code !== 100) ended(message, code);
+      return;
+    }
+    open = Math.max(0, open - 1);
+    const delivery = deliveryOf(nc, message);
+    if (state === "stopping") {
+      delivery.handBack();
+      idle?.();
+      return;
+    }
+    busy++;
+    handle(delivery).then(settle, settle);
+  }
+
+  const subscription = nc.subscribe(`${inbox}.*`, {
+    callback: (error, message) => {
+      if (error === null) receive(message);
+    },
+  });
+  const watchdog = setInterval(() => {
+    forgetLost();
+    if (state === "stopping") idle?.();
+    plan();
+  }, 500);
+  watchdog.unref();
+  ask();
+
+  return {
+    get busy() {
+      return busy;
+    },
+    async stop() {
+      state = "stopping";
+      await new Promise<void>((resolve) => {
+        idle = () => {
+          if (busy === 0 && (open === 0 || nc.isClosed())) resolve();
+        };
+        idle();
+      });
+      clearInterval(watchdog);
+      subscription.unsubscribe();
+      // The hand-backs are on their way when the server has answered a ping behind them.
+      if (!nc.isClosed()) await nc.flush().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** Requests: "reconcile function F for object K". They carry a key and a cause, never the state. */
+import { z } from "zod";
+
+/** Why a reconcile is wanted. */
+export const causeSchema = z.discriminatedUnion("type", [
+  z.object({
+    /** An object changed: the reconcile must read at least this version of it. */
+    type: z.literal("object"),
+    group: z.string(),
+    kind: z.string(),
+    namespace: z.string(),
+    name: z.string(),
+    uid: z.string(),
+    resourceVersion: z.string(),
+  }),
+  z.object({ type: z.literal("webhook"), event: z.string(), delivery: z.string() }),
+  z.object({ type: z.literal("timer") }),
+  z.object({ type: z.literal("replay") }),
+]);
+export type Cause = z.infer<typeof causeSchema>;
+
+/** The body of a ticket, a timer or a mark. */
+export const requestSchema = z.object({
+  cause: causeSchema,
+  /** Further changes that the reconcile must read, when several marks became one request. */
+  also: z.array(causeSchema).optional(),
+  /** Failed attempts so far. */
+  attempt: z.int().min(0).default(0),
+  /** When the request was first made: milliseconds since the epoch. */
+  since: z.number(),
+  /** W3C trace context of the change that caused the request. */
+  traceparent: z.string().optional(),
+});
+export type Request = z.infer<typeof requestSchema>;
+
+/** Reads a request. Throws zod's error on a body that is none. */
+export const parseRequest = (text: string): Request => requestSchema.parse(JSON.parse(text));
+
+/** A request made now. */
+export const newRequest = (cause: Cause, traceparent?: string): Request => ({
+  cause,
+  attempt: 0,
+  since: Date.now(),
+  ...(traceparent && { traceparent }),
+});
+
+/** What names the changed thing of a cause in a mark's subject: one mark per thing. */
+export function subjectOfCause(cause: Cause): string {
+  switch (cause.type) {
+    case "object":
+      return cause.uid;
+    case "webhook":
+      return cause.delivery;
+    default:
+      return cause.type;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Delayed requests that survive the death of every worker: message schedules on the bus, one per key, the latest
+ * replacing the one before. The server fires up to a quarter of a second late, so for short delays this process
+ * keeps a timer of its own as well; whichever comes first wins, and the queue coalesces the other.
+ * Schedules: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-51.md
+ */
+import type { Bus } from "../connect.ts";
+import { keyText, type ObjectKey, streams, work } from "../subjects.ts";
+import { publishUntilAnswered } from "./publish.ts";
+import type { TicketQueue } from "./queue.ts";
+import { parseRequest, type Request } from "./request.ts";
+
+/** The delayed requests of one function. */
+export interface Timers {
+  /** Makes the request after `delayMillis`, replacing an earlier delayed request for the key. */
+  set(key: ObjectKey, delayMillis: number, request: Request): Promise<void>;
+  /** The request that is waiting for a key, if any. */
+  get(key: ObjectKey): Promise<Request | undefined>;
+  /** Drops this process's own timers; the durable ones stay. */
+  stop(): void;
+}
+
+/** Below this a local timer is kept too; the durable one then fires this much later, as the net. Milliseconds. */
+const localBelowMillis = 5000;
+const netMillis = 500;
+
+/** Opens a function's timers. */
+export function timers(
+  bus: Pick<Bus, "js" | "jsm">,
+  queue: TicketQueue,
+  onError: (error: unknown, key: ObjectKey) => void,
+): Timers {
+  const local = new Map<string, NodeJS.Timeout>();
+  let stopped = false;
+  const { scope } = queue;
+
+  function fireLocally(key: ObjectKey, delayMillis: number, request: Request): void {
+    if (stopped) return;
+    const text = keyText(key);
+    clearTimeout(local.get(text));
+    local.set(
+      text,
+      setTimeout(() => {
+        local.delete(text);
+        queue.requestUnlessOwned(key, request).catch((error: unknown) => onError(error, key));
+      }, delayMillis),
+    );
+  }
+
+  return {
+    async set(key, delayMillis, request) {
+      const near = delayMillis < localBelowMillis;
+      const at = Date.now() + delayMillis + (near ? netMillis : 0);
+      if (near) fireLocally(key, delayMillis, request);
+      await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(request), {
+        schedule: { specification: new Date(at), target: work.timerDue(scope, key) },
+      });
+    },
+    async get(key) {
+      const message = await bus.jsm.direct.getMessage(streams.timers, {
+        last_by_subj: work.timer(scope, key),
+      });
+      return message === null ? undefined : parseRequest(message.string());
+    },
+    stop() {
+      stopped = true;
+      for (const timer of local.values()) clearTimeout(timer);
+      local.clear();
+    },
+  };
+}

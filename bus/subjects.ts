@@ -1,0 +1,191 @@
+/**
+ * Every name on the bus: subjects, streams and durable consumers.
+ *
+ * A subject is a list of tokens separated by dots; whatever may itself hold a dot, a wildcard or white space
+ * (object names, API groups) is escaped by {@link token} and read back by {@link untoken}.
+ */
+
+/** Streams of the platform. Each function adds a work stream of its own: {@link workStream}. */
+export const streams = {
+  objects: "OBJECTS",
+  webhooks: "WEBHOOKS",
+  timers: "TIMERS",
+  deadLetters: "DEADLETTERS",
+} as const;
+
+/** Key-value bucket that holds the bridge's leases and watch positions. */
+export const bridgeBucket = "BRIDGE";
+
+/** Function names become stream, consumer, Deployment and field-manager names, so they are DNS labels. */
+export const functionNamePattern = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
+
+/** Names one object of one kind: what a reconcile is about. `namespace` is empty for cluster-scoped kinds. */
+export interface ObjectKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** `namespace/name`, or the bare name of a cluster-scoped object: how keys are printed and logged. */
+export const keyText = (key: ObjectKey): string =>
+  key.namespace === "" ? key.name : `${key.namespace}/${key.name}`;
+
+/** Reads what {@link keyText} printed. */
+export function parseKeyText(text: string): ObjectKey {
+  const slash = text.indexOf("/");
+  return slash < 0
+    ? { namespace: "", name: text }
+    : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+const plain = /^[A-Za-z0-9-][A-Za-z0-9_-]*$/;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * One value as one subject token, reversibly: letters, digits, `-` and `_` stay, every other byte becomes
+ * `=` and two hex digits, the empty value becomes `_` (and a leading underscore is escaped, so that nothing else does).
+ */
+export function token(value: string): string {
+  if (plain.test(value)) return value;
+  if (value === "") return "_";
+  let out = "";
+  for (const byte of encoder.encode(value)) {
+    const char = String.fromCharCode(byte);
+    const keep = /[A-Za-z0-9-]/.test(char) || (char === "_" && out !== "");
+    out += keep ? char : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }
+  return out;
+}
+
+/** The value that {@link token} wrote. Throws a `RangeError` on text that it can not have written. */
+export function untoken(text: string): string {
+  if (text === "_") return "";
+  if (!text.includes("=")) return text;
+  const bytes: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] !== "=") {
+      bytes.push(text.charCodeAt(at));
+      continue;
+    }
+    const hex = text.slice(at + 1, at + 3);
+    if (!/^[0-9A-F]{2}$/.test(hex)) {
+      throw new RangeError(`expected "=" and two upper-case hex digits in the subject token "${text}"`);
+    }
+    bytes.push(Number.parseInt(hex, 16));
+    at += 2;
+  }
+  return decoder.decode(Uint8Array.from(bytes));
+}
+
+/** Group and kind, as far as they name objects on the bus (the version does not: one object, one subject). */
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/** Where one version of an object is published. The owner is the uid of its controller, or empty. */
+export interface ObjectAddress extends GroupKind, ObjectKey {
+  readonly owner: string;
+}
+
+const tokens = (...values: string[]): string => values.map(token).join(".");
+
+/** Subjects of OBJECTS. */
+export const objectSubject = (cluster: string, at: ObjectAddress): string =>
+  `objects.${tokens(cluster, at.group, at.kind, at.namespace, at.owner, at.name)}`;
+
+/** Every object of a kind, or only those of one namespace. */
+export const kindSubjects = (cluster: string, kind: GroupKind, namespace?: string): string =>
+  `objects.${tokens(cluster, kind.group, kind.kind)}.${namespace === undefined ? ">" : `${token(namespace)}.>`}`;
+
+/** One object by name, whoever its controller is. */
+export const objectByName = (cluster: string, kind: GroupKind, key: ObjectKey): string =>
+  `objects.${tokens(cluster, kind.group, kind.kind, key.namespace)}.*.${token(key.name)}`;
+
+/** The children of one kind that a controller owns in a namespace. */
+export const childrenSubjects = (
+  cluster: string,
+  kind: GroupKind,
+  namespace: string,
+  owner: string,
+): string => `objects.${tokens(cluster, kind.group, kind.kind, namespace, owner)}.*`;
+
+/** The children of every kind that a controller owns in a namespace. */
+export const familySubjects = (cluster: string, namespace: string, owner: string): string =>
+  `objects.${token(cluster)}.*.*.${tokens(namespace, owner)}.*`;
+
+/** Reads a subject of OBJECTS back. */
+export function parseObjectSubject(subject: string): ObjectAddress & { readonly cluster: string } {
+  const parts = subject.split(".");
+  if (parts.length !== 7 || parts[0] !== "objects") {
+    throw new RangeError(
+      `expected objects.<cluster>.<group>.<Kind>.<namespace>.<owner>.<name>, found "${subject}"`,
+    );
+  }
+  const [cluster, group, kind, namespace, owner, name] = parts.slice(1).map(untoken) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  return { cluster, group, kind, namespace, owner, name };
+}
+
+/** The work stream of a function. */
+export const workStream = (fn: string): string => `WORK_${fn}`;
+
+/** A function's objects in one cluster: the scope of its queue, timers and dead letters. */
+export interface QueueScope {
+  readonly fn: string;
+  readonly cluster: string;
+}
+
+const keyed = (space: string, scope: QueueScope, key: ObjectKey): string =>
+  `${space}.${tokens(scope.fn, scope.cluster, key.namespace, key.name)}`;
+const scoped = (space: string, scope: QueueScope): string => `${space}.${tokens(scope.fn, scope.cluster)}.>`;
+
+/**
+ * Subjects that carry a function and a key: `<space>.<function>.<cluster>.<namespace>.<name>`.
+ * `marks` have one token more, the object that changed.
+ */
+export const work = {
+  ticket: (scope: QueueScope, key: ObjectKey) => keyed("work", scope, key),
+  tickets: (scope: QueueScope) => scoped("work", scope),
+  timer: (scope: QueueScope, key: ObjectKey) => keyed("timers.at", scope, key),
+  timers: (scope: QueueScope) => scoped("timers.at", scope),
+  timerDue: (scope: QueueScope, key: ObjectKey) => keyed("timers.due", scope, key),
+  timersDue: (scope: QueueScope) => scoped("timers.due", scope),
+  mark: (scope: QueueScope, key: ObjectKey, object: string) =>
+    `${keyed("marks.at", scope, key)}.${token(object)}`,
+  marksOf: (scope: QueueScope, key: ObjectKey) => `${keyed("marks.at", scope, key)}.*`,
+  marks: (scope: QueueScope) => scoped("marks.at", scope),
+  markDue: (scope: QueueScope, key: ObjectKey, object: string) =>
+    `${keyed("marks.due", scope, key)}.${token(object)}`,
+  marksDue: (scope: QueueScope) => scoped("marks.due", scope),
+  deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
+  deadLetters: (scope: QueueScope) => scoped("deadletters", scope),
+  crashes: (scope: QueueScope, key: ObjectKey) => keyed("crashes", scope, key),
+} as const;
+
+/** Reads the key out of any subject that {@link work} built. */
+export function parseKeySubject(subject: string): QueueScope & { readonly key: ObjectKey } {
+  const parts = subject.split(".");
+  const start = parts[0] === "timers" || parts[0] === "marks" ? 2 : 1;
+  const [fn, cluster, namespace, name] = parts.slice(start, start + 4).map(untoken);
+  if (fn === undefined || cluster === undefined || namespace === undefined || name === undefined) {
+    throw new RangeError(`expected <space>.<function>.<cluster>.<namespace>.<name>, found "${subject}"`);
+  }
+  return { fn, cluster, key: { namespace, name } };
+}
+
+/** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
+export const consumers = {
+  /** On OBJECTS: turns events into requests. */
+  router: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
+  /** On the function's work stream: hands tickets to workers. */
+  worker: (scope: QueueScope) => token(scope.cluster),
+  /** On TIMERS: turns what is due into requests. */
+  relay: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
+} as const;

@@ -1,0 +1,229 @@
+/**
+ * The configuration of every stream, bucket and consumer, and the one function that brings a bus to it.
+ *
+ * `ensureTopology` is idempotent and every process calls it at start: whoever comes first creates what is missing,
+ * the others find it. What an operator chose (replicas, storage, limits beyond ours) is left alone.
+ */
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import type { Kvm } from "@nats-io/kv";
+import {
+  bridgeBucket,
+  consumers,
+  type GroupKind,
+  kindSubjects,
+  type QueueScope,
+  streams,
+  work,
+  workStream,
+} from "./subjects.ts";
+
+const seconds = (n: number): number => n * 1_000_000_000;
+const hours = (n: number): number => seconds(n * 3600);
+
+/** How long a deleted object stays on the bus for functions that are down. NATS duration text. */
+export const tombstoneTtl = "72h";
+
+/** How long a router or relay may hold a message before another replica gets it, in milliseconds: far above what one takes. */
+const routeAckWaitMillis = 5_000;
+
+/** What an operator may choose about the bus. */
+export interface BusOptions {
+  /** Copies of each stream: 1 on a single server, 3 on a cluster. */
+  readonly replicas: number;
+  /**
+   * How long a worker owns a ticket without a sign of life, in milliseconds. A worker extends it while it reconciles,
+   * so this is the time a killed worker's objects wait, not a limit on a reconcile.
+   */
+  readonly ackWaitMillis: number;
+}
+
+type Stream = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
+
+const base = ({ replicas }: BusOptions) => ({
+  storage: StorageType.File,
+  num_replicas: replicas,
+  allow_direct: true,
+});
+
+/** The streams that every installation has. */
+export function sharedStreams(options: BusOptions): Stream[] {
+  return [
+    {
+      ...base(options),
+      name: streams.objects,
+      subjects: ["objects.>"],
+      description: "The latest version of every watched object, as CloudEvents",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      allow_msg_ttl: true,
+      // The bridge orders writes by resourceVersion with compare-and-set; a message id would only cost memory.
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.timers,
+      subjects: ["timers.>", "marks.>"],
+      description: "Delayed requests and dirty marks: message schedules that outlive every worker",
+      retention: RetentionPolicy.Workqueue,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      allow_msg_schedules: true,
+      allow_rollup_hdrs: true,
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.deadLetters,
+      subjects: ["deadletters.>", "crashes.>"],
+      description: "Requests that were given up, with the reason; and who crashed while reconciling what",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      max_age: hours(14 * 24),
+      allow_msg_ttl: true,
+      allow_rollup_hdrs: true,
+      duplicate_window: seconds(1),
+    },
+  ];
+}
+
+/**
+ * The ticket queue's stream: at most one message per key, and that message *is* the ownership of the key. A second
+ * publish for the key is refused, so no message id may ever be set here (a duplicate would be answered as accepted).
+ */
+export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
+  ...base(options),
+  name: workStream(fn),
+  subjects: [`work.${fn}.>`],
+  description: `Tickets of the function ${fn}: one per object that needs a reconcile`,
+  retention: RetentionPolicy.Workqueue,
+  max_msgs_per_subject: 1,
+  discard: DiscardPolicy.New,
+  discard_new_per_subject: true,
+  duplicate_window: seconds(1),
+});
+
+/** The kinds whose changes wake a function. */
+export interface Interest {
+  readonly scope: QueueScope;
+  readonly kinds: readonly GroupKind[];
+}
+
+const durable = (name: string, config: Partial<ConsumerConfig>): Partial<ConsumerConfig> => ({
+  durable_name: name,
+  ack_policy: AckPolicy.Explicit,
+  max_deliver: -1,
+  ...config,
+});
+
+/** Consumers of one function, by stream. */
+export function functionConsumers(
+  { scope, kinds }: Interest,
+  { ackWaitMillis }: BusOptions,
+): [stream: string, Partial<ConsumerConfig>][] {
+  return [
+    [
+      streams.objects,
+      durable(consumers.router(scope), {
+        // With one message per object, "all" is list-then-watch.
+        deliver_policy: DeliverPolicy.All,
+        filter_subjects: [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort(),
+        ack_wait: routeAckWaitMillis * 1e6,
+        max_ack_pending: 2000,
+      }),
+    ],
+    [
+      workStream(scope.fn),
+      durable(consumers.worker(scope), {
+        deliver_policy: DeliverPolicy.All,
+        filter_subjects: [work.tickets(scope)],
+        ack_wait: ackWaitMillis * 1e6,
+        // Workers pull no more than they have free slots for, so the slots are the limit.
+        max_ack_pending: -1,
+      }),
+    ],
+    [
+      streams.timers,
+      durable(consumers.relay(scope), {
+        deliver_policy: DeliverPolicy.All,
+        filter_subjects: [work.marksDue(scope), work.timersDue(scope)],
+        ack_wait: routeAckWaitMillis * 1e6,
+        max_ack_pending: 2000,
+      }),
+    ],
+  ];
+}
+
+const notFound = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
+
+/** Creates a stream, or brings the settings that the platform relies on up to date. */
+async function ensureStream(jsm: JetStreamManager, wanted: Stream): Promise<void> {
+  const { num_replicas: _replicas, storage: _storage, ...relied } = wanted;
+  try {
+    const { config } = await jsm.streams.info(wanted.name);
+    if (!covers(config, relied)) await jsm.streams.update(wanted.name, relied);
+  } catch (error) {
+    if (!notFound(error)) throw error;
+    // Two processes may both find it missing; an equal create is answered like the first.
+    await jsm.streams.add(wanted as StreamConfig);
+  }
+}
+
+/** Creates a durable consumer, or updates it when the declaration of its function changed. */
+async function ensureConsumer(
+  jsm: JetStreamManager,
+  stream: string,
+  wanted: Partial<ConsumerConfig>,
+): Promise<void> {
+  const name = wanted.durable_name ?? "";
+  try {
+    const { config } = await jsm.consumers.info(stream, name);
+    // A single filter is reported in the singular field.
+    const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
+    if (!covers({ ...config, filter_subjects }, wanted)) await jsm.consumers.update(stream, name, wanted);
+  } catch (error) {
+    if (!notFound(error)) throw error;
+    await jsm.consumers.add(stream, wanted);
+  }
+}
+
+/** Whether `found` has every setting of `wanted`; a setting that the server leaves out is one at its zero value. */
+function covers(found: object, wanted: object): boolean {
+  const values = found as Record<string, unknown>;
+  return Object.entries(wanted).every(
+    ([name, value]) => JSON.stringify(values[name] ?? zeroOf(value)) === JSON.stringify(value),
+  );
+}
+
+const zeroOf = (value: unknown): unknown =>
+  typeof value === "boolean" ? false : typeof value === "number" ? 0 : typeof value === "string" ? "" : [];
+
+/** Brings a bus to the streams and consumers that the given functions need. */
+export async function ensureTopology(
+  { jsm, kvm }: { jsm: JetStreamManager; kvm: Kvm },
+  options: BusOptions,
+  interests: readonly Interest[] = [],
+): Promise<void> {
+  const wanted = [
+    ...sharedStreams(options),
+    ...interests.map(({ scope }) => workStreamConfig(scope.fn, options)),
+  ];
+  await Promise.all(wanted.map((config) => ensureStream(jsm, config)));
+  await Promise.all(
+    interests
+      .flatMap((interest) => functionConsumers(interest, options))
+      .map(([stream, config]) => ensureConsumer(jsm, stream, config)),
+  );
+  await kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File });
+}

@@ -1,0 +1,195 @@
+/** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
+import type { Logger } from "pino";
+import type { KubeClient } from "../kube/client.ts";
+import { withoutConditions } from "../kube/conditions.ts";
+import { isConflict } from "../kube/errors.ts";
+import { checkObject, InvalidObjectError } from "../kube/kind.ts";
+import type { Condition, KubeObject, Stored } from "../kube/object.ts";
+import type { ObjectStore } from "../objects/store.ts";
+import type { Request } from "../queue/request.ts";
+import type { ObjectKey } from "../subjects.ts";
+import { TerminalError } from "./errors.ts";
+import { type Context, domain, type ReconcileFunction, type Result } from "./function.ts";
+import type { OwnWrites } from "./ownwrites.ts";
+import { reconcileReads } from "./reads.ts";
+import type { Recorder } from "./recorder.ts";
+import { reconcileWrites } from "./writes.ts";
+
+/** Condition that the platform keeps while it can not bring an object forward (kstatus). */
+export const stalled = "Stalled";
+
+/** What an attempt works with. */
+export interface AttemptTools {
+  readonly fn: ReconcileFunction;
+  readonly store: ObjectStore;
+  readonly client: KubeClient;
+  readonly own: OwnWrites;
+  readonly recorder: Recorder;
+  readonly replica: string;
+}
+
+/** One attempt at one key. */
+export interface AttemptInput {
+  readonly key: ObjectKey;
+  readonly request: Request;
+  readonly traceparent: string;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  assertOwned(): void;
+  /** Told of each write that the API server has confirmed. */
+  onWrite(uid: string, resourceVersion: string): void;
+}
+
+/** How an attempt ended well. */
+export interface AttemptResult {
+  readonly requeueAfter: number | undefined;
+  /** Versions that were read or written, by uid. */
+  readonly seen: ReadonlyMap<string, string>;
+  /** The object carried the platform's {@link stalled} condition, which is taken away now. */
+  readonly recovered: boolean;
+}
+
+/** A conflict means that the object in hand was stale; the next try reads it from the API server. */
+const maxConflicts = 5;
+
+/** Runs one attempt. Throws what the author's code throws, or the reason of `signal`. */
+export async function attempt(tools: AttemptTools, input: AttemptInput): Promise<AttemptResult> {
+  for (let conflicts = 0; ; conflicts++) {
+    try {
+      return await tryOnce(tools, input, conflicts === 0 ? "store" : "live");
+    } catch (error) {
+      if (!isConflict(error) || conflicts >= maxConflicts) throw error;
+      input.log.debug({ err: error }, "conflict, reading the object live");
+    }
+  }
+}
+
+async function tryOnce(
+  tools: AttemptTools,
+  input: AttemptInput,
+  from: "store" | "live",
+): Promise<AttemptResult> {
+  const { fn, client, store } = tools;
+  const { key, request, signal, log, traceparent } = input;
+  const own = tools.own.of(key);
+  const reads = reconcileReads({ store, client, own, request, signal });
+  const done = (requeueAfter?: number, recovered = false): AttemptResult => ({
+    requeueAfter,
+    seen: reads.seen,
+    recovered,
+  });
+
+  let object: Stored | undefined = await (from === "store"
+    ? reads.get(fn.for, key)
+    : reads.live(fn.for, key));
+  if (object === undefined) {
+    log.debug("object is gone");
+    return done();
+  }
+  const write = reconcileWrites(object, {
+    client,
+    reads,
+    own,
+    fieldManager: `${domain}/${fn.name}`,
+    traceparent,
+    signal,
+    assertOwned: input.assertOwned,
+    onWrite({ verb, kind, name, uid, resourceVersion }) {
+      input.onWrite(uid, resourceVersion);
+      log.debug({ verb, kind: kind.kind, name, resourceVersion }, "wrote");
+    },
+  });
+  const about = object;
+  const ctx: Context = {
+    key,
+    cause: request.cause,
+    attempt: request.attempt,
+    replica: tools.replica,
+    signal,
+    assertOwned: input.assertOwned,
+    log,
+    read: {
+      get: (kind, name, namespace = key.namespace) => reads.get(kind, { namespace, name }),
+      children: (kind) => reads.children(kind, about),
+    },
+    live: { get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }) },
+    ...write,
+    event: (type, reason, note) => tools.recorder.record(about, type, reason, note, log),
+  };
+
+  if (object.metadata.deletionTimestamp !== undefined) {
+    return done(await finalize(fn, object, ctx, signal));
+  }
+  if (fn.finalizer !== undefined && !object.metadata.finalizers?.includes(fn.finalizer)) {
+    const finalizers = [...(object.metadata.finalizers ?? []), fn.finalizer];
+    object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
+  }
+  const checked = validated(fn, object);
+  const result = await untilAborted(fn.reconcile(checked, ctx), signal);
+  const requeueAfter = checkResult(fn, result);
+  const latest = own.of(object.metadata.uid)?.object ?? object;
+  const recovered = await clearStalled(fn, latest, ctx);
+  return done(requeueAfter, recovered);
+}
+
+function validated(fn: ReconcileFunction, object: Stored): Stored {
+  try {
+    return checkObject(fn.for, object);
+  } catch (error) {
+    if (error instanceof InvalidObjectError)
+      throw new TerminalError("InvalidSpec", error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Runs `finalize` and lets the object go, unless it asks to be called again. */
+async function finalize(
+  fn: ReconcileFunction,
+  object: Stored,
+  ctx: Context,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { finalizer } = fn;
+  if (
+    finalizer === undefined ||
+    fn.finalize === undefined ||
+    !object.metadata.finalizers?.includes(finalizer)
+  ) {
+    return undefined;
+  }
+  const requeueAfter = checkResult(fn, await untilAborted(fn.finalize(object, ctx), signal));
+  if (requeueAfter !== undefined) return requeueAfter;
+  const finalizers = object.metadata.finalizers.filter((name) => name !== finalizer);
+  await ctx.patch(fn.for, object, { metadata: { finalizers } });
+  return undefined;
+}
+
+async function clearStalled(fn: ReconcileFunction, object: Stored, ctx: Context): Promise<boolean> {
+  const { conditions } = ((object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {}) as {
+    conditions?: Condition[];
+  };
+  if (!conditions?.some((condition) => condition.type === stalled)) return false;
+  await ctx.status(fn.for, object, { conditions: withoutConditions(conditions, stalled) } as never);
+  return true;
+}
+
+/** Code that ignores its signal is left behind: its writes are refused, and its slot is free again. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+function checkResult(fn: ReconcileFunction, result: Result | undefined): number | undefined {
+  const after = (result as { requeueAfter?: unknown } | null | undefined)?.requeueAfter;
+  const known = result === undefined || (typeof result === "object" && result !== null);
+  if (known && (after === undefined || (typeof after === "number" && Number.isFinite(after) && after >= 0))) {
+    return after as number | undefined;
+  }
+  throw new TypeError(
+    `expected ${fn.name} to return nothing or { requeueAfter: <milliseconds from 0 up> }, found ${JSON.stringify(result)}`,
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { brake } from "./brake.ts";
+
+const limits = { reconciles: 3, windowMillis: 100, pauseMillis: 50 };
+const key = { namespace: "n", name: "a" };
+
+function withClock() {
+  let time = 0;
+  return { brake: brake(limits, () => time), pass: (millis: number) => (time += millis) };
+}
+
+test("brake - lets a key pass that wrote fewer times than the limit, or more slowly", () => {
+  const { brake, pass } = withClock();
+  for (let i = 0; i < 10; i++) {
+    expect(brake.pause(key)).toBe(0);
+    brake.note(key);
+    pass(60);
+  }
+});
+
+test("brake - holds a hot key until a fixed time, however many events arrive meanwhile", () => {
+  const { brake, pass } = withClock();
+  for (let i = 0; i < 3; i++) brake.note(key);
+  expect(brake.pause(key)).toBe(50);
+  pass(20);
+  expect(brake.pause(key)).toBe(30);
+  expect(brake.pause({ namespace: "n", name: "other" })).toBe(0);
+  pass(90);
+  expect(brake.pause(key)).toBe(0);
+});

@@ -1,0 +1,105 @@
+/**
+ * Echoes: events of a function's own writes, coming back from the API server. The reconcile that wrote has the object
+ * in hand, so its event need not wake the key again, in whichever replica the event arrives. Replicas tell each other
+ * what they write, over plain NATS: a message that is lost costs a needless reconcile and nothing else.
+ *
+ * An announcement is believed only as long as the writer certainly owns the key. If the writer dies, the next owner
+ * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
+ * fails takes its announcements back before the retry can start; a paused process and a broken connection forget all.
+ */
+import type { NatsConnection } from "@nats-io/transport-node";
+import { compareVersions } from "../kube/object.ts";
+import { keyText, type ObjectKey, type QueueScope, token } from "../subjects.ts";
+
+/** Echoes of one function. */
+export interface Echoes {
+  /** This replica has written an object for a key that it owns for `ownedMillis` more. */
+  announce(key: ObjectKey, uid: string, resourceVersion: string, ownedMillis: number): void;
+  /** The reconcile of the key failed: what it wrote is nobody's echo. */
+  retract(key: ObjectKey): void;
+  /** Whether an event at this version is an echo for the key. */
+  has(key: ObjectKey, uid: string, resourceVersion: string): boolean;
+  /** Forgets everything: what is in the buffers may be old. */
+  forget(): void;
+  stop(): void;
+}
+
+type Message =
+  | { readonly wrote: [key: string, uid: string, resourceVersion: string, millis: number][] }
+  | { readonly retract: string };
+
+interface Announced {
+  readonly key: string;
+  readonly resourceVersion: string;
+  readonly until: number;
+}
+
+const keptEntries = 50_000;
+
+/** Subject of the announcements; in no stream. */
+const subjectOf = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;
+
+/** Opens the echoes of a function. */
+export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
+  const subject = subjectOf(scope);
+  const announced = new Map<string, Announced>();
+  let outgoing: [string, string, string, number][] = [];
+
+  function note(key: string, uid: string, resourceVersion: string, millis: number): void {
+    const before = announced.get(uid);
+    if (before && before.key === key && compareVersions(before.resourceVersion, resourceVersion) > 0) return;
+    announced.delete(uid);
+    announced.set(uid, { key, resourceVersion, until: performance.now() + millis });
+    if (announced.size > keptEntries) announced.delete(announced.keys().next().value ?? "");
+  }
+
+  function retractAll(key: string): void {
+    for (const [uid, entry] of announced) if (entry.key === key) announced.delete(uid);
+  }
+
+  function send(message: Message): void {
+    // Without a connection there is nobody to tell, and nothing that would be right to say later.
+    if (!nc.isClosed()) nc.publish(subject, JSON.stringify(message));
+  }
+
+  /** Writes that answer in the same turn of the event loop travel together. */
+  function flush(): void {
+    if (outgoing.length > 0) send({ wrote: outgoing });
+    outgoing = [];
+  }
+
+  const subscription = nc.subscribe(subject, {
+    callback: (error, message) => {
+      if (error !== null) return;
+      const told = message.json<Message>();
+      if ("retract" in told) retractAll(told.retract);
+      else
+        for (const [key, uid, resourceVersion, millis] of told.wrote) note(key, uid, resourceVersion, millis);
+    },
+  });
+
+  return {
+    announce(key, uid, resourceVersion, ownedMillis) {
+      const text = keyText(key);
+      note(text, uid, resourceVersion, ownedMillis);
+      if (outgoing.length === 0) setImmediate(flush);
+      outgoing.push([text, uid, resourceVersion, Math.floor(ownedMillis)]);
+    },
+    retract(key) {
+      flush();
+      retractAll(keyText(key));
+      send({ retract: keyText(key) });
+    },
+    has(key, uid, resourceVersion) {
+      const entry = announced.get(uid);
+      if (entry === undefined || entry.key !== keyText(key)) return false;
+      if (performance.now() >= entry.until) {
+        announced.delete(uid);
+        return false;
+      }
+      return compareVersions(entry.resourceVersion, resourceVersion) >= 0;
+    },
+    forget: () => announced.clear(),
+    stop: () => subscription.unsubscribe(),
+  };
+}

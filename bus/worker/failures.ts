@@ -1,0 +1,170 @@
+/** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
+import type { KubeClient } from "../kube/client.ts";
+import type { DeadLetters } from "../queue/deadletters.ts";
+import type { Request } from "../queue/request.ts";
+import type { Timers } from "../queue/timers.ts";
+import type { ObjectKey } from "../subjects.ts";
+import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
+import type { ReconcileFunction } from "./function.ts";
+import { confirm, type Job } from "./job.ts";
+import type { WorkerMetrics } from "./metrics.ts";
+import type { Recorder } from "./recorder.ts";
+import { reportTrouble, type Trouble } from "./report.ts";
+
+/** How retries are paced and when they end. */
+export interface RetryLimits {
+  /** First pause after a failure, doubled each time. Milliseconds. */
+  readonly baseMillis: number;
+  readonly capMillis: number;
+  /** Failed attempts after which the request becomes a dead letter. */
+  readonly maxAttempts: number;
+  /** Workers that may die over one request before it becomes a dead letter. */
+  readonly maxCrashes: number;
+}
+
+export const defaultRetries: RetryLimits = {
+  baseMillis: 200,
+  capMillis: 300_000,
+  maxAttempts: 15,
+  maxCrashes: 3,
+};
+
+/** From this failed attempt on the object says that it is being retried. */
+const toldFrom = 3;
+
+/** What failing needs. */
+export interface FailureOptions {
+  readonly fn: ReconcileFunction;
+  readonly client: KubeClient;
+  readonly recorder: Recorder;
+  readonly replica: string;
+  readonly timers: Timers;
+  readonly letters: DeadLetters;
+  readonly retries: RetryLimits;
+  readonly metrics: WorkerMetrics;
+}
+
+/** Ways for a ticket to end that is not done. Each of them gives the ticket back. */
+export interface Failures {
+  /** The reconcile threw: retry with backoff, or give up. */
+  fail(job: Job, error: Error): Promise<void>;
+  /** Dead letter and condition; nothing is retried. */
+  giveUp(job: Job, error: TerminalError): Promise<void>;
+  /** The object is in a hot loop: the request is delayed. Milliseconds. */
+  slowDown(job: Job, pauseMillis: number): Promise<void>;
+  /** Stores a dead letter, and no more. */
+  bury(key: ObjectKey, request: Request, reason: string, error: Error): Promise<void>;
+}
+
+/** The failures of one function. */
+export function failures({
+  fn,
+  client,
+  recorder,
+  replica,
+  timers,
+  letters,
+  retries,
+  metrics,
+}: FailureOptions): Failures {
+  const labels = { controller: fn.name };
+  const name = { name: fn.name };
+
+  async function fail(job: Job, error: Error): Promise<void> {
+    const { key, request, log } = job;
+    metrics.errors.inc(labels);
+    metrics.reconciles.inc({ ...labels, result: "error" });
+    if (error instanceof TerminalError) return giveUp(job, error);
+    const before = Math.max(request.attempt, (await timers.get(key))?.attempt ?? 0);
+    const failed = before + 1;
+    if (error instanceof BlockedError) {
+      log.warn({ reason: error.reason, err: error }, "blocked");
+      await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
+      await timers.set(key, error.retryAfterMillis, { ...request, since: Date.now() });
+      return confirm(job);
+    }
+    if (failed >= retries.maxAttempts) {
+      const message = `gave up after ${failed} attempts; the last one failed with: ${error.message}`;
+      return giveUp(job, new TerminalError("RetriesExhausted", message, { cause: error }), failed);
+    }
+    const pause = backoff(failed, retries);
+    log.warn({ err: error, failed, retryInMillis: Math.round(pause) }, "reconcile failed");
+    metrics.retries.inc(name);
+    if (failed >= toldFrom) {
+      // Without the number of the attempt: the same error again must not be another write.
+      await tell(job, { reason: "Retrying", message: error.message, severity: "stalled" });
+    }
+    await timers.set(key, pause, { ...request, attempt: failed, since: Date.now() });
+    await confirm(job);
+  }
+
+  /** Condition, dead letter, and the ticket is done. */
+  async function giveUp(job: Job, error: TerminalError, attempts = job.request.attempt + 1): Promise<void> {
+    const { key, request, log } = job;
+    log.error({ err: error, reason: error.reason }, "given up: dead letter");
+    metrics.terminalErrors.inc(labels);
+    // The letter first: whoever reads the condition finds it.
+    await bury(key, { ...request, attempt: attempts }, error.reason, error);
+    await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
+    await confirm(job);
+  }
+
+  async function bury(key: ObjectKey, request: Request, reason: string, error: Error): Promise<void> {
+    metrics.deadLetters.inc({ ...name, reason });
+    await letters.put(key, {
+      reason,
+      message: error.message,
+      ...(error.stack && { stack: error.stack.slice(0, 4000) }),
+      attempts: request.attempt,
+      cause: request.cause,
+      ...(request.traceparent && { traceparent: request.traceparent }),
+      replica: replica,
+      time: new Date().toISOString(),
+    });
+  }
+
+  async function slowDown(job: Job, pause: number): Promise<void> {
+    const { key, request, log } = job;
+    metrics.braked.inc(name);
+    log.warn({ pauseMillis: pause }, "hot loop: woken again and again by what it writes");
+    await tell(job, {
+      reason: "HotLoop",
+      message: `${fn.name} reconciled this object again and again and wrote something each time; it goes on slowly. Either the function writes a value that is never the same twice, or somebody else sets the same field back.`,
+      severity: "stalled",
+    });
+    await timers.set(key, pause, {
+      ...request,
+      cause: { type: "timer" },
+      also: [request.cause, ...(request.also ?? [])],
+    });
+    await confirm(job);
+  }
+
+  /** A condition that can not be written must not keep the request from being settled. */
+  async function tell(job: Job, trouble: Trouble): Promise<void> {
+    const { key, traceparent, ticket, log } = job;
+    try {
+      await reportTrouble(client, fn, key, trouble, {
+        traceparent,
+        assertOwned: () => ticket.assertOwned(),
+        onWrite: job.onWrite,
+        onNews: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
+      });
+    } catch (error) {
+      if (error instanceof OwnershipLostError) throw error;
+      log.warn({ err: error }, "condition not written");
+    }
+  }
+
+  return { fail, giveUp, slowDown, bury };
+}
+
+/** Exponential with full jitter above the half, so that objects that failed together do not retry together. */
+export function backoff(
+  failed: number,
+  { baseMillis, capMillis }: RetryLimits,
+  random = Math.random,
+): number {
+  const full = Math.min(capMillis, baseMillis * 2 ** Math.min(failed - 1, 30));
+  return full / 2 + (random() * full) / 2;
+}

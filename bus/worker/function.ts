@@ -1,0 +1,157 @@
+/** The declaration of a function. RBAC, streams and consumers follow from it. */
+import type { Logger } from "pino";
+import type { ConditionUpdate } from "../kube/conditions.ts";
+import type { Kind } from "../kube/kind.ts";
+import type { KubeObject, Stored } from "../kube/object.ts";
+import type { Cause } from "../queue/request.ts";
+import { functionNamePattern, type ObjectKey } from "../subjects.ts";
+
+/** What a reconcile asks for when it ends well; nothing means "wake me when something changes". */
+export interface Result {
+  /** Reconcile again after so many milliseconds, even if every worker dies meanwhile. 0 is at once. */
+  readonly requeueAfter?: number;
+}
+
+/** A child to create: the platform adds apiVersion, kind, namespace and the controller reference. */
+export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "metadata" | "status"> & {
+  readonly metadata: Pick<T["metadata"], "name"> & Partial<Pick<T["metadata"], "labels" | "annotations">>;
+};
+
+/** Reads of the object store on the bus: cheap, and at least as new as what woke the function. */
+export interface Reads {
+  /** One object by name, in the reconciled object's namespace unless another one is given. */
+  get<T extends KubeObject>(kind: Kind<T>, name: string, namespace?: string): Promise<Stored<T> | undefined>;
+  /** The objects of a kind that the reconciled object controls (by uid, not by name), in no order. */
+  children<T extends KubeObject>(kind: Kind<T>): Promise<Stored<T>[]>;
+}
+
+/** What a reconcile has to work with. Every write throws when this worker no longer owns the object. */
+export interface Context {
+  readonly key: ObjectKey;
+  /** What woke the function. A hint for logs: reconcile from state, never from the cause. */
+  readonly cause: Cause;
+  /** Failed attempts before this one. */
+  readonly attempt: number;
+  /** The name of this worker replica. */
+  readonly replica: string;
+  /** Aborts when ownership is lost, the time is up, or the worker shuts down. Pass it on to what waits. */
+  readonly signal: AbortSignal;
+  /** Throws when this worker no longer owns the object. Call it right before an effect outside Kubernetes. */
+  assertOwned(): void;
+  /** Carries function, key, attempt and trace id. */
+  readonly log: Logger;
+  readonly read: Reads;
+  /** Reads of the API server, for when staleness would hurt. */
+  readonly live: {
+    get<T extends KubeObject>(
+      kind: Kind<T>,
+      name: string,
+      namespace?: string,
+    ): Promise<Stored<T> | undefined>;
+  };
+  /**
+   * Creates a child under a deterministic name. A child of that name that this object already controls is returned as
+   * it is; one that it does not control throws a {@link BlockedError} with the reason `NameTaken`.
+   */
+  create<T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): Promise<Stored<T>>;
+  /** JSON merge patch on the version in hand; no call when it changes nothing. Throws a conflict when it is stale. */
+  patch<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, patch: object): Promise<Stored<T>>;
+  /** Server-side apply of a child with this function's field manager; no call when the store shows it as wanted. */
+  apply<T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): Promise<Stored<T>>;
+  /** Deletes exactly this object (by uid). One that is gone already is fine. */
+  delete(kind: Kind, object: Stored): Promise<void>;
+  /** Writes status fields and conditions of the reconciled kind; no call when nothing changes. */
+  status<T extends KubeObject>(
+    kind: Kind<T>,
+    object: Stored<T>,
+    status: Partial<NonNullable<T["status"]>>,
+    conditions?: readonly ConditionUpdate[],
+  ): Promise<Stored<T>>;
+  /** Records a Kubernetes Event about the reconciled object; the same event within an hour is recorded once. */
+  event(type: "Normal" | "Warning", reason: string, note: string): void;
+}
+
+/** Wakes a function for objects that it does not own. Runs in every replica: pure, but for reads. */
+export interface Watch<T extends KubeObject = KubeObject> {
+  readonly kind: Kind<T>;
+  keys(object: Stored<T>): readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
+}
+
+/** A rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1`). */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** What an author writes. */
+export interface FunctionOptions<T extends KubeObject> {
+  /** A DNS label of at most 40 characters. Names the stream, the consumers, the field manager and the Deployment. */
+  readonly name: string;
+  /** The kind that is reconciled. */
+  readonly for: Kind<T>;
+  /** Kinds of children: a change of one wakes its controller. */
+  readonly owns?: readonly Kind[];
+  readonly watches?: readonly Watch[];
+  /** Reconciles at once in one worker process. Default 10. */
+  readonly concurrency?: number;
+  /** How long one reconcile may take, in milliseconds, before it is aborted and retried. Default 60,000. */
+  readonly timeoutMillis?: number;
+  /** Rights beyond those that follow from the declaration. */
+  readonly permissions?: readonly PolicyRule[];
+  /** Brings the world to what the object says. Level-triggered and idempotent: it may run at any time, twice. */
+  reconcile(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
+  /** Undoes what is outside Kubernetes. With it the platform keeps a finalizer on the object, from before the first reconcile. */
+  finalize?(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
+}
+
+/** A function with its defaults filled in. The object type is checked where it is defined. */
+export interface ReconcileFunction
+  extends Omit<FunctionOptions<KubeObject>, "owns" | "watches" | "permissions"> {
+  readonly owns: readonly Kind[];
+  readonly watches: readonly Watch[];
+  readonly permissions: readonly PolicyRule[];
+  readonly concurrency: number;
+  readonly timeoutMillis: number;
+  /** The finalizer, if there is a `finalize`. */
+  readonly finalizer: string | undefined;
+}
+
+/** Prefix of finalizers and of the field manager. */
+export const domain = "denrei.dev";
+
+/**
+ * Declares a function.
+ *
+ * @example
+ * export default defineFunction({
+ *   name: "hikawa", for: Hikawa, owns: [Zundoko, Kiyoshi],
+ *   async reconcile(hikawa, ctx) { …; return { requeueAfter: 500 }; },
+ * });
+ */
+export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>): ReconcileFunction {
+  if (!functionNamePattern.test(options.name)) {
+    throw new TypeError(
+      `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
+    );
+  }
+  const definition: FunctionOptions<T> = options;
+  return {
+    ...(definition as unknown as FunctionOptions<KubeObject>),
+    owns: options.owns ?? [],
+    watches: options.watches ?? [],
+    permissions: options.permissions ?? [],
+    concurrency: options.concurrency ?? 10,
+    timeoutMillis: options.timeoutMillis ?? 60_000,
+    finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
+  };
+}
+
+/** Every kind that a function needs on the bus. */
+export function kindsOf(fn: ReconcileFunction): Kind[] {
+  const kinds = [fn.for, ...fn.owns, ...fn.watches.map((watch) => watch.kind)];
+  return kinds.filter(
+    (kind, at) => kinds.findIndex((other) => other.kind === kind.kind && other.group === kind.group) === at,
+  );
+}

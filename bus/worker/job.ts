@@ -1,0 +1,24 @@
+/** One ticket on its way through the reconciler. */
+import type { Logger } from "pino";
+import type { Request } from "../queue/request.ts";
+import type { ObjectKey } from "../subjects.ts";
+import type { Ticket } from "./ownership.ts";
+
+/** What is known about one ticket. */
+export interface Job {
+  readonly ticket: Ticket;
+  readonly key: ObjectKey;
+  readonly request: Request;
+  readonly traceparent: string;
+  readonly log: Logger;
+  /** Told of each write: what this replica writes for a key that it owns is nobody's news. */
+  onWrite(uid: string, resourceVersion: string): void;
+  /** Writes so far. */
+  readonly writes: number;
+}
+
+/** Gives the ticket back for good, and waits for the server's word. Throws when it is not ours any more. */
+export async function confirm({ ticket }: Pick<Job, "ticket">): Promise<void> {
+  ticket.assertOwned();
+  await ticket.delivery.confirmDone();
+}

@@ -1,0 +1,142 @@
+/**
+ * Who owns what, and until when. The server takes a ticket away when AckWait passes without a sign of life; a worker
+ * must know that before the server does, so it keeps a deadline of its own per ticket and gives up early.
+ */
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Delivery } from "../queue/delivery.ts";
+import { OwnershipLostError } from "./errors.ts";
+
+/** One ticket in this worker's hands. */
+export interface Ticket {
+  readonly delivery: Delivery;
+  /** Aborts with an {@link OwnershipLostError} when the ticket is lost. */
+  readonly lost: AbortSignal;
+  /** Throws an {@link OwnershipLostError} unless this worker owns the ticket at this moment. */
+  assertOwned(): void;
+  /** How long this worker certainly owns the ticket, if no sign of life reaches the bus any more. Milliseconds. */
+  ownedMillis(): number;
+  /** Stops keeping the ticket. */
+  release(): void;
+}
+
+/** Keeps the tickets of a worker process alive. */
+export interface Ownership {
+  /** Takes a delivered ticket, or undefined when it may have been delivered long ago to a process that was paused. */
+  take(delivery: Delivery): Ticket | undefined;
+  /** Tickets in hand. */
+  readonly size: number;
+  /** Calls back when this process was paused or its connection broke: what it heard before may be out of date. */
+  onDoubt(callback: () => void): void;
+  stop(): void;
+}
+
+/** Ownership is given up so long before the server may take it away. Milliseconds. */
+const marginMillis = 1000;
+/**
+ * An event loop that did not turn for so long was paused or starved, and a ticket that it finds in its buffers may have been
+ * delivered as long ago: below the margin, so that a ticket's age is never underestimated by more than that.
+ */
+const stallMillis = 750;
+const tickMillis = 250;
+
+/**
+ * Keeps tickets: each is extended four times per AckWait. Given up is a ticket whose extension was not confirmed in
+ * time, and every ticket when the connection breaks: a restarted server may deliver it to another worker at once.
+ */
+export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Ownership {
+  const held = new Set<{
+    deadline: number;
+    extended: number;
+    busy: boolean;
+    delivery: Delivery;
+    lose: (why: string) => void;
+  }>();
+  const ownMillis = ackWaitMillis - marginMillis;
+  let lastTick = performance.now();
+  let suspicious = false;
+  const doubters: (() => void)[] = [];
+  const doubt = () => {
+    for (const callback of doubters) callback();
+  };
+
+  /** After a pause: what arrives before the server answers a ping may have been delivered before the pause. */
+  async function fence(): Promise<void> {
+    suspicious = true;
+    await nc.flush().catch(() => undefined);
+    doubt();
+    suspicious = false;
+  }
+
+  const stalled = (): boolean => performance.now() - lastTick > stallMillis;
+
+  const timer = setInterval(() => {
+    if (stalled()) void fence();
+    lastTick = performance.now();
+    for (const ticket of held) {
+      if (lastTick >= ticket.deadline) ticket.lose(`no sign of life reached the bus for ${ownMillis} ms`);
+      else if (!ticket.busy && lastTick - ticket.extended > ackWaitMillis / 4) void extend(ticket);
+    }
+  }, tickMillis);
+  timer.unref();
+
+  async function extend(ticket: typeof held extends Set<infer T> ? T : never): Promise<void> {
+    const sent = performance.now();
+    ticket.busy = true;
+    try {
+      await ticket.delivery.extend();
+      if (sent < ticket.deadline) {
+        ticket.extended = sent;
+        ticket.deadline = sent + ownMillis;
+      }
+    } catch {
+      // Tried again at the next tick; the deadline decides.
+    } finally {
+      ticket.busy = false;
+    }
+  }
+
+  void (async () => {
+    for await (const status of nc.status()) {
+      if (status.type !== "disconnect") continue;
+      doubt();
+      for (const ticket of held) ticket.lose("the connection to the bus broke");
+    }
+  })();
+
+  return {
+    get size() {
+      return held.size;
+    },
+    take(delivery) {
+      if (suspicious || stalled()) return undefined;
+      const controller = new AbortController();
+      const ticket = {
+        delivery,
+        deadline: delivery.arrived + ownMillis,
+        extended: delivery.arrived,
+        busy: false,
+        lose(why: string) {
+          held.delete(ticket);
+          ticket.deadline = 0;
+          controller.abort(new OwnershipLostError(`this worker no longer owns the object: ${why}`));
+        },
+      };
+      held.add(ticket);
+      return {
+        delivery,
+        lost: controller.signal,
+        assertOwned() {
+          // Compared here and not left to the timer: after a pause, code may run before any timer does.
+          if (performance.now() >= ticket.deadline && !controller.signal.aborted) {
+            ticket.lose("its deadline has passed");
+          }
+          controller.signal.throwIfAborted();
+        },
+        ownedMillis: () => Math.max(0, ticket.deadline - performance.now()),
+        release: () => held.delete(ticket),
+      };
+    },
+    onDoubt: (callback) => doubters.push(callback),
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Reads of one reconcile: the object store, corrected by what this process wrote and, where the store is older than
+ * what woke the function, by the API server. Everything that is read is noted as seen.
+ */
+import type { KubeClient } from "../kube/client.ts";
+import { isNotFound } from "../kube/errors.ts";
+import { apiVersionOf, type Kind } from "../kube/kind.ts";
+import { compareVersions, controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
+import type { Entry, ObjectStore } from "../objects/store.ts";
+import type { Request } from "../queue/request.ts";
+import type { ObjectKey } from "../subjects.ts";
+import type { WritesOfKey } from "./ownwrites.ts";
+
+/** What the reads of a reconcile are made from. */
+export interface ReadSources {
+  readonly store: ObjectStore;
+  readonly client: KubeClient;
+  readonly own: WritesOfKey;
+  readonly request: Request;
+  readonly signal: AbortSignal;
+}
+
+/** The reads of one reconcile. */
+export interface ReconcileReads {
+  /** Versions by uid: what the reconcile has read or written, newest. */
+  readonly seen: Map<string, string>;
+  note(uid: string, resourceVersion: string): void;
+  get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
+  live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
+  children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]>;
+}
+
+const used: readonly Entry[] = [];
+const kindOf = ({ apiVersion, kind }: KubeObject): string => `${apiVersion} ${kind}`;
+
+/** Opens the reads of one reconcile. */
+export function reconcileReads({ store, client, own, request, signal }: ReadSources): ReconcileReads {
+  const seen = new Map<string, string>();
+
+  function note(uid: string, resourceVersion: string): void {
+    const before = seen.get(uid);
+    if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
+  }
+
+  /** The objects of this kind that woke the function: at least their versions have to be read. */
+  const neededOf = (kind: Kind) =>
+    [request.cause, ...(request.also ?? [])].flatMap((cause) =>
+      cause.type === "object" && cause.kind === kind.kind && cause.group === kind.group ? [cause] : [],
+    );
+
+  async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
+    try {
+      const object = await client.get(kind, key, signal);
+      note(object.metadata.uid, object.metadata.resourceVersion);
+      return object;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The newer of the store's entry and this process's own write. */
+  function newest<T extends KubeObject>(entry: Entry<T>): Stored<T> | undefined {
+    note(entry.uid, entry.resourceVersion);
+    if (entry.deleted) return undefined;
+    const write = own.of(entry.uid);
+    if (write === undefined) return entry.object;
+    if (write.deleted) return undefined;
+    const version = write.object.metadata.resourceVersion;
+    if (compareVersions(version, entry.resourceVersion) <= 0) return entry.object;
+    note(entry.uid, version);
+    return write.object as Stored<T>;
+  }
+
+  // The first read of the object brings its children along, when the request tells its uid: most reconciles need both.
+  let family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
+
+  async function entryOf<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Entry<T> | undefined> {
+    const self = neededOf(kind).find((cause) => cause.name === key.name && cause.namespace === key.namespace);
+    const found = self && (await store.family(kind, key, self.uid));
+    if (!found) return store.entry(kind, key);
+    family = { owner: self.uid, children: Map.groupBy(found.children, ({ object }) => kindOf(object)) };
+    return found.entry;
+  }
+
+  /** What came along is good for one read; a second one wants to know what is new. */
+  async function childEntries<T extends KubeObject>(
+    kind: Kind<T>,
+    owner: Stored,
+  ): Promise<readonly Entry<T>[]> {
+    const name = `${apiVersionOf(kind)} ${kind.kind}`;
+    if (family?.owner !== owner.metadata.uid || family.children.get(name) === used)
+      return store.childEntries(kind, owner);
+    const entries = family.children.get(name) ?? [];
+    family.children.set(name, used);
+    return entries as readonly Entry<T>[];
+  }
+
+  return {
+    seen,
+    note,
+    live,
+    async get(kind, key) {
+      const entry = await entryOf(kind, key);
+      const version = entry?.resourceVersion ?? "0";
+      for (const needed of neededOf(kind)) {
+        if (needed.name !== key.name || needed.namespace !== key.namespace) continue;
+        if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);
+      }
+      const object = entry && newest(entry);
+      if (object) return object;
+      for (const write of own.all()) {
+        if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
+          continue;
+        if (write.object.metadata.uid === entry?.uid) continue;
+        note(write.object.metadata.uid, write.object.metadata.resourceVersion);
+        return write.object as Stored<never>;
+      }
+      return undefined;
+    },
+    async children<T extends KubeObject>(kind: Kind<T>, owner: Stored) {
+      const entries = await childEntries(kind, owner);
+      const children = new Map<string, Stored<T>>();
+      const known = new Set<string>();
+      for (const entry of entries) {
+        known.add(entry.uid);
+        const object = newest(entry);
+        if (object) children.set(entry.uid, object);
+      }
+      for (const { object, deleted } of own.all()) {
+        const { uid, resourceVersion } = object.metadata;
+        if (deleted || known.has(uid) || object.kind !== kind.kind) continue;
+        if (controllerOf(object)?.uid !== owner.metadata.uid) continue;
+        note(uid, resourceVersion);
+        children.set(uid, object as Stored<T>);
+      }
+      for (const needed of neededOf(kind)) {
+        if (compareVersions(seen.get(needed.uid) ?? "0", needed.resourceVersion) >= 0) continue;
+        // The store is older than what woke us (a replica that lags): this one object is read live.
+        children.delete(needed.uid);
+        const object = await live(kind, needed);
+        if (object && controllerOf(object)?.uid === owner.metadata.uid)
+          children.set(object.metadata.uid, object);
+        note(needed.uid, needed.resourceVersion);
+      }
+      return [...children.values()];
+    },
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * What becomes of a ticket: run the attempt, then settle it (done, delayed, retried, given up, handed back), and look
+ * for marks. The order of the steps is what keeps the queue's promises, so it stands in one place.
+ */
+import { setMaxListeners } from "node:events";
+import type { Logger } from "pino";
+import { childTrace, traceId } from "../events/trace.ts";
+import type { DeadLetters } from "../queue/deadletters.ts";
+import type { Delivery } from "../queue/delivery.ts";
+import { isCovered, type Seen, type TicketQueue } from "../queue/queue.ts";
+import { newRequest, parseRequest, type Request } from "../queue/request.ts";
+import type { Timers } from "../queue/timers.ts";
+import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
+import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
+import type { Brake } from "./brake.ts";
+import type { Echoes } from "./echoes.ts";
+import { OwnershipLostError, ReconcileTimeoutError, ShutdownError } from "./errors.ts";
+import { failures, type RetryLimits } from "./failures.ts";
+import { confirm, type Job } from "./job.ts";
+import type { WorkerMetrics } from "./metrics.ts";
+import type { Ownership, Ticket } from "./ownership.ts";
+import { suspectLane } from "./suspects.ts";
+
+/** What settling needs. */
+export interface ReconcilerOptions {
+  readonly tools: AttemptTools;
+  readonly queue: TicketQueue;
+  readonly timers: Timers;
+  readonly letters: DeadLetters;
+  readonly ownership: Ownership;
+  readonly echoes: Echoes;
+  readonly brake: Brake;
+  readonly retries: RetryLimits;
+  readonly metrics: WorkerMetrics;
+  readonly log: Logger;
+}
+
+/** Handles the tickets of one function in one process. */
+export interface Reconciler {
+  handle(delivery: Delivery): Promise<void>;
+  /** Aborts what still runs; its tickets are handed back. */
+  abort(): void;
+}
+
+/** A reconciler for one function. */
+export function reconciler(options: ReconcilerOptions): Reconciler {
+  const { tools, queue, timers, letters, ownership, echoes, brake, metrics } = options;
+  const { fn } = tools;
+  const labels = { controller: fn.name };
+  const name = { name: fn.name };
+  const running = new Set<AbortController>();
+  const { fail, giveUp, slowDown, bury } = failures({ ...options, ...tools });
+  const suspect = suspectLane({
+    letters,
+    maxCrashes: options.retries.maxCrashes,
+    run,
+    async giveUp(job, error) {
+      await giveUp(job, error);
+      await settleMarks(job.key, new Map());
+    },
+  });
+
+  async function handle(delivery: Delivery): Promise<void> {
+    const ticket = ownership.take(delivery);
+    if (ticket === undefined) {
+      options.log.warn(
+        { subject: delivery.subject },
+        "ticket left alone: it may have been delivered before a pause",
+      );
+      return;
+    }
+    try {
+      await open(ticket);
+    } catch (error) {
+      if (error instanceof OwnershipLostError) {
+        metrics.lost.inc(name);
+        options.log.warn({ err: error, subject: delivery.subject }, "ownership lost");
+        return;
+      }
+      // The bus is away or refuses: the ticket comes back by itself.
+      options.log.error({ err: error, subject: delivery.subject }, "request not settled");
+    } finally {
+      ticket.release();
+    }
+  }
+
+  async function open(ticket: Ticket): Promise<void> {
+    const { delivery } = ticket;
+    const { key } = parseKeySubject(delivery.subject);
+    let request: Request;
+    try {
+      request = parseRequest(delivery.string());
+    } catch (error) {
+      const message = `expected a request in the ticket, found ${delivery.string().slice(0, 200)}: ${(error as Error).message}`;
+      await bury(key, newRequest({ type: "replay" }), "MalformedRequest", new Error(message));
+      return delivery.confirmDone();
+    }
+    const traceparent = childTrace(request.traceparent);
+    const log = options.log.child({
+      key: keyText(key),
+      attempt: request.attempt,
+      trace_id: traceId(traceparent),
+    });
+    const job = jobOf(ticket, key, request, traceparent, log);
+    return delivery.deliveries > 1 ? suspect(job) : run(job);
+  }
+
+  function jobOf(ticket: Ticket, key: ObjectKey, request: Request, traceparent: string, log: Logger): Job {
+    let writes = 0;
+    return {
+      ticket,
+      key,
+      request,
+      traceparent,
+      log,
+      get writes() {
+        return writes;
+      },
+      onWrite(uid, resourceVersion) {
+        writes++;
+        echoes.announce(key, uid, resourceVersion, ticket.ownedMillis());
+      },
+    };
+  }
+
+  async function run(job: Job): Promise<void> {
+    const { key, request, ticket, log } = job;
+    const caused = request.cause.type === "object" && request.attempt === 0;
+    const pause = caused ? brake.pause(key) : 0;
+    if (pause > 0) {
+      await slowDown(job, pause);
+      return settleMarks(key, new Map());
+    }
+    metrics.waited.observe(name, Math.max(0, Date.now() - request.since) / 1000);
+    metrics.active.inc(labels);
+    const started = performance.now();
+    let seen: Seen = new Map();
+    try {
+      const result = await runAttempt(job);
+      seen = result.seen;
+      await succeed(job, result);
+      log.debug({ ms: Math.round(performance.now() - started), writes: job.writes }, "reconciled");
+    } catch (error) {
+      echoes.retract(key);
+      if (error instanceof OwnershipLostError) throw error;
+      if (error instanceof ShutdownError) {
+        log.info("handed back: the worker is shutting down");
+        return ticket.delivery.handBack();
+      }
+      await fail(job, error as Error);
+    } finally {
+      if (caused && job.writes > 0) brake.note(key);
+      metrics.active.dec(labels);
+      metrics.duration.observe(labels, (performance.now() - started) / 1000);
+    }
+    await settleMarks(key, seen);
+  }
+
+  async function runAttempt(job: Job): Promise<AttemptResult> {
+    const { key, request, traceparent, ticket, log } = job;
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
+    const lose = () => controller.abort(ticket.lost.reason);
+    ticket.lost.addEventListener("abort", lose, { once: true });
+    const timer = setTimeout(() => {
+      controller.abort(
+        new ReconcileTimeoutError(`${fn.name} took longer than its limit of ${fn.timeoutMillis} ms`),
+      );
+    }, fn.timeoutMillis);
+    running.add(controller);
+    try {
+      return await attempt(tools, {
+        key,
+        request,
+        traceparent,
+        log,
+        signal: controller.signal,
+        assertOwned() {
+          controller.signal.throwIfAborted();
+          ticket.assertOwned();
+        },
+        onWrite: job.onWrite,
+      });
+    } catch (error) {
+      // What fails because it was aborted fails for the abort's reason.
+      throw controller.signal.aborted ? controller.signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+      running.delete(controller);
+      ticket.lost.removeEventListener("abort", lose);
+    }
+  }
+
+  /** A delayed request is on the bus before the ticket is given back, so that no crash can lose it. */
+  async function succeed(job: Job, { requeueAfter, recovered }: AttemptResult): Promise<void> {
+    const { key, traceparent } = job;
+    if (requeueAfter !== undefined) {
+      await timers.set(key, requeueAfter, newRequest({ type: "timer" }, traceparent));
+    }
+    if (recovered) await letters.remove(key);
+    await confirm(job);
+    const result = requeueAfter === undefined ? "success" : requeueAfter === 0 ? "requeue" : "requeue_after";
+    metrics.reconciles.inc({ ...labels, result });
+  }
+
+  /**
+   * After the ticket is given back: changes that arrived meanwhile and that the reconcile has not seen are asked for
+   * again. When somebody else already owns the key the marks stay, for that owner to judge.
+   */
+  async function settleMarks(key: ObjectKey, seen: Seen): Promise<void> {
+    const marks = await queue.marks(key);
+    if (marks.length === 0) return;
+    const open = marks.filter(({ request }) => !isCovered(request, seen)).map(({ request }) => request);
+    const [first, ...rest] = open;
+    if (first !== undefined) {
+      const wanted: Request = rest.length === 0 ? first : { ...first, also: rest.map(({ cause }) => cause) };
+      if ((await queue.requestUnlessOwned(key, wanted)) === "owned") return;
+    }
+    await queue.dropMarks(key, marks);
+  }
+
+  return {
+    handle,
+    abort() {
+      for (const controller of running) controller.abort(new ShutdownError("the worker is shutting down"));
+    },
+  };
+}

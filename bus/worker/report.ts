@@ -1,0 +1,73 @@
+/** Tells the object's owner, on the object, why the platform does not bring it forward. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { KubeClient } from "../kube/client.ts";
+import { withConditions } from "../kube/conditions.ts";
+import { isConflict, isNotFound } from "../kube/errors.ts";
+import type { Condition, KubeObject, Stored } from "../kube/object.ts";
+import type { ObjectKey } from "../subjects.ts";
+import { stalled } from "./attempt.ts";
+import { domain, type ReconcileFunction } from "./function.ts";
+import { mergePatched } from "./writes.ts";
+
+/** What is said: the reason is one CamelCase word. */
+export interface Trouble {
+  readonly reason: string;
+  readonly message: string;
+  /** The object stays as it is until somebody acts: it is not ready either. */
+  readonly severity: "stalled" | "stalled-and-not-ready";
+}
+
+const messageLimit = 2000;
+
+/** Sets `Stalled` (and `Ready`) on the object, if its kind has conditions; no write when they say so already. */
+export async function reportTrouble(
+  client: KubeClient,
+  fn: ReconcileFunction,
+  key: ObjectKey,
+  trouble: Trouble,
+  context: {
+    readonly traceparent: string;
+    assertOwned(): void;
+    onWrite(uid: string, resourceVersion: string): void;
+    /** Told of the object when the condition was news. */
+    onNews(object: Stored): void;
+  },
+): Promise<void> {
+  if (!("conditions" in (fn.for.definition?.status?.shape ?? {}))) return;
+  const message = trouble.message.slice(0, messageLimit);
+  const { reason } = trouble;
+  for (let tries = 0; ; tries++) {
+    try {
+      const object = await client.get(fn.for, key);
+      const { generation } = object.metadata;
+      const before = (object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {};
+      const conditions = withConditions(
+        before.conditions,
+        [
+          ...(trouble.severity === "stalled"
+            ? []
+            : [{ type: "Ready", status: "False" as const, reason, message }]),
+          { type: stalled, status: "True", reason, message },
+        ],
+        { generation, now: new Date() },
+      );
+      if (isDeepStrictEqual(mergePatched(before, { conditions }), before)) return;
+      context.assertOwned();
+      const { resourceVersion } = object.metadata;
+      const patch = { metadata: { resourceVersion }, status: { conditions } };
+      const fieldManager = `${domain}/${fn.name}`;
+      const written = await client.mergePatch(fn.for, key, patch, {
+        fieldManager,
+        subresource: "status",
+        traceparent: context.traceparent,
+      });
+      context.onWrite(written.metadata.uid, written.metadata.resourceVersion);
+      context.onNews(written);
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isConflict(error) || tries >= 3) throw error;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** The router: events become requests. Pure but for reads, and the same in every replica. */
+import { attribute } from "../events/binding.ts";
+import { isDeletion, versionOf } from "../events/kubernetes.ts";
+import type { Kind } from "../kube/kind.ts";
+import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
+import type { Delivery } from "../queue/delivery.ts";
+import { type Cause, newRequest, type Request } from "../queue/request.ts";
+import { keyText, type ObjectAddress, type ObjectKey, parseObjectSubject } from "../subjects.ts";
+import type { ReconcileFunction } from "./function.ts";
+
+/** An event of OBJECTS, as far as routing needs it. */
+export interface ObjectEvent {
+  readonly at: ObjectAddress;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleted: boolean;
+  readonly traceparent: string | undefined;
+  readonly object: () => Stored;
+}
+
+/** Reads a delivery of OBJECTS; undefined when it is no event of the bridge. */
+export function objectEventOf(delivery: Delivery): ObjectEvent | undefined {
+  const version = versionOf(attribute(delivery.headers, "id"));
+  if (version === undefined) return undefined;
+  return {
+    ...version,
+    at: parseObjectSubject(delivery.subject),
+    deleted: isDeletion(attribute(delivery.headers, "type")),
+    traceparent: attribute(delivery.headers, "traceparent") || undefined,
+    object: () => JSON.parse(delivery.string()) as Stored,
+  };
+}
+
+const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
+  kind.kind === at.kind && kind.group === at.group;
+
+/** The keys that an event wakes: the object itself, its controller, and what the watches say. */
+export async function keysOf(fn: ReconcileFunction, event: ObjectEvent): Promise<ObjectKey[]> {
+  const keys = new Map<string, ObjectKey>();
+  const add = (key: ObjectKey) => keys.set(keyText(key), key);
+  const { namespace, name, owner } = event.at;
+  if (is(fn.for, event.at)) add({ namespace, name });
+  if (owner !== "" && fn.owns.some((kind) => is(kind, event.at))) {
+    const controller = controllerOf(event.object());
+    if (controller && is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind })) {
+      add({ namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name });
+    }
+  }
+  for (const watch of fn.watches) {
+    if (is(watch.kind, event.at)) for (const key of await watch.keys(event.object())) add(key);
+  }
+  return [...keys.values()];
+}
+
+/** The request that an event makes. */
+export function requestOf(event: ObjectEvent): Request {
+  const { group, kind, namespace, name } = event.at;
+  const cause: Cause = {
+    type: "object",
+    group,
+    kind,
+    namespace,
+    name,
+    uid: event.uid,
+    resourceVersion: event.resourceVersion,
+  };
+  return newRequest(cause, event.traceparent);
+}

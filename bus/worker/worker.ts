@@ -1,0 +1,182 @@
+/** A worker process: runs functions against one cluster. Its replicas are interchangeable. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Bus } from "../connect.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { objectStore } from "../objects/store.ts";
+import { deadLetters } from "../queue/deadletters.ts";
+import type { Delivery } from "../queue/delivery.ts";
+import { type Pull, startPull } from "../queue/pull.ts";
+import { ticketQueue } from "../queue/queue.ts";
+import { startRelay } from "../queue/relay.ts";
+import { timers as openTimers } from "../queue/timers.ts";
+import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
+import { type BusOptions, ensureTopology } from "../topology.ts";
+import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
+import { openEchoes } from "./echoes.ts";
+import { defaultRetries, type RetryLimits } from "./failures.ts";
+import { kindsOf, type ReconcileFunction } from "./function.ts";
+import { workerMetrics } from "./metrics.ts";
+import { keepOwnership, type Ownership } from "./ownership.ts";
+import { ownWrites } from "./ownwrites.ts";
+import { reconciler } from "./reconciler.ts";
+import { eventRecorder } from "./recorder.ts";
+import { keysOf, type ObjectEvent, objectEventOf, requestOf } from "./router.ts";
+
+/** What a worker needs. */
+export interface WorkerOptions {
+  readonly bus: Bus;
+  readonly busOptions: BusOptions;
+  readonly client: KubeClient;
+  /** Names the cluster on a bus that many clusters share. */
+  readonly cluster: string;
+  /** Names this process: in logs, Events and marks. Unique among the replicas. */
+  readonly replica: string;
+  readonly functions: readonly ReconcileFunction[];
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly retries?: RetryLimits;
+  readonly brake?: BrakeLimits;
+}
+
+/** A running worker. */
+export interface Worker {
+  /** Stops pulling, lets running reconciles finish, hands back what does not in time. */
+  stop(): Promise<void>;
+}
+
+const routerSlots = 128;
+/** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
+const announcementMillis = 25;
+const relaySlots = 32;
+/** How long running reconciles may go on after a stop is asked for. Milliseconds. */
+const finishMillis = 6000;
+
+/** Starts a worker; resolves when it is ready to take requests. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { bus, functions, cluster } = options;
+  const interests = functions.map((fn) => ({ scope: { fn: fn.name, cluster }, kinds: kindsOf(fn) }));
+  await ensureTopology(bus, options.busOptions, interests);
+  const metrics = workerMetrics(options.registry);
+  const ownership = keepOwnership(bus.nc, options.busOptions.ackWaitMillis);
+  const running = functions.map((fn) => startFunction(fn, options, metrics, ownership));
+  options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
+  return {
+    async stop() {
+      await Promise.all(running.map((fn) => fn.stop()));
+      ownership.stop();
+    },
+  };
+}
+
+function startFunction(
+  fn: ReconcileFunction,
+  options: WorkerOptions,
+  metrics: ReturnType<typeof workerMetrics>,
+  ownership: Ownership,
+): { stop(): Promise<void> } {
+  const { bus, client, cluster, replica } = options;
+  const log = options.log.child({ function: fn.name });
+  const scope: QueueScope = { fn: fn.name, cluster };
+  const name = { name: fn.name };
+  const stopping = new AbortController();
+  const queue = ticketQueue(bus, scope, replica, ({ subject, tries, error }) => {
+    log.warn({ subject, tries, err: error }, "publish not answered, trying again");
+  });
+  const echoes = openEchoes(bus.nc, scope);
+  ownership.onDoubt(echoes.forget);
+  const recorder = eventRecorder(client, `denrei.dev/${fn.name}`, replica);
+  const timers = openTimers(bus, queue, (error, key) => {
+    // The durable timer fires all the same.
+    if (!stopping.signal.aborted) log.warn({ err: error, key: keyText(key) }, "local timer not delivered");
+  });
+  const reconcile = reconciler({
+    tools: { fn, store: objectStore(bus, cluster), client, own: ownWrites(), recorder, replica },
+    queue,
+    timers,
+    letters: deadLetters(bus, scope),
+    ownership,
+    echoes,
+    brake: brake(options.brake ?? defaultBrake),
+    retries: options.retries ?? defaultRetries,
+    metrics,
+    log,
+  });
+  metrics.concurrency.set({ controller: fn.name }, fn.concurrency);
+
+  async function wake(key: ObjectKey, event: ObjectEvent): Promise<void> {
+    const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
+    const request = requestOf(event);
+    let outcome: "echo" | "accepted" | "owned" = isEcho()
+      ? "echo"
+      : await queue.requestUnlessOwned(key, request, stopping.signal);
+    if (outcome === "owned") {
+      // Most likely the owner has just written this, and its announcement is as fast as the event was.
+      await sleep(announcementMillis);
+      outcome = isEcho() ? "echo" : await queue.request(key, request, stopping.signal);
+    }
+    const counter = { echo: metrics.echoes, accepted: metrics.adds, owned: metrics.coalesced }[outcome];
+    counter.inc(name);
+  }
+
+  async function route(delivery: Delivery): Promise<void> {
+    const event = objectEventOf(delivery);
+    if (event === undefined) {
+      log.warn({ subject: delivery.subject }, "not an event of the bridge, ignored");
+      return delivery.done();
+    }
+    try {
+      for (const key of await keysOf(fn, event)) await wake(key, event);
+      delivery.done();
+    } catch (error) {
+      if (stopping.signal.aborted) return delivery.handBack();
+      // Left unanswered: the event is delivered again, to any replica.
+      log.error({ err: error, subject: delivery.subject }, "event not routed");
+    }
+  }
+
+  const pull = (
+    stream: string,
+    consumer: string,
+    slots: number,
+    handle: (delivery: Delivery) => Promise<void>,
+  ): Pull =>
+    startPull({
+      nc: bus.nc,
+      stream,
+      consumer,
+      slots,
+      handle,
+      onRefused: (status) => log.warn({ stream, ...status }, "the bus refuses to serve, asking again"),
+    });
+  const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
+  const events = pull(streams.objects, consumers.router(scope), routerSlots, route);
+  const relay = startRelay({
+    bus,
+    queue,
+    slots: relaySlots,
+    signal: stopping.signal,
+    onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
+  });
+
+  return {
+    async stop() {
+      timers.stop();
+      const drained = Promise.all([tickets.stop(), events.stop(), relay.stop()]);
+      const finished = new AbortController();
+      const late = sleep(finishMillis, undefined, { signal: finished.signal }).then(
+        () => {
+          reconcile.abort();
+          stopping.abort();
+        },
+        () => undefined,
+      );
+      await drained;
+      finished.abort();
+      await late;
+      echoes.stop();
+      await recorder.flush();
+    },
+  };
+}
