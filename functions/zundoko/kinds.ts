@@ -1,0 +1,79 @@
+/** Hikawa, Zundoko and Kiyoshi: `zundokokiyoshi.kaitoy.github.com/v1beta1`. */
+import { z } from "zod";
+import { conditionSchema } from "../../bus/kube/conditions.ts";
+import { listMap } from "../../bus/kube/crd.ts";
+import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
+
+const group = "zundokokiyoshi.kaitoy.github.com";
+const version = "v1beta1";
+const int32 = { format: "int32" };
+const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
+
+/** A singer: says Zun and Doko until the last five words are Zun, Zun, Zun, Zun, Doko, then Kiyoshi. */
+export const Hikawa = defineKind({
+  group,
+  version,
+  kind: "Hikawa",
+  description: "Hikawa says Zun and Doko until it is time for Kiyoshi.",
+  shortNames: ["hkw"],
+  categories: ["zundoko"],
+  spec: z.object({
+    intervalMillis: z
+      .int()
+      .min(0)
+      .max(86_400_000)
+      .meta(int32)
+      .describe("Pause between two words, in milliseconds."),
+    numZundokos: z
+      .int()
+      .min(0)
+      .optional()
+      .meta(int32)
+      .describe("How many words are wanted so far. Written by the reconciler."),
+    sayKiyoshi: z.boolean().optional().describe("Time to say Kiyoshi. Written by the reconciler."),
+  }),
+  status: z.object({
+    numZundokosSaid: z.int().min(0).optional().meta(int32).describe("How many words were said."),
+    kiyoshied: z.boolean().optional().describe("Kiyoshi was said: the end."),
+    observedGeneration: z.int().min(0).optional().describe("The metadata.generation last reconciled."),
+    conditions: z
+      .array(conditionSchema)
+      .optional()
+      .meta(listMap("type"))
+      .describe("Ready: Kiyoshi was said. Progressing: words are still being said."),
+  }),
+  columns: [
+    { name: "Interval", type: "integer", jsonPath: ".spec.intervalMillis" },
+    { name: "Said", type: "integer", jsonPath: ".status.numZundokosSaid" },
+    { name: "Kiyoshied", type: "boolean", jsonPath: ".status.kiyoshied" },
+    age,
+  ],
+});
+export type Hikawa = ObjectOf<typeof Hikawa>;
+
+/** One word. */
+export const Zundoko = defineKind({
+  group,
+  version,
+  kind: "Zundoko",
+  description: "A word that a Hikawa said.",
+  shortNames: ["zdk"],
+  categories: ["zundoko"],
+  spec: z.object({ say: z.enum(["Zun", "Doko"]).describe("The word.") }),
+  columns: [{ name: "Say", type: "string", jsonPath: ".spec.say" }, age],
+});
+export type Zundoko = ObjectOf<typeof Zundoko>;
+
+/** The end of the song. */
+export const Kiyoshi = defineKind({
+  group,
+  version,
+  kind: "Kiyoshi",
+  plural: "kiyoshis",
+  description: "What a Hikawa says at the end.",
+  shortNames: ["kys"],
+  categories: ["zundoko"],
+  spec: z.object({ say: z.enum(["Kiyoshi!"]).describe("The word.") }),
+  columns: [{ name: "Say", type: "string", jsonPath: ".spec.say" }, age],
+});
+export type Kiyoshi = ObjectOf<typeof Kiyoshi>;

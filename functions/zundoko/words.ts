@@ -1,0 +1,28 @@
+/** Where words come from: chance, or a fixed list for benchmarks and demonstrations. */
+import { z } from "zod";
+import type { Word } from "./song.ts";
+
+/** Names the variable that fixes the words: `Doko,Zun,Zun,Zun,Zun,Doko`. The list starts over when it ends. */
+export const wordsVariable = "DENREI_ZUNDOKO_WORDS";
+
+/** The word for a number. */
+export type WordSource = (number: number) => Word;
+
+const listSchema = z
+  .string()
+  .transform((text) => text.split(",").map((word) => word.trim()))
+  .pipe(z.array(z.enum(["Zun", "Doko"])).min(1));
+
+/** Reads the variable. Throws when it holds anything but Zun and Doko. */
+export function wordSource(env: Readonly<Record<string, string | undefined>>): WordSource {
+  const text = env[wordsVariable];
+  if (text === undefined || text === "") return () => (Math.random() < 0.5 ? "Zun" : "Doko");
+  const list = listSchema.safeParse(text);
+  if (!list.success) {
+    throw new TypeError(
+      `expected ${wordsVariable} to be a comma-separated list of Zun and Doko, found "${text}"`,
+    );
+  }
+  const words = list.data;
+  return (number) => words[(number - 1) % words.length] as Word;
+}
