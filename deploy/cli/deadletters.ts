@@ -1,0 +1,128 @@
+/** `denrei deadletters list|show|replay` */
+import type { Bus } from "../../bus/connect.ts";
+import { aligned } from "../../bus/kube/table.ts";
+import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
+import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { keyText, type ObjectKey, parseKeyText, streams, work, workStream } from "../../bus/subjects.ts";
+import { functions } from "../../functions/index.ts";
+import { age } from "./age.ts";
+import { type BusSettings, hasStream, withBus } from "./bus.ts";
+import { functionNamed } from "./named.ts";
+import { say } from "./output.ts";
+import { AbsentError, UsageError } from "./usage.ts";
+
+const messageWidth = 80;
+
+/** The letters of a function; undefined on a bus that no worker has used yet. */
+async function lettersOf(bus: Bus, fn: string, { cluster }: BusSettings) {
+  return (await hasStream(bus, streams.deadLetters)) ? deadLetters(bus, { fn, cluster }) : undefined;
+}
+
+/** Prints every dead letter, the newest first. */
+export async function list(
+  settings: BusSettings,
+  options: { function?: string; json?: boolean },
+): Promise<void> {
+  const wanted = options.function === undefined ? functions : [functionNamed(options.function)];
+  const listed = await withBus(settings, (bus) =>
+    Promise.all(wanted.map(async (fn) => (await lettersOf(bus, fn.name, settings))?.list())),
+  );
+  const found = listed.flatMap((letters) => letters ?? []);
+  found.sort((a, b) => b.letter.time.localeCompare(a.letter.time));
+  if (options.json) return say(JSON.stringify(found, null, 2));
+  if (found.length === 0) return say("No dead letters.");
+  const row = ({ fn, key, letter }: AddressedDeadLetter): string[] => [
+    fn,
+    keyText(key),
+    letter.reason,
+    String(letter.attempts),
+    age(letter.time),
+    shortened(letter.message),
+  ];
+  say(aligned([["FUNCTION", "OBJECT", "REASON", "ATTEMPTS", "AGE", "MESSAGE"], ...found.map(row)]));
+}
+
+function shortened(message: string): string {
+  const line = message.replaceAll(/\s+/g, " ");
+  return line.length > messageWidth ? `${line.slice(0, messageWidth - 1)}…` : line;
+}
+
+/** Prints one dead letter, whole. */
+export async function show(
+  fn: string,
+  object: string,
+  settings: BusSettings,
+  options: { json?: boolean },
+): Promise<void> {
+  functionNamed(fn);
+  const letter = await withBus(settings, async (bus) =>
+    (await lettersOf(bus, fn, settings))?.get(parseKeyText(object)),
+  );
+  if (letter === undefined) throw missing(fn, object);
+  if (options.json) return say(JSON.stringify(letter, null, 2));
+  const { stack, message, cause, ...rest } = letter;
+  const lines = { function: fn, object, ...rest, cause: causeText(cause) };
+  say(aligned(Object.entries(lines).map(([name, value]) => [`${name}:`, String(value)])));
+  // The stack of an error begins with its message.
+  say(`\n${stack?.includes(message) ? stack : [message, stack].filter(Boolean).join("\n")}`);
+}
+
+function causeText(cause: DeadLetter["cause"]): string {
+  switch (cause.type) {
+    case "object":
+      return `${cause.kind} ${keyText(cause)} at resourceVersion ${cause.resourceVersion}`;
+    case "webhook":
+      return `webhook ${cause.event}, delivery ${cause.delivery}`;
+    default:
+      return cause.type;
+  }
+}
+
+/** Replays one dead letter, or all of a function. */
+export async function replayLetters(
+  fn: string,
+  object: string | undefined,
+  settings: BusSettings,
+  options: { all?: boolean },
+): Promise<void> {
+  functionNamed(fn);
+  if ((object === undefined) === (options.all !== true)) {
+    throw new UsageError(
+      `expected either the name of an object or --all, found ${object === undefined ? "neither" : "both"}`,
+    );
+  }
+  await withBus(settings, async (bus) => {
+    const letters = await lettersOf(bus, fn, settings);
+    const all = (await letters?.list()) ?? [];
+    const wanted = all.map(({ key }) => key).filter((key) => options.all || keyText(key) === object);
+    if (object !== undefined && wanted.length === 0) throw missing(fn, object);
+    if (letters === undefined || wanted.length === 0) return say("No dead letters.");
+    if (!(await hasStream(bus, workStream(fn)))) {
+      throw new AbsentError(
+        `expected the stream ${workStream(fn)} on the bus, found none. Start a worker (denrei worker ${fn}), which creates it.`,
+      );
+    }
+    const queue = ticketQueue(bus, { fn, cluster: settings.cluster }, "denrei-cli");
+    for (const key of wanted) {
+      await replay(bus, queue, key);
+      say(`${fn} will reconcile ${keyText(key)} again.`);
+    }
+  });
+}
+
+/**
+ * Asks for the reconcile and takes the letter away: this one, and not the one that the worker may have written by
+ * then, because it gave up again.
+ */
+async function replay({ jsm }: Bus, queue: TicketQueue, key: ObjectKey): Promise<void> {
+  const filter = work.deadLetter(queue.scope, key);
+  const letter = await jsm.direct.getMessage(streams.deadLetters, { last_by_subj: filter });
+  await queue.request(key, newRequest({ type: "replay" }));
+  if (letter !== null) await jsm.streams.purge(streams.deadLetters, { filter, seq: letter.seq + 1 });
+}
+
+const missing = (fn: string, object: string): AbsentError =>
+  new AbsentError(
+    `expected a dead letter of ${fn} for ${object}, found none. \`denrei deadletters list\` shows what there is.`,
+  );

@@ -1,0 +1,206 @@
+/** The command line: `denrei <command>`. Commands are loaded when they run, so that a worker starts quickly. */
+import { enableCompileCache } from "node:module";
+import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
+import {
+  defaultOf,
+  flagOf,
+  processSettings,
+  readSettings,
+  type SettingName,
+  variableOf,
+} from "../../bus/process/config.ts";
+import { report } from "./explain.ts";
+import { watchOutput } from "./output.ts";
+import { usageExitCode } from "./usage.ts";
+
+enableCompileCache();
+watchOutput();
+if (process.channel) {
+  // The launcher for older Nodes holds the other end. When it is killed, this process is to end as well.
+  process.channel.unref();
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+}
+
+/** What `--help` says of a setting: its value's name, and what it is for. */
+const descriptions: Record<SettingName, readonly [value: string, text: string]> = {
+  kubeconfig: [
+    "path",
+    "kubeconfig file (default: the files of KUBECONFIG, ~/.kube/config, or the pod's service account)",
+  ],
+  context: ["name", "context of the kubeconfig (default: its current one)"],
+  natsUrl: ["url", "NATS servers, separated by commas"],
+  natsCreds: ["path", "NATS credentials file"],
+  natsCa: ["path", "certificate of the authority that the NATS servers' are signed by"],
+  cluster: ["name", "name of the cluster on a bus that many clusters share"],
+  replica: ["name", "name of this process, unique among its replicas (default: host name and process id)"],
+  streamReplicas: ["count", "copies of each stream: 1, or 3 on a NATS cluster"],
+  ackWaitSeconds: ["seconds", "how long the objects of a killed worker wait; all workers must agree"],
+  httpAddress: ["host:port", "where /healthz, /readyz and /metrics are served; port 0 is any free one"],
+  logLevel: ["level", "trace, debug, info, warn, error, fatal or silent"],
+  namespaces: ["names", "watch these namespaces only, separated by commas (default: all)"],
+  watchSeconds: [
+    "seconds",
+    "how long one watch request lives; a dead connection is noticed within this time",
+  ],
+};
+
+/** Adds the flags of settings; environment and defaults are applied when the settings are read. */
+function withSettings(command: Command, names: readonly SettingName[]): Command {
+  for (const name of names) {
+    const [value, text] = descriptions[name];
+    const variable = variableOf(name);
+    const fallback = defaultOf(name);
+    const notes = [variable && `[env: ${variable}]`, fallback && `(default: ${fallback})`].filter(Boolean);
+    command.addOption(new Option(`${flagOf(name)} <${value}>`, [text, ...notes].join(" ")));
+  }
+  return command;
+}
+
+const connectionSettings = ["natsUrl", "natsCreds", "natsCa", "cluster"] as const;
+const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
+
+/** More would be a slip of the finger: each one is a process of 70 MB. */
+const maxWorkers = 100;
+const workerCount = (text: string): number => {
+  if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > maxWorkers) {
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${maxWorkers}.`);
+  }
+  return Number(text);
+};
+
+const namespaceName = (text: string): string => {
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) {
+    throw new InvalidArgumentError("Expected lower-case letters, digits and dashes, at most 63.");
+  }
+  return text;
+};
+
+const program = new Command("denrei")
+  .description("Kubernetes reconcilers as stateless functions on a NATS bus")
+  .version("0.1.0")
+  .showHelpAfterError("(denrei --help, or denrei <command> --help, shows what is possible)")
+  .configureHelp({ sortSubcommands: false })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "denrei: ")) })
+  .exitOverride(({ exitCode }: CommanderError) => process.exit(exitCode === 0 ? 0 : usageExitCode))
+  .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong command line or setting, 130 Ctrl-C.");
+
+const stageHelp = `
+With KUBECONFIG and NATS_URL set, that cluster and that bus are used. Otherwise
+etcd, kube-apiserver, kube-controller-manager and nats-server are started on
+free ports; the first time they are downloaded, or built if that fails.
+DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko fixes the words, which chance
+chooses otherwise.`;
+
+program
+  .command("demo")
+  .description("start everything locally, let a Hikawa sing until Kiyoshi, and stop everything again")
+  .option("--workers <count>", "worker replicas", workerCount, 3)
+  .addHelpText("after", stageHelp)
+  .action(async (options) => (await import("./demo.ts")).demo({ ...options, mode: "demo" }));
+
+program
+  .command("up")
+  .description("start everything locally and stay up until Ctrl-C")
+  .option("--workers <count>", "worker replicas", workerCount, 3)
+  .addHelpText("after", stageHelp)
+  .action(async (options) => (await import("./demo.ts")).demo({ ...options, mode: "up" }));
+
+withSettings(
+  program
+    .command("bridge")
+    .description("watch the kinds of all functions and publish every change on the bus"),
+  bridgeSettings,
+).action(async (flags) => {
+  const settings = readSettings(bridgeSettings, flags, process.env);
+  await (await import("./bridge.ts")).bridge(settings);
+});
+
+withSettings(
+  program
+    .command("worker")
+    .description("run functions")
+    .argument("<function...>", "names of functions, or 'all'"),
+  processSettings,
+).action(async (names: string[], flags) => {
+  const settings = readSettings(processSettings, flags, process.env);
+  await (await import("./worker.ts")).worker(names, settings);
+});
+
+program
+  .command("crds")
+  .description("print the CustomResourceDefinitions, for kubectl apply -f -")
+  .option("--json", "as a JSON list")
+  .action(async (options) => (await import("./manifests.ts")).crds(options));
+
+program
+  .command("rbac")
+  .description("print the service accounts and roles that functions and the bridge need")
+  .argument("[name...]", "functions, 'all' of them, or 'bridge' (default: everything)")
+  .option("--namespace <name>", "where the service accounts live", namespaceName, "denrei")
+  .option("--json", "as a JSON list")
+  .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
+
+withSettings(
+  program
+    .command("status")
+    .description("per function: queue and dead letters; per kind: objects and the bridge's position")
+    .option("--json", "as JSON"),
+  connectionSettings,
+)
+  .addHelpText(
+    "after",
+    `
+Per function, in objects: PENDING wait for a free worker, PARKED have changed
+while they were reconciled, IN FLIGHT are being reconciled, DELAYED wait for
+their time, DEAD LETTERS were given up.
+Per kind: OBJECTS on the bus (deleted ones stay for some days), the BRIDGE that
+watches it, the resourceVersion up to which it has published, and since when.`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(connectionSettings, flags, process.env);
+    await (await import("./status.ts")).status(settings, flags);
+  });
+
+const letters = program.command("deadletters").description("requests that were given up");
+withSettings(
+  letters
+    .command("list")
+    .description("every dead letter, the newest first")
+    .option("--function <name>", "of one function")
+    .option("--json", "as JSON"),
+  connectionSettings,
+).action(async (flags) => {
+  const settings = readSettings(connectionSettings, flags, process.env);
+  await (await import("./deadletters.ts")).list(settings, flags);
+});
+withSettings(
+  letters
+    .command("show")
+    .description("one dead letter, whole")
+    .argument("<function>", "whose")
+    .argument("<object>", "namespace/name, or the name of a cluster-scoped object")
+    .option("--json", "as JSON"),
+  connectionSettings,
+).action(async (fn: string, object: string, flags) => {
+  const settings = readSettings(connectionSettings, flags, process.env);
+  await (await import("./deadletters.ts")).show(fn, object, settings, flags);
+});
+withSettings(
+  letters
+    .command("replay")
+    .description("ask for the reconcile again and take the letter away")
+    .argument("<function>", "whose")
+    .argument("[object]", "namespace/name, or the name of a cluster-scoped object")
+    .option("--all", "every dead letter of the function"),
+  connectionSettings,
+).action(async (fn: string, object: string | undefined, flags) => {
+  const settings = readSettings(connectionSettings, flags, process.env);
+  await (await import("./deadletters.ts")).replayLetters(fn, object, settings, flags);
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  await report(error);
+  process.exit();
+}

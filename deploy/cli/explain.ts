@@ -1,0 +1,28 @@
+/** Errors for people: those that say what to do as they are, the others with their stack. */
+import { ConfigError } from "../../bus/process/config.ts";
+import { redacted } from "../../bus/process/redact.ts";
+import { UsageError, usageExitCode } from "./usage.ts";
+
+/** Functions read variables of their own when they are loaded, and say so in words that begin like this. */
+const aboutVariable = /^expected DENREI_\w+ to be /;
+
+const isUsage = (error: unknown): error is Error =>
+  error instanceof UsageError ||
+  error instanceof ConfigError ||
+  (error instanceof TypeError && aboutVariable.test(error.message));
+
+async function explains(error: unknown): Promise<boolean> {
+  if (isUsage(error)) return true;
+  // Loaded late: it is most of the program, and a slip of the finger is to be answered at once.
+  const { selfExplaining } = await import("./failures.ts");
+  return selfExplaining.some((type) => error instanceof type);
+}
+
+/** Prints an error that ends the program, and sets its exit code. */
+export async function report(error: unknown): Promise<void> {
+  const text = (await explains(error))
+    ? `denrei: ${(error as Error).message}`
+    : `denrei: unexpected error\n${error instanceof Error ? error.stack : String(error)}`;
+  console.error(redacted(text));
+  process.exitCode = isUsage(error) ? usageExitCode : 1;
+}

@@ -1,0 +1,20 @@
+/** Errors that say themselves what was expected, what was found and what to do. */
+import { BusUnreachableError } from "../../bus/connect.ts";
+import { KubeconfigError } from "../../bus/kube/connection.ts";
+import { ApiError, ApiUnreachableError } from "../../bus/kube/errors.ts";
+import { ProbeAddressError } from "../../bus/process/http.ts";
+import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
+import { AbsentError } from "./usage.ts";
+
+/** Types whose message is all that a person needs. */
+export const selfExplaining = [
+  AbsentError,
+  ApiError,
+  ApiUnreachableError,
+  BinaryUnavailableError,
+  BusUnreachableError,
+  ChecksumMismatchError,
+  ChildStartError,
+  KubeconfigError,
+  ProbeAddressError,
+] as const;

@@ -1,0 +1,57 @@
+/** The bridge and the workers as separate processes, each started again when it dies. */
+import { fileURLToPath } from "node:url";
+import type { Child, LocalProcesses } from "../local/index.ts";
+import { type ReviveOptions, revive } from "./revive.ts";
+
+/** What to start. */
+export interface ReplicaOptions extends ReviveOptions {
+  readonly processes: LocalProcesses;
+  readonly workers: number;
+  /** Makes the names differ from those of other replicas on the same bus. */
+  readonly suffix: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const program = fileURLToPath(new URL("./denrei.ts", import.meta.url));
+/** An object that is being reconciled is handed back at once; a clean end takes no longer. Milliseconds. */
+const graceMillis = 2500;
+
+/**
+ * Starts `bridge-1`, `worker-1` and so on, and resolves when all of them are ready: the workers, then the bridge.
+ */
+export async function startReplicas(options: ReplicaOptions): Promise<Child[]> {
+  const { workers, suffix } = options;
+  const names = Array.from({ length: workers }, (_, at) => `worker-${at + 1}${suffix}`);
+  return Promise.all([
+    ...names.map((name) => startReplica(name, ["worker", "all"], options)),
+    startReplica(`bridge-1${suffix}`, ["bridge"], options),
+  ]);
+}
+
+async function startReplica(name: string, args: string[], options: ReplicaOptions): Promise<Child> {
+  const { processes, env, signal } = options;
+  // A replica says that it is ready in its log; its probes listen on a port that only it knows.
+  let ready = false;
+  let child: Child | undefined;
+  child = await processes.spawn(
+    {
+      name,
+      command: process.execPath,
+      args: [program, ...args],
+      env: { ...env, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1" },
+      graceMillis,
+      onLine(line) {
+        ready ||= /"msg":"(bridge|worker) ready"/.test(line);
+      },
+      async ready() {
+        if (!ready) throw new Error("it has not said that it is ready");
+      },
+      onUnexpectedExit(exit) {
+        ready = false;
+        void revive(name, exit, () => child, options);
+      },
+    },
+    signal,
+  );
+  return child;
+}

@@ -1,0 +1,47 @@
+/** `denrei status` */
+import { aligned } from "../../bus/kube/table.ts";
+import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
+import { functions } from "../../functions/index.ts";
+import { age } from "./age.ts";
+import { type BusSettings, withBus } from "./bus.ts";
+import { say } from "./output.ts";
+
+/** Prints queues and kinds. */
+export async function status(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {
+  const { cluster } = settings;
+  const { queues, kinds } = await withBus(settings, async (bus) => ({
+    queues: await Promise.all(functions.map((fn) => functionStatus(bus, fn, cluster))),
+    kinds: await kindStatuses(bus, functions, cluster),
+  }));
+  if (json) {
+    // What is not known is null for a script, not left out.
+    const known = (_name: string, value: unknown) => value ?? null;
+    return say(JSON.stringify({ cluster, functions: queues, kinds }, known, 2));
+  }
+  const cell = (value: number | string | undefined) => String(value ?? "-");
+  say(
+    aligned([
+      ["FUNCTION", "PENDING", "PARKED", "IN FLIGHT", "DELAYED", "DEAD LETTERS"],
+      ...queues.map((queue) => [
+        queue.function,
+        ...[queue.pending, queue.parked, queue.inFlight, queue.delayed, queue.deadLetters].map(cell),
+      ]),
+    ]),
+  );
+  say("");
+  say(
+    aligned([
+      ["KIND", "OBJECTS", "BRIDGE", "STATE", "POSITION", "MOVED"],
+      ...kinds.map(({ kind, objects, bridge }) => [
+        kind,
+        ...[objects, bridge?.holder, bridge?.state, bridge?.resourceVersion].map(cell),
+        bridge ? `${age(bridge.time)} ago` : "-",
+      ]),
+    ]),
+  );
+  if (queues.every(({ pending }) => pending === undefined) && kinds.every(({ bridge }) => !bridge)) {
+    say(
+      `\nNo worker and no bridge of the cluster "${cluster}" has ever used this bus (--cluster names another).`,
+    );
+  }
+}

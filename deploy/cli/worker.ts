@@ -1,0 +1,12 @@
+/** `denrei worker` */
+import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/process/run.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import { functionsNamed } from "./named.ts";
+
+/** Runs functions until the process is told to stop. */
+export function worker(names: readonly string[], settings: ProcessSettings): Promise<void> {
+  const functions = functionsNamed(names);
+  return runProcess("worker", settings, (context) =>
+    startWorker({ ...context, ...settings, busOptions: busOptionsOf(settings), functions }),
+  );
+}

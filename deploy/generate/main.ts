@@ -1,0 +1,34 @@
+/** `npm run generate [-- --check]`: writes the generated files, or only tells whether they are up to date. */
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { functions } from "../../functions/index.ts";
+import { generatedFiles } from "./files.ts";
+import { staleFiles, writeFiles } from "./tree.ts";
+
+const sources = fileURLToPath(new URL("../..", import.meta.url));
+
+const { values } = parseArgs({
+  options: {
+    check: { type: "boolean", default: false },
+    /** The folder with `crds/` and `deploy/`: this repository, unless a test says otherwise. */
+    root: { type: "string", default: sources },
+  },
+});
+
+const wanted = await generatedFiles(functions, sources);
+if (values.check) {
+  const stale = await staleFiles(values.root, wanted);
+  for (const { path, reason } of stale) console.error(`${path}: ${reason}`);
+  if (stale.length > 0) {
+    console.error("The generated files are not what the code says. Run `npm run generate` and commit them.");
+    process.exitCode = 1;
+  } else {
+    console.log(`${wanted.size} generated files are up to date.`);
+  }
+} else {
+  const changed = await writeFiles(values.root, wanted);
+  for (const { path, reason } of changed) {
+    console.log(reason === "no longer generated" ? `removed ${path}` : `wrote ${path}`);
+  }
+  console.log(`${wanted.size} generated files are up to date.`);
+}

@@ -1,0 +1,62 @@
+/** Generated files on disk. */
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type GeneratedFiles, generatedFolders, mark } from "./files.ts";
+
+/** A file that is not as it would be generated. `reason` is a phrase for people. */
+export interface StaleFile {
+  readonly path: string;
+  readonly reason: "missing" | "differs" | "no longer generated";
+}
+
+/** Compares the folder with what is wanted; files without the generator's mark are nobody's business here. */
+export async function staleFiles(root: string, wanted: GeneratedFiles): Promise<StaleFile[]> {
+  const stale: StaleFile[] = [];
+  for (const [path, text] of wanted) {
+    const found = await textOf(join(root, path));
+    if (found !== text) stale.push({ path, reason: found === undefined ? "missing" : "differs" });
+  }
+  for (const folder of generatedFolders) {
+    for (const name of await namesIn(join(root, folder))) {
+      const path = `${folder}/${name}`;
+      if (wanted.has(path) || !name.endsWith(".yaml")) continue;
+      if ((await textOf(join(root, path)))?.startsWith(mark)) {
+        stale.push({ path, reason: "no longer generated" });
+      }
+    }
+  }
+  return stale;
+}
+
+/** Brings the folder to what is wanted, and returns what had to change. */
+export async function writeFiles(root: string, wanted: GeneratedFiles): Promise<StaleFile[]> {
+  const stale = await staleFiles(root, wanted);
+  for (const { path } of stale) {
+    const text = wanted.get(path);
+    if (text === undefined) {
+      await rm(join(root, path));
+      continue;
+    }
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  return stale;
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

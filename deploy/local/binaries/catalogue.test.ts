@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type BinaryName, versions } from "../versions.ts";
+import { catalogue, releaseHosts } from "./catalogue.ts";
+import { toolsDirectory } from "./gobuild.ts";
+
+const names = Object.keys(catalogue) as BinaryName[];
+
+describe("the pinned Go modules", () => {
+  const goModule = (name: BinaryName) =>
+    readFileSync(join(toolsDirectory, catalogue[name].goPackage.module, "go.mod"), "utf8");
+
+  test.each(names)("require the version of %s that versions.ts names", (name) => {
+    const { path } = catalogue[name].goPackage;
+    const required = [...goModule(name).matchAll(/^\s*(?:require )?(\S+) v(\S+)( \/\/ indirect)?$/gm)]
+      .map(([, module = "", version]) => ({ module, version }))
+      .filter(({ module }) => path === module || path.startsWith(`${module}/`));
+    expect(required).toEqual([{ module: expect.any(String), version: versions[name] }]);
+  });
+
+  test.each(names)("name the package of %s as a tool", (name) => {
+    const tools = goModule(name)
+      .match(/^(tool|\t)\s*\S+$/gm)
+      ?.map((line) => line.split(/\s+/).at(-1));
+    expect(tools).toContain(catalogue[name].goPackage.path);
+  });
+
+  test("replace every staging module of Kubernetes by the version that belongs to it", () => {
+    const [, minor, patch] = versions["kube-apiserver"].split(".");
+    const replaced = [...goModule("kube-apiserver").matchAll(/=> k8s\.io\/\S+ (\S+)/g)].map(
+      (match) => match[1],
+    );
+    expect(replaced.length).toBeGreaterThan(20);
+    expect(new Set(replaced)).toEqual(new Set([`v0.${minor}.${patch}`]));
+  });
+});
+
+describe("releases", () => {
+  const hosts = releaseHosts({});
+  const urls = (os: string, arch: string) =>
+    Object.fromEntries(names.map((name) => [name, catalogue[name].release({ os, arch }, hosts)?.url]));
+
+  test("of Linux", () => {
+    expect(urls("linux", "amd64")).toEqual({
+      "kube-apiserver": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-apiserver",
+      "kube-controller-manager": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-controller-manager",
+      etcd: "https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-linux-amd64.tar.gz",
+      "nats-server":
+        "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-linux-amd64.tar.gz",
+      kwok: "https://github.com/kubernetes-sigs/kwok/releases/download/v0.8.0/kwok-linux-amd64",
+    });
+  });
+
+  test("of macOS, for which Kubernetes publishes no servers and etcd packs differently", () => {
+    expect(urls("darwin", "arm64")).toEqual({
+      "kube-apiserver": undefined,
+      "kube-controller-manager": undefined,
+      etcd: "https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-darwin-arm64.zip",
+      "nats-server":
+        "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-darwin-arm64.tar.gz",
+      kwok: "https://github.com/kubernetes-sigs/kwok/releases/download/v0.8.0/kwok-darwin-arm64",
+    });
+  });
+});

@@ -1,0 +1,119 @@
+/** Where each program is published and how it is built. */
+import { type BinaryName, versions } from "../versions.ts";
+
+/** Go's words for operating system and processor: they name releases and cache entries. */
+export interface Target {
+  readonly os: string;
+  readonly arch: string;
+}
+
+/** The machine this process runs on. */
+export function thisTarget(): Target {
+  const arch = { x64: "amd64", ia32: "386" }[process.arch as string] ?? process.arch;
+  return { os: process.platform === "win32" ? "windows" : process.platform, arch };
+}
+
+/** Base URLs of the hosts that publish releases, without a slash at the end. */
+export interface ReleaseHosts {
+  readonly kubernetes: string;
+  readonly github: string;
+  readonly githubApi: string;
+}
+
+/** The official hosts, unless `DENREI_RELEASES_KUBERNETES`, `_GITHUB` or `_GITHUB_API` name mirrors. */
+export function releaseHosts(env: NodeJS.ProcessEnv): ReleaseHosts {
+  return {
+    kubernetes: env.DENREI_RELEASES_KUBERNETES ?? "https://dl.k8s.io",
+    github: env.DENREI_RELEASES_GITHUB ?? "https://github.com",
+    githubApi: env.DENREI_RELEASES_GITHUB_API ?? "https://api.github.com",
+  };
+}
+
+/** A published file that is the program, or holds it. */
+export interface Release {
+  readonly url: string;
+  /** A document that states the file's SHA-256: the digest alone, lines of `sha256sum`, or GitHub's release JSON. */
+  readonly checksumUrl: string;
+  /** Path of the program within the archive; undefined when the file is the program itself. */
+  readonly member?: string;
+}
+
+/** A program's package within the pinned module `tools/<module>`. */
+export interface GoPackage {
+  readonly module: string;
+  readonly path: string;
+  readonly ldflags: string;
+}
+
+/** What there is to know about getting one program. */
+export interface CatalogueEntry {
+  /** The release for a machine, or undefined when none is published for it. */
+  release(target: Target, hosts: ReleaseHosts): Release | undefined;
+  readonly goPackage: GoPackage;
+}
+
+/** Without these a Kubernetes built from its module calls itself v0.0.0, and clients that look at it are misled. */
+function kubernetesLdflags(): string {
+  const [major, minor] = versions["kube-apiserver"].split(".");
+  const variables = {
+    gitVersion: `v${versions["kube-apiserver"]}`,
+    gitMajor: major,
+    gitMinor: minor,
+    gitTreeState: "clean",
+    gitCommit: "unknown",
+  };
+  const settings = Object.entries(variables).map(
+    ([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`,
+  );
+  return ["-s -w", ...settings].join(" ");
+}
+
+function kubernetes(name: "kube-apiserver" | "kube-controller-manager"): CatalogueEntry {
+  return {
+    release({ os, arch }, hosts) {
+      // Servers are published for Linux only.
+      if (os !== "linux") return undefined;
+      const url = `${hosts.kubernetes}/v${versions[name]}/bin/${os}/${arch}/${name}`;
+      return { url, checksumUrl: `${url}.sha256` };
+    },
+    goPackage: { module: "kubernetes", path: `k8s.io/kubernetes/cmd/${name}`, ldflags: kubernetesLdflags() },
+  };
+}
+
+/** Every program, by name. */
+export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
+  "kube-apiserver": kubernetes("kube-apiserver"),
+  "kube-controller-manager": kubernetes("kube-controller-manager"),
+  etcd: {
+    release({ os, arch }, hosts) {
+      const folder = `etcd-v${versions.etcd}-${os}-${arch}`;
+      const base = `${hosts.github}/etcd-io/etcd/releases/download/v${versions.etcd}`;
+      const archive = os === "linux" ? `${folder}.tar.gz` : `${folder}.zip`;
+      return { url: `${base}/${archive}`, checksumUrl: `${base}/SHA256SUMS`, member: `${folder}/etcd` };
+    },
+    goPackage: { module: "etcd", path: "go.etcd.io/etcd/server/v3", ldflags: "-s -w" },
+  },
+  "nats-server": {
+    release({ os, arch }, hosts) {
+      const folder = `nats-server-v${versions["nats-server"]}-${os}-${arch}`;
+      const base = `${hosts.github}/nats-io/nats-server/releases/download/v${versions["nats-server"]}`;
+      return {
+        url: `${base}/${folder}.tar.gz`,
+        checksumUrl: `${base}/SHA256SUMS`,
+        member: `${folder}/nats-server`,
+      };
+    },
+    goPackage: { module: "nats", path: "github.com/nats-io/nats-server/v2", ldflags: "-s -w" },
+  },
+  kwok: {
+    release({ os, arch }, hosts) {
+      const repository = "kubernetes-sigs/kwok";
+      return {
+        url: `${hosts.github}/${repository}/releases/download/v${versions.kwok}/kwok-${os}-${arch}`,
+        // No list of checksums is part of the release; GitHub states the digest of each file.
+        checksumUrl: `${hosts.githubApi}/repos/${repository}/releases/tags/v${versions.kwok}`,
+      };
+    },
+    goPackage: { module: "kwok", path: "sigs.k8s.io/kwok/cmd/kwok", ldflags: "-s -w" },
+  },
+};

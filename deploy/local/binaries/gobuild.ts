@@ -1,0 +1,64 @@
+/** Building a program from its pinned Go module. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describeExit, lastLines } from "../run/child.ts";
+import { openRun } from "../run/run.ts";
+import type { GoPackage } from "./catalogue.ts";
+
+/** The folder with one pinned Go module per project. */
+export const toolsDirectory = fileURLToPath(new URL("../tools", import.meta.url));
+
+/** What a build needs to know and whom to tell. */
+export interface GoBuildOptions {
+  /** The file to write. */
+  readonly output: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal | undefined;
+  /** Called every second. */
+  readonly onElapsed: (seconds: number) => void;
+}
+
+/** Builds the program, or throws with the reason. Takes minutes when Go's build cache is cold. */
+export async function goBuild(goPackage: GoPackage, options: GoBuildOptions): Promise<void> {
+  await expectGo(options.env);
+  // A run, so that the compiler does not go on for minutes when this process is killed.
+  const run = await openRun();
+  const begun = performance.now();
+  const tick = () => options.onElapsed(Math.round((performance.now() - begun) / 1000));
+  const timer = setInterval(tick, 1000);
+  const stop = () => void build.stop("SIGKILL");
+  const build = run.child({
+    name: "go-build",
+    command: "go",
+    args: ["build", "-trimpath", "-ldflags", goPackage.ldflags, "-o", options.output, goPackage.path],
+    cwd: join(toolsDirectory, goPackage.module),
+    // Static, whether or not there is a C compiler. A workspace around this project must not change versions.
+    env: { ...options.env, CGO_ENABLED: "0", GOWORK: "off" },
+  });
+  try {
+    tick();
+    options.signal?.addEventListener("abort", stop);
+    await build.start(options.signal);
+    const exit = await build.exited();
+    options.signal?.throwIfAborted();
+    if (exit && exit.code !== 0) {
+      const lines = await lastLines(build.logPath, 8);
+      throw new Error(`go build ${goPackage.path} ${describeExit(exit)}: ${lines.join(" | ")}`);
+    }
+  } finally {
+    options.signal?.removeEventListener("abort", stop);
+    clearInterval(timer);
+    await run.close();
+  }
+}
+
+async function expectGo(env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await promisify(execFile)("go", ["version"], { env });
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new Error(missing ? "there is no go command in PATH" : `go version: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,59 @@
+/** Programs that are on this machine already. */
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { type BinaryName, versions } from "../versions.ts";
+import { thisTarget } from "./catalogue.ts";
+import type { Binary } from "./request.ts";
+
+/**
+ * The program from KUBEBUILDER_ASSETS (any version: it was chosen on purpose), from PATH (the pinned version only: it
+ * is there for other reasons), or from the cache.
+ */
+export async function findInstalled(name: BinaryName, env: NodeJS.ProcessEnv): Promise<Binary | undefined> {
+  const assets = env.KUBEBUILDER_ASSETS;
+  if (assets && (await isExecutable(join(assets, name)))) {
+    return { name, path: join(assets, name), origin: "assets" };
+  }
+  for (const folder of (env.PATH ?? "").split(delimiter)) {
+    const path = join(folder, name);
+    if (folder !== "" && (await isExecutable(path)) && (await versionProblem(name, path)) === undefined) {
+      return { name, path, origin: "path" };
+    }
+  }
+  const path = join(cacheFolder(name, env), name);
+  return (await isExecutable(path)) ? { name, path, origin: "cache" } : undefined;
+}
+
+/** The folder in the cache that holds one version of a program for this machine. */
+export function cacheFolder(name: BinaryName, env: NodeJS.ProcessEnv): string {
+  const root = env.DENREI_CACHE_DIR || join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "denrei");
+  const { os, arch } = thisTarget();
+  return join(root, "bin", `${name}-${versions[name]}-${os}-${arch}`);
+}
+
+/** Why this file is not the pinned version of the program; undefined when it is. */
+export async function versionProblem(name: BinaryName, path: string): Promise<string | undefined> {
+  const version = versions[name];
+  try {
+    const { stdout, stderr } = await promisify(execFile)(path, ["--version"], { timeout: 30_000 });
+    const text = `${stdout}${stderr}`;
+    if (new RegExp(`(^|[\\sv])${version.replaceAll(".", "\\.")}(\\s|$)`).test(text)) return undefined;
+    return `expected ${path} to be version ${version}, but it says "${text.trim().split("\n")[0] ?? ""}"`;
+  } catch (error) {
+    return `expected ${path} to tell its version, but ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Is there a file that may be run? */
+export async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}

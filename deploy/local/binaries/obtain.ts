@@ -1,0 +1,141 @@
+/**
+ * Getting the programs of the local platform: from whoever has them on this machine, else from their publisher, else
+ * from source.
+ */
+import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { identify } from "../run/identity.ts";
+import { type BinaryName, versions } from "../versions.ts";
+import { catalogue } from "./catalogue.ts";
+import { ChecksumMismatchError } from "./download.ts";
+import { goBuild } from "./gobuild.ts";
+import { cacheFolder, findInstalled, versionProblem } from "./installed.ts";
+import { withLock } from "./lock.ts";
+import { fromRelease } from "./release.ts";
+import { type Binary, newRequest, type ObtainOptions, type Request } from "./request.ts";
+
+/** No source had the program. The message lists what was tried, why it failed, and what to do. */
+export class BinaryUnavailableError extends Error {
+  override readonly name = "BinaryUnavailableError";
+}
+
+/**
+ * The programs by name, one after the other: downloads share a line, builds share the processors. Throws
+ * {@link BinaryUnavailableError}, or {@link ChecksumMismatchError} when a release is not what its publisher states.
+ */
+export async function obtainBinaries<Name extends BinaryName>(
+  names: readonly Name[],
+  options: ObtainOptions = {},
+): Promise<Record<Name, Binary>> {
+  const request = newRequest(options);
+  const entries: [Name, Binary][] = [];
+  for (const name of names) entries.push([name, await obtain(name, request)]);
+  return Object.fromEntries(entries) as Record<Name, Binary>;
+}
+
+async function obtain(name: BinaryName, request: Request): Promise<Binary> {
+  request.signal?.throwIfAborted();
+  const binary = (await findInstalled(name, request.env)) ?? (await install(name, request));
+  request.onProgress({ binary: name, phase: "found", detail: `${binary.origin}: ${binary.path}` });
+  return binary;
+}
+
+async function install(name: BinaryName, request: Request): Promise<Binary> {
+  const folder = cacheFolder(name, request.env);
+  const lock = join(folder, "lock");
+  await mkdir(folder, { recursive: true });
+  const onWait = (pid: number | undefined) =>
+    request.onProgress({
+      binary: name,
+      phase: "waiting",
+      detail: `process ${pid ?? "(unknown)"} is getting it; if that is not so, remove ${lock}`,
+    });
+  return withLock(lock, { signal: request.signal, onWait }, async () => {
+    const already = await findInstalled(name, request.env);
+    return already ?? (await fromFirstSource(name, folder, request));
+  });
+}
+
+interface Source {
+  readonly origin: Binary["origin"];
+  readonly title: string;
+  /** Makes the program in a scratch folder and returns its path there. */
+  readonly make: (name: BinaryName, scratch: string, request: Request) => Promise<string>;
+}
+
+const sources: readonly Source[] = [
+  { origin: "download", title: "official release", make: fromRelease },
+  { origin: "build", title: "go build", make: fromGo },
+];
+
+async function fromFirstSource(name: BinaryName, folder: string, request: Request): Promise<Binary> {
+  await removeScratch(folder);
+  const failures: string[] = [];
+  for (const { origin, title, make } of sources) {
+    const scratch = join(folder, `scratch-${process.pid}-${origin}`);
+    await mkdir(scratch);
+    try {
+      const made = await make(name, scratch, request);
+      await chmod(made, 0o755);
+      request.onProgress({ binary: name, phase: "verifying", detail: `${name} --version` });
+      const problem = await versionProblem(name, made);
+      if (problem) throw new Error(problem);
+      const path = join(folder, name);
+      // In one step: nobody ever sees half a program, and of two who install it the later one does no harm.
+      await rename(made, path);
+      return { name, path, origin };
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (error instanceof ChecksumMismatchError) throw error;
+      const failure = `${title}: ${error instanceof Error ? error.message : String(error)}`;
+      failures.push(failure);
+      request.onProgress({ binary: name, phase: "unavailable", detail: failure });
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+  throw unavailable(name, folder, request, failures);
+}
+
+/** Removes the scratch folders of processes that were killed. */
+async function removeScratch(folder: string): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    const pid = /^scratch-(\d+)-/.exec(entry)?.[1];
+    if (pid === undefined || identify(Number(pid))) continue;
+    await rm(join(folder, entry), { recursive: true, force: true });
+  }
+}
+
+async function fromGo(name: BinaryName, scratch: string, request: Request): Promise<string> {
+  const { goPackage } = catalogue[name];
+  const output = join(scratch, name);
+  await goBuild(goPackage, {
+    output,
+    env: request.env,
+    signal: request.signal,
+    onElapsed: (elapsedSeconds) =>
+      request.onProgress({ binary: name, phase: "building", detail: goPackage.path, elapsedSeconds }),
+  });
+  return output;
+}
+
+function unavailable(
+  name: BinaryName,
+  folder: string,
+  { env }: Request,
+  failures: readonly string[],
+): BinaryUnavailableError {
+  const assets = env.KUBEBUILDER_ASSETS;
+  const tried = [
+    `KUBEBUILDER_ASSETS: ${assets ? `no ${name} in ${assets}` : "not set"}`,
+    `PATH: no ${name} of version ${versions[name]}`,
+    `cache: nothing in ${folder}`,
+    ...failures,
+  ];
+  return new BinaryUnavailableError(
+    `expected to get ${name} ${versions[name]} from one of its sources, but none has it:\n` +
+      `${tried.map((line) => `  - ${line}`).join("\n")}\n` +
+      "Allow access to the release hosts, or install Go (https://go.dev/dl), or put the program into a folder and " +
+      "set KUBEBUILDER_ASSETS to that folder.",
+  );
+}

@@ -1,0 +1,44 @@
+/** Getting a program from its official release. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { extract } from "tar";
+import type { BinaryName } from "../versions.ts";
+import { catalogue, type Release, releaseHosts, thisTarget } from "./catalogue.ts";
+import { download, HostUnreachableError } from "./download.ts";
+import { isExecutable } from "./installed.ts";
+import type { Request } from "./request.ts";
+
+/** Downloads, verifies and unpacks the program in a scratch folder, and returns its path there. */
+export async function fromRelease(name: BinaryName, scratch: string, request: Request): Promise<string> {
+  const target = thisTarget();
+  const release = catalogue[name].release(target, releaseHosts(request.env));
+  if (!release) throw new Error(`none is published for ${target.os}-${target.arch}`);
+  for (const url of [release.checksumUrl, release.url]) {
+    const known = request.unreachable.get(new URL(url).host);
+    if (known !== undefined) throw new Error(known);
+  }
+  const path = join(scratch, release.member === undefined ? name : "archive");
+  const onBytes = (bytes: number, total: number | undefined) =>
+    request.onProgress({ binary: name, phase: "downloading", detail: release.url, bytes, total });
+  onBytes(0, undefined);
+  try {
+    await download({ ...release, path, onBytes }, request);
+  } catch (error) {
+    if (error instanceof HostUnreachableError) request.unreachable.set(error.host, error.message);
+    throw error;
+  }
+  return release.member === undefined ? path : unpack(path, release.member, scratch, release);
+}
+
+async function unpack(archive: string, member: string, scratch: string, { url }: Release): Promise<string> {
+  if (url.endsWith(".zip")) {
+    // Published for macOS alone, which comes with this program.
+    await promisify(execFile)("unzip", ["-q", archive, member, "-d", scratch]);
+  } else {
+    await extract({ file: archive, cwd: scratch, filter: (path) => path === member, strict: true });
+  }
+  const program = join(scratch, member);
+  if (!(await isExecutable(program))) throw new Error(`expected ${member} in ${url}, but it is not there`);
+  return program;
+}

@@ -1,0 +1,37 @@
+/**
+ * The embedded local platform: the real etcd, kube-apiserver, kube-controller-manager and nats-server as child
+ * processes, without Docker.
+ *
+ * @example
+ * const platform = await startLocalPlatform({
+ *   onProgress: ({ binary, phase, detail }) => console.log(binary, phase, detail),
+ * });
+ * const worker = await platform.spawn({
+ *   name: "worker-1",
+ *   command: process.execPath,
+ *   args: ["worker.ts"],
+ *   env: { KUBECONFIG: platform.kubeconfigPath, NATS_URL: platform.natsUrl },
+ * });
+ * await platform.apiserver.stop("SIGKILL"); // a fault
+ * await platform.apiserver.start(); // same port, same data
+ * await platform.stop();
+ */
+
+export { ChecksumMismatchError } from "./binaries/download.ts";
+export { BinaryUnavailableError, obtainBinaries } from "./binaries/obtain.ts";
+export type { Progress } from "./binaries/progress.ts";
+export type { Binary, ObtainOptions } from "./binaries/request.ts";
+export type { ControlPlane } from "./controlplane.ts";
+export {
+  type LocalNats,
+  type LocalNatsOptions,
+  type LocalPlatform,
+  type LocalPlatformOptions,
+  type LocalProcesses,
+  type PlatformProgress,
+  startLocalNats,
+  startLocalPlatform,
+  startLocalProcesses,
+} from "./platform.ts";
+export { type Child, type ChildSpec, ChildStartError, describeExit, type Exit } from "./run/child.ts";
+export { type BinaryName, versions } from "./versions.ts";

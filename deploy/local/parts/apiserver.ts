@@ -1,0 +1,97 @@
+/** kube-apiserver: RBAC, TLS from a throw-away authority, nothing between it and its etcd. */
+import { Agent, request } from "undici";
+import type { KeyPair } from "../pki.ts";
+import type { Child } from "../run/child.ts";
+import type { Run } from "../run/run.ts";
+import type { PartOptions } from "./part.ts";
+import { withFreePorts } from "./ports.ts";
+
+/** A running API server. */
+export interface ApiServer extends Child {
+  /** `https://127.0.0.1:port`. */
+  readonly url: string;
+}
+
+/** Paths of PEM files. */
+export interface ControlPlaneFiles {
+  readonly ca: string;
+  readonly serverCert: string;
+  readonly serverKey: string;
+  /** Signs service account tokens. */
+  readonly signingKey: string;
+  /** Verifies them. */
+  readonly verificationKey: string;
+}
+
+/** What the API server needs besides its program. */
+export interface ApiServerOptions extends PartOptions {
+  readonly etcdUrl: string;
+  readonly files: ControlPlaneFiles;
+  /** PEM of the authority, and an administrator to ask for readiness as. */
+  readonly trust: { readonly ca: string; readonly admin: KeyPair };
+  /** Admission plugins to leave out of the default set. */
+  readonly disabledAdmission: readonly string[];
+}
+
+/** Starts the API server on a free port and waits for `/readyz`, which includes the bootstrap of RBAC roles. */
+export function startApiServer(run: Run, options: ApiServerOptions): Promise<ApiServer> {
+  return withFreePorts(1, async ([port]) => {
+    const url = `https://127.0.0.1:${port}`;
+    const child = run.child({
+      name: "kube-apiserver",
+      command: options.binary,
+      args: [...flags(options), `--secure-port=${port}`],
+      ready: () => expectOk(`${url}/readyz`, options.trust),
+      readyMillis: 90_000,
+      graceMillis: 3000,
+      // A clean end takes a second and saves nothing: the data goes with the run.
+      closingSignal: "SIGKILL",
+      onUnexpectedExit: options.onUnexpectedExit,
+    });
+    await child.start(options.signal);
+    return Object.assign(child, { url });
+  });
+}
+
+function flags({ etcdUrl, files, disabledAdmission }: ApiServerOptions): string[] {
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    // It refuses to publish a loopback address as the endpoint of the service "kubernetes".
+    "--endpoint-reconciler-type=none",
+    "--service-cluster-ip-range=10.96.0.0/16",
+    `--client-ca-file=${files.ca}`,
+    `--tls-cert-file=${files.serverCert}`,
+    `--tls-private-key-file=${files.serverKey}`,
+    "--authorization-mode=RBAC",
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${files.verificationKey}`,
+    `--service-account-signing-key-file=${files.signingKey}`,
+    "--allow-privileged=true",
+    "--profiling=false",
+    ...(disabledAdmission.length > 0 ? [`--disable-admission-plugins=${disabledAdmission.join(",")}`] : []),
+  ];
+}
+
+/** Throws unless the URL answers 200 to an administrator over TLS that our authority vouches for. */
+export async function expectOk(
+  url: string,
+  { ca, admin }: { readonly ca: string; readonly admin: KeyPair },
+): Promise<void> {
+  const dispatcher = new Agent({ connect: { ca, cert: admin.cert, key: admin.key, timeout: 2000 } });
+  try {
+    const { statusCode, body } = await request(url, {
+      dispatcher,
+      headersTimeout: 5000,
+      bodyTimeout: 5000,
+    });
+    const text = await body.text();
+    if (statusCode !== 200) {
+      const failed = text.split("\n").filter((line) => line.startsWith("[-]"));
+      throw new Error(`${url} answered ${statusCode} ${(failed.join(", ") || text).slice(0, 300)}`);
+    }
+  } finally {
+    await dispatcher.destroy();
+  }
+}

@@ -1,0 +1,73 @@
+/** nats-server with JetStream, its streams in files of the run's directory. */
+import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import type { Child } from "../run/child.ts";
+import type { Run } from "../run/run.ts";
+import type { PartOptions } from "./part.ts";
+import { withFreePorts } from "./ports.ts";
+
+/** A running NATS server. */
+export interface Nats extends Child {
+  /** `nats://127.0.0.1:port`. */
+  readonly url: string;
+  /** `http://127.0.0.1:port`: `/varz`, `/jsz` and the other monitoring endpoints. */
+  readonly monitorUrl: string;
+}
+
+/** Starts a server on free ports of 127.0.0.1. What was stored survives a restart of it, even by `kill -9`. */
+export function startNats(run: Run, { binary, signal, onUnexpectedExit }: PartOptions): Promise<Nats> {
+  return withFreePorts(2, async ([port = 0, monitorPort = 0]) => {
+    // A name that no other server on this machine has: its greeting tells that it is ours.
+    const name = basename(run.directory);
+    const configPath = join(run.directory, "nats.conf");
+    await writeFile(
+      configPath,
+      [
+        `server_name: ${JSON.stringify(name)}`,
+        `listen: "127.0.0.1:${port}"`,
+        `http: "127.0.0.1:${monitorPort}"`,
+        `jetstream { store_dir: ${JSON.stringify(join(run.directory, "nats"))} }`,
+        "",
+      ].join("\n"),
+    );
+    const child = run.child({
+      name: "nats-server",
+      command: binary,
+      args: ["--config", configPath],
+      ready: () => expectGreeting(port, name),
+      readyMillis: 20_000,
+      graceMillis: 1000,
+      onUnexpectedExit,
+    });
+    await child.start(signal);
+    return Object.assign(child, {
+      url: `nats://127.0.0.1:${port}`,
+      monitorUrl: `http://127.0.0.1:${monitorPort}`,
+    });
+  });
+}
+
+const Greeting = z.object({ server_name: z.string(), jetstream: z.boolean() });
+
+/** Throws unless the server that greets there has that name and JetStream. */
+async function expectGreeting(port: number, name: string): Promise<void> {
+  const socket = connect({ port, host: "127.0.0.1", timeout: 2000 });
+  socket.once("timeout", () => socket.destroy(new Error("it did not greet within 2 s")));
+  try {
+    const line = await new Promise<string>((resolve, reject) => {
+      socket.once("error", reject);
+      socket.once("close", () => reject(new Error("it closed the connection")));
+      createInterface({ input: socket })
+        .once("line", resolve)
+        // It repeats the socket's error, which is dealt with above.
+        .on("error", () => undefined);
+    });
+    const { server_name, jetstream } = Greeting.parse(JSON.parse(line.replace(/^INFO /, "")));
+    if (server_name !== name || !jetstream) throw new Error(`it greeted as ${line}`);
+  } finally {
+    socket.destroy();
+  }
+}

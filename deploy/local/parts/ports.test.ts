@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { openRun } from "../run/run.ts";
+import { withFreePorts } from "./ports.ts";
+
+/** A program that listens on the port, and is as talkative as a server about why it cannot. */
+const listener = (port: number | undefined) => ({
+  command: process.execPath,
+  args: [
+    "-e",
+    `require("node:net").createServer().listen(${port}, "127.0.0.1", () => console.log("listening"))`,
+  ],
+});
+
+async function startListener(port: number | undefined): Promise<void> {
+  const run = await openRun();
+  onTestFinished(() => run.close());
+  let listening = false;
+  const child = run.child({
+    name: "listener",
+    ...listener(port),
+    onLine: (line) => {
+      listening ||= line === "listening";
+    },
+    ready: async () => expect(listening).toBe(true),
+  });
+  await child.start();
+}
+
+async function occupy(port: number | undefined): Promise<void> {
+  const server = createServer().listen(port, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+}
+
+test("another port is tried when somebody takes the free one first", async () => {
+  const tried: (number | undefined)[] = [];
+  await withFreePorts(1, async ([port], attempt) => {
+    tried.push(port);
+    if (attempt < 3) await occupy(port);
+    await startListener(port);
+  });
+  expect(tried).toHaveLength(3);
+  expect(new Set(tried).size).toBe(3);
+});
+
+test("any other failure is not tried again", async () => {
+  let attempts = 0;
+  const attempt = async () => {
+    attempts++;
+    throw new Error("the disk is full");
+  };
+  await expect(withFreePorts(1, attempt)).rejects.toThrow("the disk is full");
+  expect(attempts).toBe(1);
+});
+
+test("ports are outside of those that outgoing connections get", async () => {
+  await withFreePorts(20, async (ports) => {
+    expect(Math.max(...ports)).toBeLessThan(32_768);
+    expect(Math.min(...ports)).toBeGreaterThan(1024);
+  });
+});

@@ -1,0 +1,56 @@
+/** Finding free ports, and surviving that somebody else takes one first. */
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
+import { ChildStartError } from "../run/child.ts";
+
+/**
+ * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections. A client that tries
+ * again and again to reach a part that is being restarted could otherwise be given that very port, connect to
+ * itself, and keep the part from coming back.
+ */
+const first = 20_000;
+const last = 32_000;
+
+/** A port on 127.0.0.1 that nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(first, last);
+    if (await canListen(port)) return port;
+  }
+  throw new Error(
+    `expected a free port between ${first} and ${last} on 127.0.0.1, but 100 random ones were all taken. ` +
+      "Look for programs that were left running.",
+  );
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * Runs `attempt` with that many free ports, and again with others when a child found its port taken between our
+ * look and its own.
+ */
+export async function withFreePorts<T>(
+  count: number,
+  attempt: (ports: readonly number[], number: number) => Promise<T>,
+): Promise<T> {
+  for (let number = 1; ; number++) {
+    const ports = await Promise.all(Array.from({ length: count }, freePort));
+    try {
+      return await attempt(ports, number);
+    } catch (error) {
+      if (number >= 5 || !isAddressInUse(error)) throw error;
+    }
+  }
+}
+
+function isAddressInUse(error: unknown): boolean {
+  return (
+    error instanceof ChildStartError && error.lastLines.some((line) => /address already in use/i.test(line))
+  );
+}

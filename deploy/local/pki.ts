@@ -1,0 +1,155 @@
+/**
+ * A throw-away certificate authority (RFC 5280, ECDSA on P-256) and what a control plane needs from one.
+ *
+ * Written out on Node's own crypto: a certificate is some 60 lines of DER, and the libraries for it bring a dozen
+ * packages and a global polyfill.
+ */
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from "node:crypto";
+import { isIPv4 } from "node:net";
+import { bits, explicit, implicit, octets, oid, sequence, set, time, unsigned, utf8, yes } from "./der.ts";
+
+/** A certificate and its private key, both as PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Who a client is to Kubernetes: the common name is the user, the organizations are its groups. */
+export interface ClientIdentity {
+  readonly user: string;
+  readonly groups?: readonly string[] | undefined;
+}
+
+/** Signs certificates that only its own clients trust. */
+export interface CertificateAuthority {
+  /** The CA's certificate, PEM. */
+  readonly cert: string;
+  /** A server's certificate for these DNS names and IPv4 addresses. */
+  server(names: readonly string[]): KeyPair;
+  /** A client's certificate. */
+  client(identity: ClientIdentity): KeyPair;
+}
+
+/** Certificates live as long as the longest `denrei up` is expected to, in days. */
+const validDays = 365;
+
+const ids = {
+  commonName: "2.5.4.3",
+  organization: "2.5.4.10",
+  ecdsaWithSha256: "1.2.840.10045.4.3.2",
+  subjectKeyId: "2.5.29.14",
+  keyUsage: "2.5.29.15",
+  subjectAltName: "2.5.29.17",
+  basicConstraints: "2.5.29.19",
+  authorityKeyId: "2.5.29.35",
+  extendedKeyUsage: "2.5.29.37",
+  serverAuth: "1.3.6.1.5.5.7.3.1",
+  clientAuth: "1.3.6.1.5.5.7.3.2",
+} as const;
+
+/** Makes a new authority with a key of its own, which never leaves this process. */
+export function createCertificateAuthority(): CertificateAuthority {
+  const { privateKey, publicKey } = newKey();
+  const issuer = distinguishedName("denrei-local", []);
+  const issuerKeyId = keyId(publicKey);
+
+  function issue(subject: Buffer, key: KeyObject, extensions: Buffer[]): string {
+    const now = Date.now();
+    const algorithm = sequence(oid(ids.ecdsaWithSha256));
+    const body = sequence(
+      explicit(0, unsigned(Uint8Array.of(2))),
+      unsigned(randomBytes(16)),
+      algorithm,
+      issuer,
+      // A little in the past, for clocks that differ.
+      sequence(time(new Date(now - 300_000)), time(new Date(now + validDays * 86_400_000))),
+      subject,
+      key.export({ type: "spki", format: "der" }),
+      explicit(
+        3,
+        sequence(
+          ...extensions,
+          extension(ids.subjectKeyId, octets(keyId(key))),
+          extension(ids.authorityKeyId, sequence(implicit(0, issuerKeyId))),
+        ),
+      ),
+    );
+    return pem(sequence(body, algorithm, bits(sign("sha256", body, privateKey))));
+  }
+
+  function leaf(subject: Buffer, usage: string, extensions: Buffer[]): KeyPair {
+    const keys = newKey();
+    const cert = issue(subject, keys.publicKey, [
+      critical(ids.keyUsage, bits(Uint8Array.of(0b1000_0000), 7)), // digitalSignature
+      extension(ids.extendedKeyUsage, sequence(oid(usage))),
+      ...extensions,
+    ]);
+    return { cert, key: pkcs8(keys.privateKey) };
+  }
+
+  return {
+    cert: issue(issuer, publicKey, [
+      critical(ids.basicConstraints, sequence(yes())),
+      critical(ids.keyUsage, bits(Uint8Array.of(0b0000_0110), 1)), // keyCertSign, cRLSign
+    ]),
+    server(names) {
+      const [first = ""] = names;
+      return leaf(distinguishedName(first, []), ids.serverAuth, [
+        extension(ids.subjectAltName, sequence(...names.map(alternativeName))),
+      ]);
+    },
+    client({ user, groups = [] }) {
+      return leaf(distinguishedName(user, groups), ids.clientAuth, []);
+    },
+  };
+}
+
+/** The key that signs service account tokens, and the one that verifies them, as PEM. */
+export function createSigningKey(): { readonly privateKey: string; readonly publicKey: string } {
+  const { privateKey } = newKey();
+  return {
+    privateKey: pkcs8(privateKey),
+    publicKey: createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString(),
+  };
+}
+
+const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+const pkcs8 = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
+
+/** RFC 7093, method 1: the first 160 bits of the SHA-256 of the public key. */
+const keyId = (key: KeyObject): Buffer =>
+  createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest()
+    .subarray(0, 20);
+
+function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
+  const part = (id: string, value: string) => set(sequence(oid(id), utf8(value)));
+  return sequence(
+    ...organizations.map((name) => part(ids.organization, name)),
+    part(ids.commonName, commonName),
+  );
+}
+
+/** GeneralName: [2] dNSName or [7] iPAddress. */
+function alternativeName(name: string): Buffer {
+  return isIPv4(name)
+    ? implicit(7, Buffer.from(name.split(".").map(Number)))
+    : implicit(2, Buffer.from(name, "ascii"));
+}
+
+const extension = (id: string, value: Buffer): Buffer => sequence(oid(id), octets(value));
+const critical = (id: string, value: Buffer): Buffer => sequence(oid(id), yes(), octets(value));
+
+function pem(der: Buffer): string {
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+  return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
+}

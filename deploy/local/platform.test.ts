@@ -1,0 +1,250 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { Agent, request } from "undici";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { parse } from "yaml";
+import { type LocalPlatform, type PlatformProgress, startLocalNats, startLocalPlatform } from "./index.ts";
+import { type Child, ChildStartError } from "./run/child.ts";
+import { identify } from "./run/identity.ts";
+
+const runs = (pid: number | undefined): boolean => pid !== undefined && identify(pid) !== undefined;
+const deployments = "/apis/apps/v1/namespaces/default/deployments";
+
+/** The fields of Kubernetes' answers that are looked at here. */
+interface Answer {
+  readonly gitVersion?: string;
+  readonly items?: object[];
+  readonly data?: object;
+  readonly status?: { readonly token?: string };
+}
+
+/** Asks the API server as whoever the kubeconfig is for. */
+async function api(kubeconfigPath: string, method: "GET" | "POST" | "DELETE", path: string, body?: object) {
+  const { clusters, users } = parse(await readFile(kubeconfigPath, "utf8"));
+  const { server, "certificate-authority-data": ca } = clusters[0].cluster;
+  const { "client-certificate-data": cert, "client-key-data": key } = users[0].user;
+  const decode = (text: string) => Buffer.from(text, "base64");
+  const dispatcher = new Agent({ connect: { ca: decode(ca), cert: decode(cert), key: decode(key) } });
+  try {
+    const answer = await request(`${server}${path}`, {
+      dispatcher,
+      method,
+      ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    return { status: answer.statusCode, body: (await answer.body.json()) as Answer };
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+describe("a whole platform", () => {
+  const steps: PlatformProgress[] = [];
+  const unexpected: string[] = [];
+  let platform: LocalPlatform;
+  beforeAll(async () => {
+    platform = await startLocalPlatform({
+      onProgress: (step) => steps.push(step),
+      onUnexpectedExit: (part) => unexpected.push(part),
+    });
+    // Programs may have to be built first; with a warm cache it is 3 s.
+  }, 900_000);
+  afterAll(() => platform?.stop());
+
+  const asAdmin = (method: "GET" | "POST" | "DELETE", path: string, body?: object) =>
+    api(platform.kubeconfigPath, method, path, body);
+  const pods = async () => (await asAdmin("GET", "/api/v1/namespaces/default/pods")).body.items?.length;
+
+  test("tells which parts it started, in an order that works", () => {
+    const ready = steps.filter((step) => step.phase === "ready").map((step) => step.binary);
+    expect([...ready].sort()).toEqual(["etcd", "kube-apiserver", "kube-controller-manager", "nats-server"]);
+    expect(ready.filter((part) => part !== "nats-server")).toEqual([
+      "etcd",
+      "kube-apiserver",
+      "kube-controller-manager",
+    ]);
+  });
+
+  test("is the pinned version of Kubernetes", async () => {
+    expect((await asAdmin("GET", "/version")).body.gitVersion).toBe("v1.36.3");
+  });
+
+  test("makes pods of deployments, and collects them with their owner", async () => {
+    const labels = { app: "web" };
+    const created = await asAdmin("POST", deployments, {
+      metadata: { name: "web" },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "web" }] } },
+      },
+    });
+    expect(created.status).toBe(201);
+    await expect.poll(pods, { timeout: 10_000 }).toBe(2);
+    await asAdmin("DELETE", `${deployments}/web?propagationPolicy=Background`);
+    await expect.poll(pods, { timeout: 10_000 }).toBe(0);
+  });
+
+  test("lets other users do what RBAC grants them, and no more", async () => {
+    const kubeconfig = await platform.kubeconfigFor("somebody", ["viewers"]);
+    const list = () => api(kubeconfig, "GET", deployments);
+    expect((await list()).status).toBe(403);
+    await asAdmin("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+      metadata: { name: "viewers" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "viewers" }],
+    });
+    await expect.poll(async () => (await list()).status).toBe(200);
+    expect((await api(kubeconfig, "POST", deployments, {})).status).toBe(403);
+  });
+
+  test("issues service account tokens that it accepts itself", async () => {
+    const path = "/api/v1/namespaces/default/serviceaccounts/default/token";
+    const { body } = await asAdmin("POST", path, { spec: {} });
+    const token = body.status?.token;
+    const review = await asAdmin("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token } });
+    expect(review.body.status).toMatchObject({
+      authenticated: true,
+      user: { username: "system:serviceaccount:default:default" },
+    });
+  });
+
+  test("keeps its keys from other users", () => {
+    const mode = (file: string) => (statSync(join(platform.directory, file)).mode & 0o777).toString(8);
+    expect(mode(".")).toBe("700");
+    expect(mode("kubeconfig")).toBe("600");
+    for (const file of readdirSync(join(platform.directory, "pki")))
+      expect(mode(join("pki", file))).toBe("600");
+  });
+
+  test("survives a kill -9 of every part: same addresses, same data", async () => {
+    const path = "/api/v1/namespaces/default/configmaps";
+    await asAdmin("POST", path, { metadata: { name: "kept" }, data: { a: "b" } });
+    await withJetStream(platform.natsUrl, async ({ js, jsm }) => {
+      await jsm.streams.add({ name: "KEPT", subjects: ["kept"] });
+      await js.publish("kept", "still here");
+    });
+
+    const parts = [platform.nats, platform.etcd, platform.apiserver, platform.controllerManager as Child];
+    const before = parts.map((part) => part.pid);
+    await Promise.all(parts.map((part) => part.stop("SIGKILL")));
+    expect(before.map(runs)).toEqual([false, false, false, false]);
+    for (const part of parts) await part.start();
+
+    expect((await asAdmin("GET", `${path}/kept`)).body.data).toEqual({ a: "b" });
+    await withJetStream(platform.natsUrl, async ({ jsm }) => {
+      expect((await jsm.streams.getMessage("KEPT", { last_by_subj: "kept" }))?.string()).toBe("still here");
+    });
+    expect(unexpected).toEqual([]);
+  }, 30_000);
+
+  test("reports a part that ends by itself", async () => {
+    const { pid } = platform.nats;
+    if (pid === undefined) throw new Error("expected nats-server to run");
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => unexpected).toEqual(["nats-server"]);
+    await platform.nats.start();
+  });
+
+  test("stops in less than 5 s, with its callers' children, and leaves nothing", async () => {
+    const child = await platform.spawn({ name: "caller", command: "sh", args: ["-c", "sleep 600"] });
+    const parts = [
+      child,
+      platform.nats,
+      platform.etcd,
+      platform.apiserver,
+      platform.controllerManager as Child,
+    ];
+    const pids = parts.map((part) => part.pid);
+    expect(pids.map(runs)).toEqual([true, true, true, true, true]);
+    const begun = performance.now();
+    await Promise.all([platform.stop(), platform.stop()]);
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(pids.map(runs)).toEqual([false, false, false, false, false]);
+    expect(existsSync(platform.directory)).toBe(false);
+  });
+});
+
+test("an abort in the middle of a start ends it with the signal's reason and leaves nothing", async () => {
+  const temporary = mkdtempSync(join(tmpdir(), "test-platform-"));
+  vi.stubEnv("TMPDIR", temporary);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(temporary, { recursive: true, force: true });
+  });
+  const processes = () =>
+    execFileSync("ps", ["-A", "-ww", "-o", "args="], { encoding: "utf8" })
+      .split("\n")
+      .filter((line) => line.includes(temporary));
+  const abort = new AbortController();
+  const reason = new Error("changed my mind");
+  const starting = startLocalPlatform({ signal: abort.signal });
+  starting.catch(() => undefined);
+
+  const logs = () => readdirSync(temporary).flatMap((run) => readdirSync(join(temporary, run, "logs")));
+  await expect.poll(logs, { timeout: 10_000 }).toContain("kube-apiserver.log");
+  expect(processes().length).toBeGreaterThan(1);
+  abort.abort(reason);
+  await expect(starting).rejects.toBe(reason);
+  expect(processes()).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
+}, 15_000);
+
+async function withJetStream(
+  servers: string,
+  work: (clients: {
+    js: ReturnType<typeof jetstream>;
+    jsm: Awaited<ReturnType<typeof jetstreamManager>>;
+  }) => Promise<void>,
+): Promise<void> {
+  const nc = await connect({ servers });
+  try {
+    await work({ js: jetstream(nc), jsm: await jetstreamManager(nc) });
+  } finally {
+    await nc.close();
+  }
+}
+
+describe("a NATS server alone", () => {
+  test("has JetStream and monitoring, and leaves nothing", async () => {
+    const local = await startLocalNats();
+    onTestFinished(() => local.stop());
+    await withJetStream(local.natsUrl, async ({ jsm }) => {
+      expect((await jsm.getAccountInfo()).streams).toBe(0);
+    });
+    const { body } = await request(`${local.nats.monitorUrl}/varz`, { reset: true });
+    expect(await body.json()).toMatchObject({ version: "2.15.2" });
+    const { pid } = local.nats;
+    await local.stop();
+    expect(runs(pid)).toBe(false);
+    expect(existsSync(local.directory)).toBe(false);
+  });
+
+  test("two side by side do not meet", async () => {
+    const both = await Promise.all([startLocalNats(), startLocalNats()]);
+    onTestFinished(async () => void (await Promise.all(both.map((local) => local.stop()))));
+    expect(new Set(both.map((local) => local.directory)).size).toBe(2);
+    expect(new Set(both.map((local) => local.natsUrl)).size).toBe(2);
+    await both[0].stop();
+    expect(runs(both[1].nats.pid)).toBe(true);
+  });
+
+  test("runs a caller's child and shows its last lines when it fails", async () => {
+    const local = await startLocalNats();
+    onTestFinished(() => local.stop());
+    const failing = local.spawn({
+      name: "worker",
+      command: "sh",
+      args: ["-c", "echo no such stream; exit 1"],
+      ready: async () => {
+        throw new Error("not yet");
+      },
+    });
+    await expect(failing).rejects.toThrow(ChildStartError);
+    await expect(failing).rejects.toThrow(/expected worker to start.*no such stream/s);
+  });
+});

@@ -1,0 +1,124 @@
+/** The local platform: a control plane, a NATS server, and whatever the caller runs on top of them. */
+import { obtainBinaries } from "./binaries/obtain.ts";
+import type { Progress } from "./binaries/progress.ts";
+import type { ObtainOptions } from "./binaries/request.ts";
+import { type ControlPlane, startControlPlane } from "./controlplane.ts";
+import { type Nats, startNats } from "./parts/nats.ts";
+import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
+import type { Child, ChildSpec } from "./run/child.ts";
+import { openRun, type Run } from "./run/run.ts";
+
+/** A step on the way to a running platform: getting a program, or starting it. */
+export type PlatformProgress = Progress | PartProgress;
+
+/** How to start. Everything has a default; the signal ends a start that is under way and all it has started. */
+export interface LocalNatsOptions
+  extends Pick<ObtainOptions, "env" | "patience">,
+    Pick<PartObserver, "onUnexpectedExit" | "signal"> {
+  readonly onProgress?: ((progress: PlatformProgress) => void) | undefined;
+}
+
+/** How to start. Everything has a default. */
+export interface LocalPlatformOptions extends LocalNatsOptions {
+  /** Whether garbage collection, workloads and service accounts work; `run` unless given. */
+  readonly controllerManager?: "run" | "omit" | undefined;
+}
+
+/** A place for children. */
+export interface LocalProcesses {
+  /** Holds logs and data; gone after `stop`. */
+  readonly directory: string;
+  /**
+   * Starts a program whose life is bound to this process. Its log goes to `logs/<name>.log` in the directory (and to
+   * `onLine`); `stop` ends it before the parts; it can be stopped and started again.
+   */
+  spawn(spec: ChildSpec, signal?: AbortSignal): Promise<Child>;
+  /** Stops everything and removes the directory. Calling it again waits for the same end. */
+  stop(): Promise<void>;
+}
+
+/** A NATS server, and a place for children. */
+export interface LocalNats extends LocalProcesses {
+  readonly natsUrl: string;
+  readonly nats: Nats;
+}
+
+/** A whole platform. */
+export interface LocalPlatform extends LocalNats, ControlPlane {}
+
+/** Starts a NATS server alone, for what needs no Kubernetes. */
+export async function startLocalNats(options: LocalNatsOptions = {}): Promise<LocalNats> {
+  const binaries = await obtainBinaries(["nats-server"], options);
+  return inRun(async (run) => {
+    const nats = await observed("nats-server", binaries["nats-server"].path, options, (part) =>
+      startNats(run, part),
+    );
+    return { ...surface(run), nats, natsUrl: nats.url };
+  });
+}
+
+/**
+ * Starts etcd, kube-apiserver, kube-controller-manager and nats-server on free ports of 127.0.0.1. Resolves when all
+ * of them are ready; throws, with nothing left behind, when one of them is not.
+ */
+export async function startLocalPlatform(options: LocalPlatformOptions = {}): Promise<LocalPlatform> {
+  const binaries = await obtainBinaries(["nats-server", "etcd", "kube-apiserver"], options);
+  const controllerManager =
+    options.controllerManager === "omit"
+      ? undefined
+      : (await obtainBinaries(["kube-controller-manager"], options))["kube-controller-manager"];
+  return inRun(async (run) => {
+    const [nats, controlPlane] = await Promise.all([
+      observed("nats-server", binaries["nats-server"].path, options, (part) => startNats(run, part)),
+      startControlPlane(
+        run,
+        {
+          etcd: binaries.etcd.path,
+          apiserver: binaries["kube-apiserver"].path,
+          controllerManager: controllerManager?.path,
+        },
+        options,
+      ),
+    ]);
+    return { ...controlPlane, ...surface(run), nats, natsUrl: nats.url };
+  });
+}
+
+/** Opens a place for children alone, for when cluster and bus are somebody else's. */
+export const startLocalProcesses = (): Promise<LocalProcesses> => inRun(async (run) => surface(run));
+
+/** Opens a run for `start`, and closes it again when that fails: what it was starting ends with it. */
+async function inRun<T>(start: (run: Run) => Promise<T>): Promise<T> {
+  const run = await openRun();
+  try {
+    return await start(run);
+  } catch (error) {
+    await run.close();
+    throw error;
+  }
+}
+
+/** What a caller does with a run. Its own children end before the parts do: their last words need somewhere to go. */
+function surface(run: Run): LocalProcesses {
+  const spawned: Child[] = [];
+  let stopping: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    await Promise.all(spawned.map((child) => child.stop()));
+    await run.close();
+  }
+
+  return {
+    directory: run.directory,
+    async spawn(spec, signal) {
+      const child = run.child(spec);
+      spawned.push(child);
+      await child.start(signal);
+      return child;
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,263 @@
+/** One supervised child process: started, watched, stopped and started again, with its log in the run's directory. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, createWriteStream, openSync, readdirSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { poll } from "./poll.ts";
+
+/** The shell script that ties children to their owner. */
+export const lifelineScript = fileURLToPath(new URL("./lifeline.sh", import.meta.url));
+
+/** How a process ended: by itself or by a signal. Both are null when it could not be started. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** What to run, and how to tell that it works. */
+export interface ChildSpec {
+  /** Names the log file and speaks to operators: `etcd`, `worker-2`. Unique within the run. */
+  readonly name: string;
+  /** An absolute path, or a name that is looked up in PATH. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to this process's environment; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly cwd?: string | undefined;
+  /**
+   * Resolves once the child works and throws while it does not; asked again and again. Without it, a child counts as
+   * ready as soon as it was started.
+   */
+  readonly ready?: (() => Promise<unknown>) | undefined;
+  /** How long it may take to become ready, in milliseconds; 30 s unless given. */
+  readonly readyMillis?: number | undefined;
+  /** How long it may take to end after a signal before it is killed, in milliseconds; 2 s unless given. */
+  readonly graceMillis?: number | undefined;
+  /** What the end of the run sends it; SIGTERM unless given. SIGKILL suits what only keeps data that goes as well. */
+  readonly closingSignal?: NodeJS.Signals | undefined;
+  /** Receives standard output and standard error line by line, besides the log file. */
+  readonly onLine?: ((line: string) => void) | undefined;
+  /** Called when the child ends though nobody stopped it, after it had become ready. */
+  readonly onUnexpectedExit?: ((exit: Exit) => void) | undefined;
+}
+
+/** A child that can be stopped and started again; its ports and data stay what they were. */
+export interface Child {
+  readonly name: string;
+  /** Everything it ever wrote, over all its lives. Gone when the run is closed. */
+  readonly logPath: string;
+  /** The process id, or undefined while it does not run. */
+  readonly pid: number | undefined;
+  /** Starts it and waits until it is ready. Throws {@link ChildStartError}; does nothing while it runs. */
+  start(signal?: AbortSignal): Promise<void>;
+  /**
+   * Sends the signal (SIGTERM unless given), kills it when the grace period is over, and resolves once it is gone.
+   * SIGKILL reaches the whole process group at once.
+   */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Resolves when the present life ends; at once when there is none. */
+  exited(): Promise<Exit | undefined>;
+}
+
+/** A child ended, or did not become ready, while it was being started. */
+export class ChildStartError extends Error {
+  override readonly name = "ChildStartError";
+  /** The last lines that it wrote. */
+  readonly lastLines: readonly string[];
+
+  constructor(message: string, lastLines: readonly string[], options?: ErrorOptions) {
+    super(message, options);
+    this.lastLines = lastLines;
+  }
+}
+
+/** One life of a child, from spawn to exit. */
+interface Life {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Exit>;
+  /** True from when somebody asked for the end, or while nobody could have counted on it yet. */
+  endExpected: boolean;
+}
+
+/** Prepares a child of the run in `directory`; nothing runs before `start`. */
+export function createChild(directory: string, spec: ChildSpec): Child {
+  const logPath = join(directory, "logs", `${spec.name}.log`);
+  let life: Life | undefined;
+
+  function begin(): Life {
+    const process = launch(directory, spec, logPath);
+    const ended = new Promise<Exit>((resolve) => {
+      process.once("exit", () => forget(directory, process.pid));
+      process.once("error", () => resolve({ code: null, signal: null }));
+      process.once("close", (code, signal) => resolve({ code, signal }));
+    });
+    const begun: Life = { process, ended, endExpected: true };
+    void ended.then((exit) => {
+      if (life === begun) life = undefined;
+      if (!begun.endExpected) spec.onUnexpectedExit?.(exit);
+    });
+    return begun;
+  }
+
+  return {
+    name: spec.name,
+    logPath,
+    get pid() {
+      return life?.process.pid;
+    },
+    async start(signal) {
+      signal?.throwIfAborted();
+      if (life) return;
+      const mine = begin();
+      life = mine;
+      try {
+        await untilReady(spec, mine, signal);
+      } catch (error) {
+        end(mine, "SIGKILL");
+        const exit = await mine.ended;
+        signal?.throwIfAborted();
+        throw await startError(spec, logPath, exit, error);
+      }
+      mine.endExpected = false;
+    },
+    async stop(signal = "SIGTERM") {
+      const mine = life;
+      if (!mine) return;
+      end(mine, signal);
+      const timer = setTimeout(() => end(mine, "SIGKILL"), spec.graceMillis ?? 2000);
+      await mine.ended;
+      clearTimeout(timer);
+    },
+    async exited() {
+      return await life?.ended;
+    },
+  };
+}
+
+function launch(directory: string, spec: ChildSpec, logPath: string): ChildProcess {
+  const log = openSync(logPath, "a", 0o600);
+  try {
+    const piped = spec.onLine !== undefined;
+    const output = piped ? "pipe" : log;
+    const child = spawn("/bin/sh", [lifelineScript, "enter", directory, spec.command, ...spec.args], {
+      stdio: ["ignore", output, output],
+      env: { ...process.env, ...spec.env },
+      // A group of its own: a signal from the terminal must not reach the parts before their owner decides,
+      // and what the child starts in turn can be ended with it.
+      detached: true,
+      ...(spec.cwd !== undefined && { cwd: spec.cwd }),
+    });
+    if (spec.onLine) forward(child, spec.onLine, logPath);
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function forward(child: ChildProcess, onLine: (line: string) => void, logPath: string): void {
+  const log = createWriteStream(logPath, { flags: "a", mode: 0o600 });
+  // The run's directory may be removed while the last lines arrive.
+  log.on("error", () => undefined);
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue;
+    stream.pipe(log, { end: false });
+    createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", onLine);
+  }
+  child.once("close", () => log.end());
+}
+
+/** Ends what the child left behind in its group, and takes it out of the register. */
+function forget(directory: string, pid: number | undefined): void {
+  if (pid === undefined) return;
+  sendToGroup(pid, "SIGKILL");
+  const register = join(directory, "register");
+  try {
+    for (const record of readdirSync(register)) {
+      if (record.startsWith(`${pid} `)) rmSync(join(register, record), { force: true });
+    }
+  } catch {
+    // The reaper has closed the register: nothing is read from it any more.
+  }
+}
+
+function end(life: Life, signal: NodeJS.Signals): void {
+  life.endExpected = true;
+  const { pid } = life.process;
+  if (pid === undefined) return;
+  if (signal === "SIGKILL") sendToGroup(pid, signal);
+  else life.process.kill(signal);
+}
+
+function sendToGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody is left in the group.
+  }
+}
+
+async function untilReady(spec: ChildSpec, life: Life, signal: AbortSignal | undefined): Promise<void> {
+  const over = new AbortController();
+  const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  const early = life.ended.then(() => {
+    throw new Error("it ended");
+  });
+  const ready = poll("it to become ready", spec.ready ?? spawned(life), {
+    timeoutMillis: spec.readyMillis ?? 30_000,
+    signal: either,
+  });
+  // Whichever loses is of no interest any more.
+  early.catch(() => undefined);
+  ready.catch(() => undefined);
+  try {
+    await Promise.race([ready, early]);
+  } finally {
+    over.abort();
+  }
+}
+
+const spawned = (life: Life) => async () => {
+  if (life.process.pid === undefined) throw new Error("it could not be started");
+};
+
+async function startError(
+  spec: ChildSpec,
+  logPath: string,
+  exit: Exit,
+  cause: unknown,
+): Promise<ChildStartError> {
+  const lines = await lastLines(logPath, 20);
+  const found =
+    exit.signal === "SIGKILL" && cause instanceof Error ? cause.message : `it ${describeExit(exit)}`;
+  const log = lines.length === 0 ? "It wrote nothing." : `Its last lines:\n  ${lines.join("\n  ")}`;
+  return new ChildStartError(
+    `expected ${spec.name} to start (${spec.command} ${spec.args.join(" ")}), but ${found}. ${log}`,
+    lines,
+    { cause },
+  );
+}
+
+/** "exited with code 1", "was ended by SIGKILL": after the name of a process. */
+export function describeExit({ code, signal }: Exit): string {
+  if (signal !== null) return `was ended by ${signal}`;
+  return code === null ? "could not be started" : `exited with code ${code}`;
+}
+
+/** The last lines of a log, without reading all of it. */
+export async function lastLines(path: string, count: number): Promise<string[]> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, 16_384);
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer
+      .toString("utf8")
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .slice(-count);
+  } finally {
+    await file.close();
+  }
+}

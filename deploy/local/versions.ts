@@ -1,0 +1,11 @@
+/** The versions of everything the local platform runs. `tools/<name>/go.mod` pins the same; a test compares them. */
+export const versions = {
+  "kube-apiserver": "1.36.3",
+  "kube-controller-manager": "1.36.3",
+  etcd: "3.7.3",
+  "nats-server": "2.15.2",
+  kwok: "0.8.0",
+} as const;
+
+/** A program of the local platform. */
+export type BinaryName = keyof typeof versions;
