@@ -1,0 +1,106 @@
+/** Our side: one bridge, three workers, and the bus. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { consumers, streams } from "../../bus/subjects.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
+import { functions } from "../../functions/index.ts";
+import hikawa from "../../functions/zundoko/hikawa.ts";
+import type { Arena } from "./arena.ts";
+import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
+import { collectGarbage, inspectorArgument, inspectorUrl } from "./inspector.ts";
+
+const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
+const workers = 3;
+const cluster = "default";
+const settleLookMillis = 200;
+/** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
+const quietLooks = 3;
+const settleDeadlineMillis = 300_000;
+
+/** Our side while it runs. */
+export interface DenreiRunning extends Running {
+  /** Inspectors of the Node processes by role, if they have one. */
+  readonly inspectors: ReadonlyMap<string, string>;
+}
+
+/** The platform with the Hikawa function. With an inspector, its processes can be looked into while they run. */
+export function denrei(arena: Arena, inspector: "inspector" | "no inspector" = "no inspector") {
+  return {
+    side: "denrei",
+    async start(label): Promise<DenreiRunning> {
+      const inspectors = new Map<string, string>();
+      const start = (role: string) => {
+        const name = `${role}-${label}`;
+        return startProcess(arena, {
+          name,
+          command: process.execPath,
+          args: [
+            ...(inspector === "inspector" ? [inspectorArgument] : []),
+            program,
+            ...(role === "bridge" ? ["bridge"] : ["worker", "hikawa"]),
+          ],
+          env: { DENREI_REPLICA: name },
+          readyLine: /"msg":"(bridge|worker) ready"/,
+          onLine(line) {
+            const url = inspectorUrl(line);
+            if (url) inspectors.set(role, url);
+          },
+        });
+      };
+      const roles = ["bridge", ...Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)];
+      const children = await Promise.all(roles.map(start));
+      const pids = new Map([
+        ...children.map((child, at) => [roles[at] ?? "", pidOf(child)] as const),
+        ["nats-server", pidOf(arena.platform.nats)] as const,
+      ]);
+      return {
+        side: "denrei",
+        pids,
+        inspectors,
+        settled: () => settled(arena, `bridge-${label}`),
+        async collectGarbage() {
+          await Promise.all([...inspectors.values()].map(collectGarbage));
+          return [...inspectors.keys()];
+        },
+        async stop() {
+          await Promise.all(children.map((child) => child.stop()));
+        },
+      };
+    },
+  } satisfies Contender;
+}
+
+/** Waits until the bridge watches every kind and nothing is on its way to a worker. */
+async function settled(arena: Arena, bridge: string): Promise<void> {
+  const until = performance.now() + settleDeadlineMillis;
+  for (let quiet = 0; quiet < quietLooks; ) {
+    const busy = await reasons(arena, bridge);
+    quiet = busy.length === 0 ? quiet + 1 : 0;
+    if (performance.now() > until)
+      throw new Error(`expected the platform to become quiet, found ${busy.join("; ")}`);
+    await sleep(settleLookMillis, undefined, { signal: arena.signal });
+  }
+}
+
+async function reasons({ bus }: Arena, bridge: string): Promise<string[]> {
+  const [kinds, router, status] = await Promise.all([
+    kindStatuses(bus, functions, cluster),
+    bus.jsm.consumers.info(streams.objects, consumers.router({ fn: hikawa.name, cluster })),
+    functionStatus(bus, hikawa as ReconcileFunction, cluster),
+  ]);
+  const counts = {
+    "events to route": router.num_pending + router.num_ack_pending,
+    "requests pending": status.pending ?? 0,
+    "requests in flight": status.inFlight ?? 0,
+    "marks parked": status.parked ?? 0,
+  };
+  return [
+    ...kinds
+      .filter((kind) => kind.bridge?.state !== "watching" || kind.bridge.holder !== bridge)
+      .map((kind) => `${kind.kind} not watched`),
+    ...Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => `${count} ${what}`),
+  ];
+}

@@ -1,0 +1,53 @@
+/** docs/benchmarks.md */
+import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { sections } from "./report.ts";
+import type { Results } from "./results.ts";
+
+/** Where it is written, as shown to the user. */
+export const documentName = "docs/benchmarks.md";
+const path = fileURLToPath(new URL(`../../${documentName}`, import.meta.url));
+
+/** Writes the document of a run. */
+export async function writeDocument(results: Results): Promise<void> {
+  const parts = sections(results).map(({ title, body }) => `## ${title}\n\n${body}\n`);
+  await writeFile(path, [intro(results), ...parts, method(results)].join("\n"));
+}
+
+const intro = ({ sizes }: Results): string => `# Benchmarks
+
+The Zundoko operator as functions on Denrei, side by side with the same operator in Go on controller-runtime
+(\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no client-side rate limit), on the same
+kube-apiserver. Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${sizes.rounds} rounds.
+
+Figures are medians of the rounds with the least and the greatest in parentheses. A ratio is the median of the rounds'
+ratios: both sides of a round ran within a minute of each other, so a machine that slows down slows both.
+`;
+
+const method = ({ sizes }: Results): string => `## Method
+
+* One local platform for the whole run. The sides take turns, never at once, and the one that begins alternates. Each
+  starts afresh in each round on an empty cluster (and an empty bus), becomes quiet, and sings one Hikawa before
+  anything is measured.
+* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created by the benchmark, 8 at a time. Both sides sing Doko, Zun, Zun,
+  Zun, Zun, Doko. Wall time runs from the first create to the watch event of the last \`status.kiyoshied\`. Then every
+  song is checked: spec, status, six words with their numbers, one Kiyoshi. A round with a wrong song ends the run.
+* API calls are what kube-apiserver itself counts (\`apiserver_request_total\`) for the three kinds and for Events,
+  without the benchmark's own creates. A watch is counted when it ends.
+* CPU is user and system time from \`/proc/<pid>/stat\`, from the first create to 2 s after the end, so that work that was
+  put off counts. "controller" is for our side bridge, workers and nats-server together. "benchmark" is the process
+  that creates and watches the Hikawas: the fewer writes a side makes, the fewer events it has to read. "everybody
+  else" is the kernel, other programs and the hypervisor: noise, if it is more than a little.
+* Latency: after the ${sizes.hikawas}, in the same processes, ${sizes.singles} Hikawas one after another, each when the one before is over.
+  From sending the create to the watch event of the first Zundoko, both in the benchmark's process.
+* Ticket queue: three processes make ${sizes.requests.toLocaleString("en-US")} requests over 1,000 keys, up to 128 at once in each, and handle
+  each other's, 10 at once in each. "Queue alone" is ticket, confirmed acknowledgement and look for marks. "Through the
+  worker runtime" is a function that returns at once, with all that a worker does around it, the read of the object
+  included. Where keys are mostly free, no requests are made while 200 tickets wait, so nearly each is a ticket of its own;
+  where they are mostly owned, requests come as fast as they are answered and most end as a mark beside a ticket. Time runs
+  until neither ticket nor mark is left, and for every key a ticket must have been taken up after its last request.
+* Memory: resident set. Warm means that 300 Hikawas were sung and deleted before. Idle Hikawas wait for a word that is due
+  tomorrow. Each figure is the least of the samples of 45 s in which nothing happens, with no heap limit set: V8 collects
+  when it pleases, so these lie tens of MB apart in either direction. "collected" is after a full collection, forced
+  through Node's inspector, which shows what the objects cost. The Go runtime can not be asked for one from outside.
+`;

@@ -1,0 +1,61 @@
+/** The other side: the same operator in Go on controller-runtime, in `peer/`. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Arena } from "./arena.ts";
+import { type Contender, pidOf, startProcess } from "./contender.ts";
+
+const run = promisify(execFile);
+const folder = fileURLToPath(new URL("./peer/", import.meta.url));
+
+/** What the peer is made of. */
+export interface PeerVersions {
+  readonly go: string;
+  readonly controllerRuntime: string;
+}
+
+/** Builds the peer. Throws, with what to do, when there is no Go or the build fails. */
+export async function buildPeer(signal: AbortSignal): Promise<PeerVersions> {
+  try {
+    const { stdout } = await run("go", ["env", "GOVERSION"], { cwd: folder, signal });
+    await run("go", ["build", "-o", "peer", "."], { cwd: folder, signal });
+    const module = await readFile(`${folder}go.mod`, "utf8");
+    return {
+      go: stdout.trim().replace(/^go/, ""),
+      controllerRuntime: /controller-runtime v(\S+)/.exec(module)?.[1] ?? "unknown",
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    throw new Error(
+      code === "ENOENT"
+        ? "expected Go in PATH to build the peer (test/bench/peer, see its go.mod for the version), found none. Install it from https://go.dev/dl, or measure our side's own parts with --only queue."
+        : `expected to build the peer with go build, but ${stderr?.trim() || (error as Error).message}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The built peer. */
+export function goPeer(arena: Arena): Contender {
+  return {
+    side: "go",
+    async start(label) {
+      const name = `go-${label}`;
+      const child = await startProcess(arena, {
+        name,
+        command: `${folder}peer`,
+        args: [],
+        readyLine: /^ready$/,
+      });
+      return {
+        side: "go",
+        pids: new Map([["controller", pidOf(child)]]),
+        settled: () => Promise.resolve(),
+        collectGarbage: () => Promise.resolve([]),
+        stop: () => child.stop(),
+      };
+    },
+  };
+}

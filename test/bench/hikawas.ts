@@ -1,0 +1,122 @@
+/** Hikawas as the benchmark makes and watches them: the same way for both contenders. */
+import { resourcePath } from "../../bus/kube/client.ts";
+import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import type { Arena } from "./arena.ts";
+
+/** Creates under way at once: enough to keep either controller busy from the first moment on. */
+const creators = 8;
+/** Without any progress for so long, the contender hangs. */
+const stallMillis = 90_000;
+
+/** Creates one Hikawa. */
+export const createHikawa = (arena: Arena, name: string, intervalMillis: number): Promise<Stored<Hikawa>> =>
+  arena.client.create(
+    Hikawa,
+    {
+      apiVersion: apiVersionOf(Hikawa),
+      kind: "Hikawa",
+      metadata: { name, namespace: arena.namespace },
+      spec: { intervalMillis },
+    },
+    { fieldManager: "denrei-bench", signal: arena.signal },
+  );
+
+/** `prefix-00001` and so on. */
+export const namesOf = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${prefix}-${String(at + 1).padStart(5, "0")}`);
+
+/** Creates many, {@link creators} at a time. */
+export async function createHikawas(
+  arena: Arena,
+  names: readonly string[],
+  intervalMillis: number,
+): Promise<void> {
+  const left = names.values();
+  const create = async () => {
+    for (const name of left) await createHikawa(arena, name, intervalMillis);
+  };
+  await Promise.all(Array.from({ length: creators }, create));
+}
+
+/** Calls back for each object of a kind that is created or changed from now on, until the returned function is called. */
+export async function watchKind<T extends KubeObject>(
+  { client, namespace, signal, fail }: Arena,
+  kind: Kind<T>,
+  onChange: (object: Stored<T>, type: "ADDED" | "MODIFIED") => void,
+): Promise<() => void> {
+  const ended = new AbortController();
+  const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal);
+  const events = await client.watch<T>({
+    path: resourcePath(kind, namespace),
+    query: { resourceVersion: metadata.resourceVersion, timeoutSeconds: 3600 },
+    signal: AbortSignal.any([ended.signal, signal]),
+  });
+  void (async () => {
+    try {
+      for await (const { type, object } of events) {
+        if (type === "ADDED" || type === "MODIFIED") onChange(object, type);
+      }
+      throw new Error(`expected the watch of ${kind.plural} to last an hour, but the API server ended it`);
+    } catch (error) {
+      if (!ended.signal.aborted && !signal.aborted) fail(error as Error);
+    }
+  })();
+  return () => ended.abort();
+}
+
+/** Whether the song is over and the status says so. */
+export const isKiyoshied = ({ status }: Stored<Hikawa>): boolean => status?.kiyoshied === true;
+
+/** Hikawas of which each has yet to become something. */
+export interface Waiting {
+  /** Resolves when the named one has; rejects when none has for a long time, or when the run is aborted. */
+  one(name: string): Promise<void>;
+  all(): Promise<void>;
+  stop(): void;
+}
+
+/** Waits, by one watch, until each of the named Hikawas satisfies the condition. Open it before they are created. */
+export async function waitForHikawas(
+  arena: Arena,
+  names: readonly string[],
+  condition: (hikawa: Stored<Hikawa>) => boolean,
+): Promise<Waiting> {
+  const left = new Map(names.map((name) => [name, Promise.withResolvers<void>()]));
+  const promises = new Map([...left].map(([name, { promise }]) => [name, promise]));
+  const all = Promise.all(promises.values());
+  // Whoever waits is told; what nobody waits for is of no interest.
+  for (const promise of [all, ...promises.values()]) promise.catch(() => undefined);
+  let progress = performance.now();
+  const unwatch = await watchKind(arena, Hikawa, (hikawa) => {
+    const song = left.get(hikawa.metadata.name);
+    if (song === undefined || !condition(hikawa)) return;
+    left.delete(hikawa.metadata.name);
+    progress = performance.now();
+    song.resolve();
+  });
+  const giveUp = (error: Error): void => {
+    for (const { reject } of left.values()) reject(error);
+  };
+  const timer = setInterval(() => {
+    if (performance.now() - progress < stallMillis) return;
+    const some = [...left.keys()].slice(0, 3).join(", ");
+    giveUp(
+      new Error(
+        `expected ${names.length} Hikawas to get on, but ${left.size} did not for ${stallMillis} ms: ${some}`,
+      ),
+    );
+  }, 1000);
+  const abort = () => giveUp(arena.signal.reason as Error);
+  arena.signal.addEventListener("abort", abort, { once: true });
+  return {
+    one: (name) => promises.get(name) ?? Promise.reject(new Error(`nobody waits for ${name}`)),
+    all: () => all.then(() => undefined),
+    stop() {
+      unwatch();
+      clearInterval(timer);
+      arena.signal.removeEventListener("abort", abort);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** One Hikawa at a time: how long from its create to its first word. */
+import { Zundoko } from "../../functions/zundoko/kinds.ts";
+import type { Arena } from "./arena.ts";
+import { createHikawa, isKiyoshied, namesOf, waitForHikawas, watchKind } from "./hikawas.ts";
+import { verifySongs } from "./verify.ts";
+
+/**
+ * Milliseconds from sending the create to the watch event of the first Zundoko, for `count` Hikawas. Each one's song is
+ * over before the next is created.
+ */
+export async function latencies(arena: Arena, prefix: string, count: number): Promise<number[]> {
+  const names = namesOf(prefix, count);
+  const heard = new Map(names.map((name) => [name, Promise.withResolvers<number>()]));
+  const unwatch = await watchKind(arena, Zundoko, ({ metadata }, type) => {
+    const at = performance.now();
+    if (type === "ADDED") heard.get(metadata.name.replace(/-zundoko-\d+$/, ""))?.resolve(at);
+  });
+  const songs = await waitForHikawas(arena, names, isKiyoshied);
+  const millis: number[] = [];
+  try {
+    for (const [name, { promise: first }] of heard) {
+      const sent = performance.now();
+      await createHikawa(arena, name, 0);
+      await songs.one(name);
+      millis.push((await first) - sent);
+    }
+  } finally {
+    songs.stop();
+    unwatch();
+  }
+  await verifySongs(arena, names);
+  return millis;
+}

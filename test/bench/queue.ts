@@ -1,0 +1,163 @@
+/** The ticket queue without anything to reconcile: how many requests it carries from end to end. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { openPublisher } from "../../bus/bridge/publisher.ts";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { streams, workStream } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import type { Arena } from "./arena.ts";
+import { pidOf, startProcess } from "./contender.ts";
+import { measure, type Usage } from "./processes.ts";
+import {
+  busOptions,
+  type Made,
+  Note,
+  namespace,
+  noteName,
+  type Order,
+  orderSubject,
+  type QueueMode,
+  scope,
+  type Times,
+  timesSubject,
+} from "./queueplan.ts";
+import { sumOf } from "./statistics.ts";
+
+/** Whether a request mostly finds its key free, or mostly owned because requests come faster than they are handled. */
+export type Load = "free" | "owned";
+
+/** One run's figures. */
+export interface QueueRun {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  /** Part of the requests that found their key owned, 0 to 1. */
+  readonly ownedShare: number;
+  readonly usage: ReadonlyMap<string, Usage>;
+}
+
+/** The runs of one way to handle tickets under one load. */
+export interface QueueSeries {
+  readonly mode: QueueMode;
+  readonly load: Load;
+  readonly runs: readonly QueueRun[];
+}
+
+const program = fileURLToPath(new URL("./queueworker.ts", import.meta.url));
+const replicas = ["worker-1", "worker-2", "worker-3"];
+const keys = 1000;
+/** Tickets that wait at once: enough for the slots of all workers many times over; or one for every key. */
+const backlogs: Record<Load, number> = { free: 200, owned: keys };
+const loads: readonly Load[] = ["free", "owned"];
+const orderMillis = 300_000;
+
+/** Runs the queue under both loads on three workers, on an empty bus, `rounds` times each. */
+export async function queueSeries(
+  arena: Arena,
+  mode: QueueMode,
+  { requests, rounds }: { readonly requests: number; readonly rounds: number },
+): Promise<QueueSeries[]> {
+  await arena.clearBus();
+  if (mode === "runtime") await publishNotes(arena);
+  const children = await Promise.all(
+    replicas.map((name) =>
+      startProcess(arena, {
+        name: `${mode}-${name}`,
+        command: process.execPath,
+        args: [program, mode],
+        env: { DENREI_REPLICA: name },
+        readyLine: /"msg":"worker ready"/,
+      }),
+    ),
+  );
+  try {
+    const pids = new Map([
+      ...children.map((child, at) => [replicas[at] ?? "", pidOf(child)] as const),
+      ["nats-server", pidOf(arena.platform.nats)] as const,
+    ]);
+    await drained(arena);
+    const series: QueueSeries[] = [];
+    for (const load of loads) {
+      const runs: QueueRun[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const usage = measure(pids);
+        const run = await runOnce(arena, requests, backlogs[load]);
+        runs.push({ ...run, usage: usage() });
+        // The runtime has seen the one version of a note, so it may drop a later request for it.
+        if (mode === "queue") await expectNothingLost(arena);
+      }
+      series.push({ mode, load, runs });
+    }
+    return series;
+  } finally {
+    await Promise.all(children.map((child) => child.stop()));
+    await arena.clearBus();
+  }
+}
+
+/** From the first request until no ticket, no mark and nothing that is due is left. */
+async function runOnce(arena: Arena, requests: number, backlog: number): Promise<Omit<QueueRun, "usage">> {
+  const each = Math.ceil(requests / replicas.length);
+  const begun = performance.now();
+  const made = await Promise.all(
+    replicas.map((replica, at) => {
+      const offset = Math.floor((at * keys) / replicas.length);
+      const order: Order = { requests: each, keys, offset, backlog };
+      return ask<Made>(arena, orderSubject(replica), order);
+    }),
+  );
+  await drained(arena);
+  const seconds = (performance.now() - begun) / 1000;
+  const total = each * replicas.length;
+  const owned = sumOf(made.map((answer) => answer.owned));
+  return { requests: total, requestsPerSecond: total / seconds, ownedShare: owned / total };
+}
+
+async function ask<Answer>({ bus, aborted }: Arena, subject: string, what: object): Promise<Answer> {
+  const request = bus.nc.request(subject, JSON.stringify(what), { timeout: orderMillis });
+  return (await Promise.race([request, aborted])).json<Answer>();
+}
+
+/**
+ * Every request has ended when both streams are empty. What becomes a ticket leaves TIMERS after it has entered the
+ * work stream, so the order of the two looks matters.
+ */
+async function drained({ bus, signal }: Arena): Promise<void> {
+  const messages = async (stream: string) => (await bus.jsm.streams.info(stream)).state.messages;
+  while ((await messages(streams.timers)) > 0 || (await messages(workStream(scope.fn))) > 0) {
+    await sleep(20, undefined, { signal });
+  }
+}
+
+/** After the last request for a key somebody has taken up a ticket of it, or a wake-up was lost. */
+async function expectNothingLost(arena: Arena): Promise<void> {
+  const times = await Promise.all(replicas.map((replica) => ask<Times>(arena, timesSubject(replica), {})));
+  for (let at = 0; at < keys; at++) {
+    const name = noteName(at);
+    const requested = Math.max(...times.map((of) => of.requested[name] ?? 0));
+    const started = Math.max(...times.map((of) => of.started[name] ?? 0));
+    if (started >= requested) continue;
+    throw new Error(
+      `lost wake-up: ${name} was requested for the last time ${requested - started} ms after its last ticket was taken up`,
+    );
+  }
+}
+
+/** The runtime reads its object before it calls the function, so there has to be one. */
+async function publishNotes({ bus, signal }: Arena): Promise<void> {
+  await ensureTopology(bus, busOptions);
+  const { cluster } = scope;
+  const onPublished = () => undefined;
+  const publisher = await openPublisher({ bus, cluster, kind: Note, signal, onPublished });
+  for (let at = 0; at < keys; at++) {
+    const name = noteName(at);
+    const metadata = { namespace, name, uid: name, resourceVersion: "1" };
+    const note = {
+      apiVersion: apiVersionOf(Note),
+      kind: Note.kind,
+      metadata,
+      spec: { text: "x".repeat(500) },
+    };
+    await publisher.publish("added", note, "list");
+  }
+  await publisher.settled();
+}

@@ -1,0 +1,149 @@
+/** A worker of the queue's benchmark: makes requests when it is told to, and handles everybody's by doing nothing. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { readSettings } from "../../bus/process/config.ts";
+import { type ProcessContext, processSettings, type Running, runProcess } from "../../bus/process/run.ts";
+import { startPull } from "../../bus/queue/pull.ts";
+import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
+import { startRelay } from "../../bus/queue/relay.ts";
+import { newRequest, parseRequest } from "../../bus/queue/request.ts";
+import { consumers, type ObjectKey, parseKeySubject, workStream } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import {
+  busOptions,
+  Note,
+  namespace,
+  noteName,
+  type Order,
+  orderSchema,
+  orderSubject,
+  type QueueMode,
+  scope,
+  type Times,
+  timesSubject,
+} from "./queueplan.ts";
+
+/** As many as a worker routes and reconciles at once. */
+const requestsUnderWay = 128;
+const slots = 10;
+const backlogLookMillis = 10;
+
+const mode = process.argv[2] as QueueMode;
+const settings = readSettings([...processSettings], {}, process.env);
+const { replica } = settings;
+const times: Times = { requested: {}, started: {} };
+/** Versions of this worker's changes: each is newer than the one before. */
+let version = 1;
+
+await runProcess("worker", settings, async (context) => {
+  const { bus } = context;
+  const queue = ticketQueue(bus, scope, replica);
+  bus.nc.subscribe(orderSubject(replica), {
+    callback(_error, message) {
+      const order = orderSchema.parse(message.json());
+      void makeRequests(context, queue, order).then((owned) => message.respond(JSON.stringify({ owned })));
+    },
+  });
+  bus.nc.subscribe(timesSubject(replica), {
+    callback: (_error, message) => void message.respond(JSON.stringify(times)),
+  });
+  return mode === "queue" ? startBare(context, queue) : startRuntime(context);
+});
+
+/** Makes the requests and returns how many of them found the key owned. */
+async function makeRequests(
+  { bus }: ProcessContext,
+  queue: TicketQueue,
+  { requests, keys, offset, backlog }: Order,
+): Promise<number> {
+  let made = 0;
+  let owned = 0;
+  let waiting = 0;
+  const look = async () => {
+    while (made < requests) {
+      waiting = (await bus.jsm.consumers.info(workStream(scope.fn), consumers.worker(scope))).num_pending;
+      await sleep(backlogLookMillis);
+    }
+  };
+  const make = async () => {
+    while (made < requests) {
+      if (waiting >= backlog) {
+        await sleep(backlogLookMillis);
+        continue;
+      }
+      const name = noteName((offset + made++) % keys);
+      times.requested[name] = Date.now();
+      if ((await queue.request({ namespace, name }, requestFor(name))) === "owned") owned++;
+    }
+  };
+  await Promise.all([look(), ...Array.from({ length: requestsUnderWay }, make)]);
+  return owned;
+}
+
+/** Something about the note changed. The runtime reads the note, of which there is one version. */
+function requestFor(name: string) {
+  const { group, kind } = Note;
+  const changed =
+    mode === "runtime"
+      ? { uid: name, resourceVersion: "1" }
+      : { uid: `${name}.${replica}`, resourceVersion: String(version++) };
+  return newRequest({ type: "object", group, kind, namespace, name, ...changed });
+}
+
+function startOf({ name }: ObjectKey): void {
+  times.started[name] = Date.now();
+}
+
+/** The runtime with a function that has nothing to do. */
+function startRuntime(context: ProcessContext): Promise<Running> {
+  const nothing = defineFunction({
+    name: scope.fn,
+    for: Note,
+    async reconcile(_note, { key }) {
+      startOf(key);
+      return undefined;
+    },
+  });
+  return startWorker({ ...context, ...settings, busOptions, functions: [nothing] });
+}
+
+/** The queue alone: ticket, confirmed answer, look for marks. A reconcile has seen what its request asks for. */
+async function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Promise<Running> {
+  await ensureTopology(bus, busOptions, [{ scope, kinds: [Note] }]);
+  const tickets = startPull({
+    nc: bus.nc,
+    stream: workStream(scope.fn),
+    consumer: consumers.worker(scope),
+    slots,
+    async handle(delivery) {
+      const { key } = parseKeySubject(delivery.subject);
+      startOf(key);
+      const { cause, also = [] } = parseRequest(delivery.string());
+      const causes = [cause, ...also].filter((each) => each.type === "object");
+      const seen = new Map(causes.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
+      await delivery.confirmDone();
+      const marks = await queue.marks(key);
+      if (marks.length === 0) return;
+      const [first, ...rest] = marks.filter(({ request }) => !isCovered(request, seen));
+      if (first) {
+        const wanted = { ...first.request, also: rest.map(({ request }) => request.cause) };
+        if ((await queue.requestUnlessOwned(key, wanted)) === "owned") return;
+      }
+      await queue.dropMarks(key, marks);
+    },
+  });
+  const relay = startRelay({
+    bus,
+    queue,
+    slots: 32,
+    signal: new AbortController().signal,
+    onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
+  });
+  log.info("worker ready");
+  return {
+    async stop() {
+      await Promise.all([tickets.stop(), relay.stop()]);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Everything that a run of the benchmark found, and the figures that have goals. */
+import type { Side } from "./contender.ts";
+import type { Idle, IdleMemory } from "./idle.ts";
+import type { Machine } from "./machine.ts";
+import type { Usage } from "./processes.ts";
+import type { QueueSeries } from "./queue.ts";
+import { quantile, ratioOf, type Spread, spreadOf, sumOf } from "./statistics.ts";
+import type { Throughput } from "./throughput.ts";
+
+/** How much was measured. */
+export interface Sizes {
+  readonly rounds: number;
+  readonly hikawas: number;
+  readonly singles: number;
+  readonly idle: number;
+  readonly requests: number;
+}
+
+/** Series have one entry per round; parts that were not run are missing. */
+export interface Results {
+  readonly machine: Machine;
+  readonly sizes: Sizes;
+  readonly throughput?: Readonly<Record<Side, readonly Throughput[]>> | undefined;
+  readonly latency?: Readonly<Record<Side, readonly (readonly number[])[]>> | undefined;
+  readonly queue?: readonly QueueSeries[] | undefined;
+  readonly idle?: Readonly<Record<Side, IdleMemory>> | undefined;
+}
+
+/** Processes that are there for both sides, or for the benchmark. */
+const common = new Set(["kube-apiserver", "etcd", "benchmark"]);
+
+/** What the controller itself used: for ours bridge, workers and bus together. */
+export const ownUsage = (usage: ReadonlyMap<string, Usage>): Usage[] =>
+  [...usage].filter(([role]) => !common.has(role)).map(([, used]) => used);
+
+export const controllerCpu = ({ usage }: Throughput): number =>
+  sumOf(ownUsage(usage).map(({ cpuSeconds }) => cpuSeconds));
+
+export const callsPerHikawa = ({ calls }: Throughput, { hikawas }: Sizes): number =>
+  sumOf(calls.values()) / hikawas;
+
+/** Growth of each worker's memory from no Hikawa to all the idle ones, in MB. */
+export const workerGrowth = ({ empty, full }: IdleMemory, when: keyof Idle): number[] =>
+  [...full[when]]
+    .filter(([role]) => role.startsWith("worker"))
+    .map(([role, megabytes]) => megabytes - (empty[when].get(role) ?? Number.NaN));
+
+/** A figure that has a goal. */
+export interface Goal {
+  readonly figure: string;
+  readonly goal: string;
+  readonly found: Spread;
+  readonly reached: boolean;
+}
+
+/** The goals of the figures that were measured; the median decides. */
+export function goals({ sizes, throughput, latency, queue, idle }: Results): Goal[] {
+  const found: Goal[] = [];
+  const atMost = (figure: string, limit: number, spread: Spread, unit = "") =>
+    found.push({ figure, goal: `<= ${limit}${unit}`, found: spread, reached: spread.median <= limit });
+  if (throughput) {
+    const { denrei, go } = throughput;
+    const wall = (round: Throughput) => round.wallSeconds;
+    atMost("wall time, ours (3 workers) ÷ Go", 0.85, ratioOf(denrei.map(wall), go.map(wall)));
+    const calls = spreadOf(denrei.map((round) => callsPerHikawa(round, sizes)));
+    atMost("API calls per Hikawa, ours", 15, calls);
+  }
+  if (latency) {
+    const p50 = (round: readonly number[]) => quantile(round, 0.5);
+    const ratio = ratioOf(latency.denrei.map(p50), latency.go.map(p50));
+    atMost("create to first Zundoko, p50, ours ÷ Go", 1, ratio);
+  }
+  if (throughput) {
+    const ratio = ratioOf(throughput.denrei.map(controllerCpu), throughput.go.map(controllerCpu));
+    atMost("CPU of bridge + workers + NATS ÷ CPU of the Go controller", 2, ratio);
+  }
+  if (queue) {
+    // Where keys are owned most requests end as a mark that is dropped; where they are free each one is run.
+    const alone = queue.find(({ mode, load }) => mode === "queue" && load === "free");
+    const rate = spreadOf((alone?.runs ?? []).map((run) => run.requestsPerSecond));
+    const name = "ticket queue alone, no-op requests on 3 workers";
+    found.push({ figure: name, goal: ">= 5,000/s", found: rate, reached: rate.median >= 5000 });
+  }
+  if (idle) {
+    const name = `worker memory, from 0 to ${sizes.idle.toLocaleString("en-US")} idle Hikawas`;
+    atMost(name, 5, spreadOf(workerGrowth(idle.denrei, "settled")), " MB");
+    atMost(`${name}, garbage collected`, 5, spreadOf(workerGrowth(idle.denrei, "collected")), " MB");
+  }
+  return found;
+}

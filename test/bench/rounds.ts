@@ -1,0 +1,60 @@
+/** The rounds in which the two sides take turns. */
+import type { Arena } from "./arena.ts";
+import type { Contender, Side } from "./contender.ts";
+import { latencies } from "./latency.ts";
+import type { Results, Sizes } from "./results.ts";
+import { quantile } from "./statistics.ts";
+import { figure } from "./table.ts";
+import { type Throughput, throughput } from "./throughput.ts";
+
+/** Which of the parts that have rounds to run. */
+export interface RoundParts {
+  readonly throughput: boolean;
+  readonly latency: boolean;
+}
+
+/** Runs the rounds and returns their series. */
+export async function runRounds(
+  arena: Arena,
+  contenders: readonly Contender[],
+  sizes: Sizes,
+  parts: RoundParts,
+  say: (line: string) => void,
+): Promise<Pick<Results, "throughput" | "latency">> {
+  const songs: Record<Side, Throughput[]> = { denrei: [], go: [] };
+  const singles: Record<Side, number[][]> = { denrei: [], go: [] };
+  for (let round = 1; round <= sizes.rounds; round++) {
+    // Whoever is second finds the API server warmer and etcd larger.
+    const order = round % 2 === 1 ? contenders : [...contenders].reverse();
+    for (const contender of order) {
+      await arena.clearBus();
+      const running = await contender.start(String(round));
+      try {
+        await running.settled();
+        await latencies(arena, "first", 1);
+        await running.settled();
+        if (parts.throughput) {
+          const found = await throughput(arena, running, sizes.hikawas);
+          songs[contender.side].push(found);
+          say(
+            `round ${round}, ${contender.side}: ${sizes.hikawas} Hikawas in ${figure(found.wallSeconds)} s`,
+          );
+        }
+        if (parts.latency) {
+          const found = await latencies(arena, "single", sizes.singles);
+          singles[contender.side].push(found);
+          say(
+            `round ${round}, ${contender.side}: first Zundoko after ${figure(quantile(found, 0.5))} ms (p50)`,
+          );
+        }
+      } finally {
+        await running.stop();
+      }
+      await arena.clearObjects();
+    }
+  }
+  return {
+    throughput: parts.throughput ? songs : undefined,
+    latency: parts.latency ? singles : undefined,
+  };
+}

@@ -1,0 +1,49 @@
+/** Many Hikawas at once: wall time, API calls, CPU and memory. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Calls, callsBetween, readCalls } from "./apicalls.ts";
+import type { Arena } from "./arena.ts";
+import type { Running } from "./contender.ts";
+import { createHikawas, isKiyoshied, namesOf, waitForHikawas } from "./hikawas.ts";
+import { measure, measureOthers, type Usage } from "./processes.ts";
+import { verifySongs } from "./verify.ts";
+
+/** One contender's figures of one round. */
+export interface Throughput {
+  /** From the first create to the last Hikawa that is seen with `status.kiyoshied`. */
+  readonly wallSeconds: number;
+  /** Calls made by the controller, by verb and resource. */
+  readonly calls: Calls;
+  /** By role: the contender's own processes, `kube-apiserver`, `etcd`, and the `benchmark` itself. */
+  readonly usage: ReadonlyMap<string, Usage>;
+  /** What everybody else on the machine used meanwhile: other processes, and the hypervisor. */
+  readonly othersCpuSeconds: number;
+}
+
+/** Calls and CPU are counted for so long after the end, so that work that was put off counts too. */
+const tailMillis = 2000;
+
+/** Lets a contender sing `count` songs and checks each of them. */
+export async function throughput(arena: Arena, running: Running, count: number): Promise<Throughput> {
+  const { connection } = arena.client;
+  const names = namesOf("song", count);
+  const pids = new Map([...running.pids, ...arena.servers(), ["benchmark", process.pid]]);
+  const songs = await waitForHikawas(arena, names, isKiyoshied);
+  try {
+    const callsBefore = await readCalls(connection);
+    const others = measureOthers(pids);
+    const usage = measure(pids);
+    const begun = performance.now();
+    await createHikawas(arena, names, 0);
+    await songs.all();
+    const wallSeconds = (performance.now() - begun) / 1000;
+    await sleep(tailMillis, undefined, { signal: arena.signal });
+    const used = usage();
+    const othersCpuSeconds = others();
+    const own = new Map([["POST hikawas", count]]);
+    const calls = callsBetween(callsBefore, await readCalls(connection), own);
+    await verifySongs(arena, names);
+    return { wallSeconds, calls, usage: used, othersCpuSeconds };
+  } finally {
+    songs.stop();
+  }
+}

@@ -1,0 +1,134 @@
+import type { KV } from "@nats-io/kv";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { holdLease, type LeaseOptions, type LeaseTimes } from "../../bus/bridge/lease.ts";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+
+const times: LeaseTimes = { renewMillis: 100, holdMillis: 400, takeMillis: 600 };
+let local: LocalNats;
+let bus: Bus;
+let kv: KV;
+let keys = 0;
+
+beforeAll(async () => {
+  local = await startLocalNats();
+  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  kv = await bus.kvm.create("LEASES", { history: 1 });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await local?.stop();
+});
+
+/** Resolves when the lease is lost. */
+const untilLost = (held: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (held.aborted) resolve();
+    held.addEventListener("abort", () => resolve());
+  });
+
+/** A candidate that ends with the test. */
+function candidate(options: Pick<LeaseOptions, "key" | "holder"> & Partial<LeaseOptions>) {
+  const stopping = new AbortController();
+  const terms: AbortSignal[] = [];
+  let took: () => void = () => undefined;
+  const done = holdLease({
+    kv,
+    times,
+    signal: stopping.signal,
+    onError: () => undefined,
+    async lead(held) {
+      terms.push(held);
+      took();
+      await untilLost(held);
+    },
+    ...options,
+  });
+  const stop = async () => {
+    stopping.abort();
+    await done;
+  };
+  onTestFinished(stop);
+  return {
+    terms,
+    stop,
+    /** Resolves when it leads for the given time. */
+    async leads(term = 1): Promise<AbortSignal> {
+      while (terms.length < term)
+        await new Promise<void>((resolve) => {
+          took = resolve;
+        });
+      return terms[term - 1] as AbortSignal;
+    },
+  };
+}
+const newKey = () => `lease.${++keys}`;
+
+test("lease - a stop that comes while the lease is being taken ends the lead, and gives the lease back", async () => {
+  const key = newKey();
+  const one = candidate({ key, holder: "one" });
+  // The first read is under way.
+  await one.stop();
+  expect(one.terms.map((held) => held.aborted)).toEqual([true]);
+  expect((await kv.get(key))?.string()).toBe("");
+});
+
+test("lease - one candidate leads, the other takes over at once when it is given back", async () => {
+  const key = newKey();
+  const [one, two] = [candidate({ key, holder: "one" }), candidate({ key, holder: "two" })];
+  await Promise.race([one.leads(), two.leads()]);
+  const [leader, other] = one.terms.length > 0 ? [one, two] : [two, one];
+  // Renewed for much longer than the other one would wait.
+  const { revision = 0 } = (await kv.get(key)) ?? {};
+  const renewals = async () => ((await kv.get(key))?.revision ?? 0) - revision;
+  await expect
+    .poll(renewals, { timeout: 60_000 })
+    .toBeGreaterThan((3 * times.takeMillis) / times.renewMillis);
+  expect([leader.terms.length, other.terms.length]).toEqual([1, 0]);
+  await leader.stop();
+  await other.leads();
+  expect(leader.terms.map((held) => held.aborted)).toEqual([true]);
+});
+
+test("lease - a lead that throws is told, and led again", async () => {
+  const errors: unknown[] = [];
+  let tries = 0;
+  const key = newKey();
+  const one = candidate({
+    key,
+    holder: "one",
+    onError: (error) => errors.push(error),
+    async lead(held) {
+      if (++tries < 3) throw new Error(`broken ${tries}`);
+      await untilLost(held);
+    },
+  });
+  await expect.poll(() => tries, { timeout: 20_000 }).toBe(3);
+  await one.stop();
+  expect(errors.map(String)).toEqual(["Error: broken 1", "Error: broken 2"]);
+});
+
+test("lease - whoever finds its record changed has lost it and does not give away what is not its own", async () => {
+  const key = newKey();
+  const one = candidate({ key, holder: "one" });
+  const held = await one.leads();
+  await kv.put(key, "thief");
+  await untilLost(held);
+  expect(String(held.reason)).toContain("another bridge has taken it");
+  expect((await kv.get(key))?.string()).toBe("thief");
+  // The thief renews nothing, so it is taken back.
+  await one.leads(2);
+});
+
+test("lease - without the bus the holder stops, and leads again when the bus is back", async () => {
+  const key = newKey();
+  const one = candidate({ key, holder: "one" });
+  const held = await one.leads();
+  process.kill(local.nats.pid ?? 0, "SIGSTOP");
+  try {
+    await untilLost(held);
+  } finally {
+    process.kill(local.nats.pid ?? 0, "SIGCONT");
+  }
+  await one.leads(2);
+});

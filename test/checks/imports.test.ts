@@ -1,0 +1,95 @@
+import { glob, readFile } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { describeViolation, type SourceFile, violations } from "./imports.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+test("all imports point one way", async () => {
+  const files: SourceFile[] = [];
+  for await (const path of glob("*/**/*.{ts,js,mjs}", { cwd: root, exclude: ["**/node_modules/**"] })) {
+    files.push({ path: path.replaceAll(sep, "/"), text: await readFile(join(root, path), "utf8") });
+  }
+  expect(files.length).toBeGreaterThan(50);
+  expect(violations(files, manifest).map(describeViolation)).toEqual([]);
+});
+
+describe("a wrong import is found:", () => {
+  const packages = { dependencies: { zod: "4", "@nats-io/kv": "3" }, devDependencies: { vitest: "5" } };
+  const problems = (path: string, text: string) => violations([{ path, text }], packages);
+
+  test.each([
+    ["bus/a.ts", "../functions/index.ts", "bus may import bus, but not functions"],
+    ["bus/queue/a.ts", "../../deploy/cli/usage.ts", "bus may import bus, but not deploy"],
+    ["bus/a.test.ts", "../test/harness/kit.ts", "but not test"],
+    ["functions/zundoko/a.ts", "../../deploy/cli/usage.ts", "but not deploy"],
+    ["functions/zundoko/a.ts", "../../test/harness/kit.ts", "but not test"],
+    ["functions/zundoko/a.ts", "../paas/kinds.ts", "functions/zundoko may not know functions/paas"],
+    ["functions/zundoko/a.ts", "../index.ts", "functions/zundoko may not know functions/index.ts"],
+    ["deploy/cli/a.ts", "../../test/harness/kit.ts", "but not test"],
+    ["dashboard/server/a.ts", "./b.ts", "say in test/checks/imports.ts what it may import"],
+    ["bus/a.ts", "../../elsewhere/b.ts", "outside of the repository"],
+    ["bus/a.ts", "vitest", "it is a devDependency"],
+    ["deploy/local/a.ts", "vitest/node", "it is a devDependency"],
+    ["bus/a.ts", "@nats-io/jetstream", "package.json does not name it"],
+    ["test/a.ts", "left-pad", "package.json does not name it"],
+  ])("%s imports %s", (path, specifier, problem) => {
+    const found = problems(path, `import { a } from "${specifier}";\n`);
+    expect(found).toEqual([{ path, line: 1, specifier, problem: expect.stringContaining(problem) }]);
+  });
+
+  const wrong = "../functions/index.ts";
+  test.each([
+    ["a type", `import type { A } from "${wrong}";`],
+    ["several lines", `import {\n  a,\n  b,\n} from "${wrong}";`],
+    ["a default", `import a from "${wrong}";`],
+    ["everything", `import * as a from "${wrong}";`],
+    ["for its effects", `import "${wrong}";`],
+    ["what is exported again", `export { a } from "${wrong}";`],
+    ["all of it exported again", `export * from "${wrong}";`],
+    ["when it runs", `const a = await import("${wrong}");`],
+    ["the type of a module", `type A = typeof import("${wrong}");`],
+    ["as a file", `const path = new URL("${wrong}", import.meta.url);`],
+    ["JSON", `import a from "${wrong}" with { type: "json" };`],
+  ])("%s", (_, statement) => {
+    const found = problems(
+      "bus/a.ts",
+      `/** A comment. */\nimport { z } from "zod";\n\n// Another one.\n${statement}\n`,
+    );
+    expect(found).toEqual([
+      { path: "bus/a.ts", line: 5, specifier: wrong, problem: expect.stringContaining("but not functions") },
+    ]);
+  });
+});
+
+test.each([
+  ["bus/a.ts", "./queue/b.ts"],
+  ["bus/a.ts", "node:fs/promises"],
+  ["bus/a.ts", "@nats-io/kv/internal"],
+  ["bus/a.test.ts", "vitest"],
+  ["functions/index.ts", "./zundoko/hikawa.ts"],
+  ["functions/zundoko/a.ts", "./kinds.ts"],
+  ["functions/zundoko/a.ts", "../../bus/worker/function.ts"],
+  ["deploy/cli/a.ts", "../../functions/index.ts"],
+  ["test/e2e/a.test.ts", "../../deploy/local/index.ts"],
+  ["test/deploy/a.test.ts", "../../package.json"],
+])("%s may import %s", (path, specifier) => {
+  const packages = { dependencies: { "@nats-io/kv": "3" }, devDependencies: { vitest: "5" } };
+  expect(violations([{ path, text: `import { a } from "${specifier}";` }], packages)).toEqual([]);
+});
+
+test("comments and strings that speak of imports are none", () => {
+  const text = [
+    "/**",
+    ' * import { startLocalPlatform } from "../deploy/local/index.ts";',
+    " */",
+    '// import { a } from "../deploy/local/index.ts";',
+    '  // as in import("../deploy/local/index.ts")',
+    `const text = 'import { a } from "../deploy/local/index.ts";';`,
+    'export const from = "../deploy/local/index.ts";',
+    'const root = new URL("../..", import.meta.url);',
+  ].join("\n");
+  expect(violations([{ path: "bus/a.ts", text }], { dependencies: {}, devDependencies: {} })).toEqual([]);
+});

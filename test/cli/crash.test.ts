@@ -1,0 +1,33 @@
+/** Ends that are not in order: `kill -9`, and a user without patience. Nothing is left by them either. */
+import { expect, test } from "vitest";
+import { place } from "./program.ts";
+import { expectNothingLeft, patience, pidOf, printed, up } from "./up.ts";
+
+test("after a kill -9 nothing of it is left, and a second one is not confused", async () => {
+  const here = place();
+  const first = up(here);
+  await printed(first, "hikawa-sample-zundoko-001");
+  first.process.kill("SIGKILL");
+  await first.ended;
+  const second = up(here);
+  await printed(second, "hikawa-sample-kiyoshi");
+  // What is left is the second one's.
+  await expect.poll(here.runs, patience).toHaveLength(1);
+  expect(here.processes().filter((line) => line.includes("denrei.ts worker"))).toHaveLength(1);
+  second.process.kill("SIGTERM");
+  expect(await second.ended).toMatchObject({ code: 143, signal: null, stderr: "" });
+  await expectNothingLeft(here);
+});
+
+test("a second Ctrl-C does not wait for what does not end", async () => {
+  const here = place();
+  const running = up(here);
+  await printed(running, "hikawa-sample-zundoko-001");
+  process.kill(pidOf(here, "denrei.ts worker"), "SIGSTOP");
+  // Those right after the first one are the same request: npm passes on what the terminal has sent already.
+  const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
+  const ended = await running.ended.finally(() => clearInterval(impatience));
+  expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(ended.stdout).toMatch(/\nStopping everything\.\nLeaving at once[^\n]*\n$/);
+  await expectNothingLeft(here);
+});

@@ -1,0 +1,195 @@
+/** What a command line that is wrong, or asks for help, is answered. No server is there. */
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { run, start } from "./program.ts";
+
+const helps: readonly [command: string, ...mentioned: string[]][] = [
+  ["", "demo", "up", "bridge", "worker", "crds", "rbac", "status", "deadletters", "Exit codes"],
+  ["demo", "--workers <count>", "KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
+  ["up", "--workers <count>", "Ctrl-C"],
+  ["bridge", "--kubeconfig <path>", "--nats-url <url>", "NATS_URL", "nats://127.0.0.1:4222", "--namespaces"],
+  ["worker", "--ack-wait-seconds <seconds>", "DENREI_ACK_WAIT_SECONDS", "(default: 10)", "--http-address"],
+  ["crds", "--json"],
+  ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
+  ["status", "--json", "--cluster <name>", "PENDING", "DELAYED"],
+  ["deadletters", "list", "show", "replay"],
+  ["deadletters list", "--function <name>", "--json"],
+  ["deadletters show", "<object>", "--json"],
+  ["deadletters replay", "--all"],
+];
+
+describe.concurrent("--help", () => {
+  test.for(helps)("of %s", async ([command, ...mentioned]) => {
+    const { code, stdout, stderr } = await run([...command.split(" ").filter(Boolean), "--help"]);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(`Usage: denrei ${command}`.trim());
+    // Lines are wrapped where the terminal ends.
+    const text = stdout.replaceAll(/\s+/g, " ");
+    for (const phrase of mentioned) expect(text).toContain(phrase);
+  });
+
+  test("of every command is listed by the program's", async () => {
+    const { stdout } = await run(["--help"]);
+    const listed = [...stdout.matchAll(/^ {2}([a-z]+)[ [<]/gm)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(
+      ["bridge", "crds", "deadletters", "demo", "help", "rbac", "status", "up", "worker"].sort(),
+    );
+  });
+});
+
+/** A command line, or variables, and the whole answer. */
+const mistakes: readonly {
+  readonly args: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly says: string;
+}[] = [
+  { args: "foo", says: "denrei: unknown command 'foo'" },
+  { args: "worke hikawa", says: "denrei: unknown command 'worke'\n(Did you mean worker?)" },
+  { args: "worker", says: "denrei: missing required argument 'function'" },
+  { args: "status --verbose", says: "denrei: unknown option '--verbose'" },
+  {
+    args: "crds extra",
+    says: "denrei: too many arguments for 'crds'. Expected 0 arguments but got 1: extra.",
+  },
+  { args: "status --nats-url", says: "denrei: option '--nats-url <url>' argument missing" },
+  ...["0", "101", "many", "2.5"].map((count) => ({
+    args: `demo --workers ${count}`,
+    says: `denrei: option '--workers <count>' argument '${count}' is invalid. Expected a whole number from 1 to 100.`,
+  })),
+  {
+    args: "rbac --namespace Big_Letters",
+    says: "denrei: option '--namespace <name>' argument 'Big_Letters' is invalid. Expected lower-case letters, digits and dashes, at most 63.",
+  },
+  { args: "worker nobody", says: 'denrei: expected the name of a function (hikawa) or all, found "nobody"' },
+  {
+    args: "worker hikawa nobody",
+    says: 'denrei: expected the name of a function (hikawa) or all, found "nobody"',
+  },
+  {
+    args: "rbac nobody",
+    says: 'denrei: expected the name of a function (hikawa), bridge or all, found "nobody"',
+  },
+  {
+    args: "deadletters list --function nobody",
+    says: 'denrei: expected the name of a function (hikawa), found "nobody"',
+  },
+  {
+    args: "deadletters show all default/x",
+    says: 'denrei: expected the name of a function (hikawa), found "all"',
+  },
+  {
+    args: "deadletters replay hikawa",
+    says: "denrei: expected either the name of an object or --all, found neither",
+  },
+  {
+    args: "deadletters replay hikawa default/x --all",
+    says: "denrei: expected either the name of an object or --all, found both",
+  },
+  ...[
+    ["--nats-url", "http://127.0.0.1:4222", "nats://host:port or tls://host:port, or several with commas"],
+    ["--nats-creds", "/no/such/file", "a file that can be read"],
+    ["--nats-ca", "/no/such/file", "a file that can be read"],
+    ["--cluster", "Big_Letters", "lower-case letters, digits and dashes, at most 63"],
+    ["--replica", "a/b", "letters, digits, dots, dashes and underscores, at most 100"],
+    ["--stream-replicas", "6", "a whole number from 1 to 5"],
+    ["--ack-wait-seconds", "2", "a whole number from 3 to 600"],
+    ["--ack-wait-seconds", "3.5", "a whole number from 3 to 600"],
+    ["--http-address", "8080", "host:port or :port, with a port from 0 to 65535"],
+    ["--http-address", "127.0.0.1:65536", "host:port or :port, with a port from 0 to 65535"],
+    ["--log-level", "loud", "trace, debug, info, warn, error, fatal or silent"],
+    ["--namespaces", "a,,b", "lower-case letters, digits and dashes, at most 63"],
+    ["--watch-seconds", "0", "a whole number from 1 to 3600"],
+  ].map(([flag, value, expected]) => ({
+    args: `bridge ${flag} ${value}`,
+    says: `denrei: ${flag}: expected ${expected}, found "${value}"`,
+  })),
+  {
+    args: "worker hikawa",
+    env: { DENREI_ACK_WAIT_SECONDS: "1" },
+    says: 'denrei: DENREI_ACK_WAIT_SECONDS: expected a whole number from 3 to 600, found "1"',
+  },
+  {
+    args: "demo",
+    env: { DENREI_CLUSTER: "Big" },
+    says: 'denrei: DENREI_CLUSTER: expected lower-case letters, digits and dashes, at most 63, found "Big"',
+  },
+  {
+    args: "worker hikawa --cluster A --log-level b",
+    says: [
+      "denrei: 2 settings are wrong:",
+      '  --cluster: expected lower-case letters, digits and dashes, at most 63, found "A"',
+      '  --log-level: expected trace, debug, info, warn, error, fatal or silent, found "b"',
+    ].join("\n"),
+  },
+  {
+    args: "status",
+    env: { DENREI_ZUNDOKO_WORDS: "Zun,Bam" },
+    says: 'denrei: expected DENREI_ZUNDOKO_WORDS to be a comma-separated list of Zun and Doko, found "Zun,Bam"',
+  },
+];
+
+const whereToLook = /\n\(denrei --help, or denrei <command> --help, shows what is possible\)/;
+
+describe.concurrent("a mistake is named, without a stack, with exit code 2", () => {
+  const titled = mistakes.map((mistake) => ({
+    ...mistake,
+    title: [...Object.entries(mistake.env ?? {}).map((pair) => pair.join("=")), mistake.args].join(" "),
+  }));
+  test.for(titled)("$title", async ({ args, env, says }) => {
+    const { code, stdout, stderr } = await run(args.split(" "), env && { env });
+    expect(stderr.replace(whereToLook, "").trimEnd()).toBe(says);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+});
+
+describe.concurrent("no command at all", () => {
+  test.for(["", "deadletters"])("denrei %s shows its help on standard error", async (args) => {
+    const { code, stdout, stderr } = await run(args.split(" ").filter(Boolean));
+    expect(stderr).toContain("Usage: denrei");
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+});
+
+describe.concurrent("manifests", () => {
+  const kinds = (objects: readonly { kind: string }[]) =>
+    [...new Set(objects.map(({ kind }) => kind))].sort();
+
+  test("crds prints documents, or one list", async () => {
+    const [yaml, json] = await Promise.all([run(["crds"]), run(["crds", "--json"])]);
+    const documents = parseAllDocuments(yaml.stdout).map((document) => document.toJS());
+    const list = JSON.parse(json.stdout);
+    expect(list).toMatchObject({ apiVersion: "v1", kind: "List" });
+    expect(list.items).toEqual(documents);
+    expect(kinds(documents)).toEqual(["CustomResourceDefinition"]);
+    expect(documents.map(({ spec }) => spec.names.kind).sort()).toEqual(["Hikawa", "Kiyoshi", "Zundoko"]);
+  });
+
+  test("rbac prints what was asked for, in the namespace that was asked for", async () => {
+    const asked = async (...args: string[]) => {
+      const { code, stdout } = await run(["rbac", "--json", ...args]);
+      expect(code).toBe(0);
+      return JSON.parse(stdout).items as { kind: string; metadata: { name: string; namespace?: string } }[];
+    };
+    const accounts = (objects: Awaited<ReturnType<typeof asked>>) =>
+      objects.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata);
+    const [everything, hikawa, bridge] = await Promise.all([
+      asked(),
+      asked("hikawa", "--namespace", "mine"),
+      asked("bridge"),
+    ]);
+    expect(kinds(everything)).toEqual(expect.arrayContaining(["ClusterRole", "ServiceAccount"]));
+    expect(accounts(everything)).toHaveLength(2);
+    expect(accounts(hikawa)).toMatchObject([{ namespace: "mine" }]);
+    expect(accounts(bridge)).toMatchObject([{ name: "denrei-bridge", namespace: "denrei" }]);
+  });
+});
+
+test("a reader that leaves early is no error: denrei crds | head -1", async () => {
+  const command = start(["crds"]);
+  command.process.stdout?.destroy();
+  const { code, signal, stderr } = await command.ended;
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+});

@@ -1,0 +1,141 @@
+/** The command line as a user has it: a process of its own, in an environment that the test decides. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished } from "vitest";
+import { Lines } from "../harness/lines.ts";
+
+/** The root of the project. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+/** What runs a command: Node and the program. */
+export const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
+
+/** Variables that would change what a command does are taken away unless a test gives them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+const foreign = /^(KUBECONFIG|NATS_|DENREI_|VITEST|KUBERNETES_|NODE_OPTIONS|FORCE_COLOR)/;
+
+function environment(env: Environment): Record<string, string> {
+  const cache = process.env.DENREI_CACHE_DIR;
+  const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  const wanted = { ...Object.fromEntries(inherited), ...(cache && { DENREI_CACHE_DIR: cache }), ...env };
+  return Object.fromEntries(
+    Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that runs. */
+export interface Running {
+  readonly process: ChildProcess;
+  /** Standard output and standard error, line by line. */
+  readonly lines: Lines;
+  readonly ended: Promise<Ended>;
+}
+
+/** How to start a command. */
+export interface StartOptions {
+  readonly env?: Environment;
+  /** In place of Node and the program. */
+  readonly command?: readonly [string, ...string[]];
+  readonly cwd?: string;
+}
+
+/** No command of these tests takes longer; one that hangs fails its test and ends. Milliseconds. */
+const longestMillis = 60_000;
+
+/** Starts a command, which ends when the test does at the latest. */
+export function start(args: readonly string[], options?: StartOptions): Running {
+  const running = begin(args, options);
+  onTestFinished(async () => {
+    running.process.kill("SIGKILL");
+    await running.ended.catch(() => undefined);
+  });
+  return running;
+}
+
+/** Runs a command to its end. */
+export const run = (args: readonly string[], options?: StartOptions): Promise<Ended> =>
+  begin(args, options).ended;
+
+function begin(
+  args: readonly string[],
+  { env = {}, command = [process.execPath, program], cwd = root }: StartOptions = {},
+): Running {
+  const [file, ...first] = command;
+  const child = spawn(file, [...first, ...args], {
+    cwd,
+    env: environment(env),
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: longestMillis,
+    killSignal: "SIGKILL",
+  });
+  const lines = new Lines();
+  const text = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (chunk: string) => {
+      text[name] += chunk;
+    });
+    createInterface({ input: child[name] }).on("line", (line) => lines.push(line));
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve({ code, signal, ...text }));
+  });
+  ended.catch(() => undefined);
+  return { process: child, lines, ended };
+}
+
+/** A temporary folder for one test, by which all that a command starts can be told from everything else. */
+export interface Place {
+  readonly folder: string;
+  readonly env: Environment;
+  /** Folders of runs that are still there. */
+  runs(): string[];
+  /** Command lines of processes that were started with this environment. */
+  processes(): string[];
+}
+
+/** Makes a place; it is removed when the test is over. */
+export function place(): Place {
+  const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
+  const processes = () => processesWith(`TMPDIR=${folder}`);
+  onTestFinished(async () => {
+    // After a test that failed, what it started may just be dying.
+    await expect.poll(processes, { timeout: 15_000 }).toEqual([]);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return {
+    folder,
+    // Compiled code is shared: it belongs to no run.
+    env: { TMPDIR: folder, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    runs: () => readdirSync(folder).filter((name) => name.startsWith("denrei-")),
+    processes,
+  };
+}
+
+function processesWith(variable: string): string[] {
+  if (!existsSync("/proc/self/environ")) {
+    const shown = execFileSync("/bin/ps", ["-A", "-E", "-ww", "-o", "pid=,command="], { encoding: "utf8" });
+    return shown.split("\n").filter((line) => line.split(" ").includes(variable));
+  }
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(variable)) return [];
+      return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim()}`];
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+      return [];
+    }
+  });
+}

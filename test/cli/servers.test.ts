@@ -1,0 +1,291 @@
+/** Servers that are not there, or not what was expected: said at once, with what to do, and exit code 1. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import {
+  type LocalNats,
+  type LocalProcesses,
+  obtainBinaries,
+  startLocalNats,
+  startLocalProcesses,
+} from "../../deploy/local/index.ts";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { run, start } from "./program.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
+const authority = createCertificateAuthority();
+const servers: Server[] = [];
+let bus: LocalNats;
+let processes: LocalProcesses;
+/** A NATS server without JetStream. */
+let plainUrl: string;
+
+async function listening<S extends Server>(server: S): Promise<{ server: S; port: number }> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const { server, port } = await listening(createServer());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Answers everything with one status; what it was asked is kept. */
+async function apiServer(status: number, names = ["127.0.0.1"]) {
+  const { cert, key } = authority.server(names);
+  const asked: string[] = [];
+  const https = createHttpsServer({ cert, key }, (request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const body = { kind: "Status", message: "so it is", reason: "Because" };
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  const { port } = await listening(https as unknown as Server);
+  return { url: `https://127.0.0.1:${port}`, asked };
+}
+
+/** Writes a kubeconfig and returns its path. */
+function kubeconfig(
+  server: string,
+  { ca = authority.cert as string | undefined, user = {} as object } = {},
+): string {
+  const path = join(folder, randomUUID());
+  const text = stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      {
+        name: "test",
+        cluster: {
+          server,
+          ...(ca && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
+        },
+      },
+    ],
+    users: [{ name: "test", user: { token: "a-secret-token", ...user } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+    "current-context": "test",
+  });
+  writeFileSync(path, text);
+  return path;
+}
+
+const written = (text: string): string => {
+  const path = join(folder, randomUUID());
+  writeFileSync(path, text);
+  return path;
+};
+
+beforeAll(async () => {
+  const binaries = await obtainBinaries(["nats-server"]);
+  [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
+  let port = "";
+  await processes.spawn({
+    name: "plain",
+    command: binaries["nats-server"].path,
+    args: ["--addr", "127.0.0.1", "--port", "-1"],
+    onLine(line) {
+      port ||= /Listening for client connections on 127.0.0.1:(\d+)/.exec(line)?.[1] ?? "";
+    },
+    ready: async () => expect(port).not.toBe(""),
+  });
+  plainUrl = `nats://127.0.0.1:${port}`;
+});
+
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await Promise.all([bus?.stop(), processes?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The one line of an error. */
+async function failure(args: string, env: Record<string, string> = {}): Promise<string> {
+  const { code, stderr } = await run(args.split(" "), { env });
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(code).toBe(1);
+  return stderr.trim();
+}
+
+describe.concurrent("the bus", () => {
+  const commands = [
+    "status",
+    "deadletters list",
+    "deadletters show hikawa default/x",
+    "deadletters replay hikawa --all",
+  ];
+
+  test.for(commands)("that nobody listens on: %s", async (command) => {
+    const url = `nats://127.0.0.1:${await closedPort()}`;
+    const said = await failure(`${command} --nats-url ${url}`);
+    expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
+    expect(said).toContain("set --nats-url or NATS_URL to one that runs");
+  });
+
+  test("without JetStream", async () => {
+    const said = await failure("status", { NATS_URL: plainUrl });
+    expect(said).toContain(`the NATS server at ${plainUrl} answers, but JetStream does not`);
+    expect(said).toContain("nats-server -js");
+  });
+
+  test("whose address has a password: it is not shown", async () => {
+    const said = await failure("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await closedPort()}` });
+    expect(said).toContain("nats://***@127.0.0.1:");
+    expect(said).not.toContain("hunter2");
+  });
+
+  test("is the flag's, not the variable's", async () => {
+    const { code, stdout } = await run(["status", "--nats-url", bus.natsUrl], {
+      env: { NATS_URL: "nats://127.0.0.1:1" },
+    });
+    expect(stdout).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
+    expect(code).toBe(0);
+  });
+});
+
+describe.concurrent("a kubeconfig", () => {
+  const bridge = (env: Record<string, string>, args = "") =>
+    failure(`bridge${args}`, { NATS_URL: bus.natsUrl, ...env });
+
+  test("that does not exist", async () => {
+    expect(await bridge({ KUBECONFIG: "/no/such/file" })).toContain(
+      "denrei: expected a kubeconfig at /no/such/file, found no file",
+    );
+    expect(await bridge({}, " --kubeconfig /no/other/file")).toContain("at /no/other/file, found no file");
+  });
+
+  test("that is none", async () => {
+    const path = written("a: [");
+    expect(await bridge({ KUBECONFIG: path })).toContain(`denrei: the kubeconfig ${path} can not be read`);
+    expect(await bridge({ KUBECONFIG: folder })).toContain(
+      `denrei: the kubeconfig ${folder} can not be read: EISDIR`,
+    );
+  });
+
+  test("that names no cluster", async () => {
+    expect(await bridge({ KUBECONFIG: written("{}") })).toContain(
+      "denrei: expected a kubeconfig with a current context, found none",
+    );
+  });
+
+  test("is nowhere", async () => {
+    expect(await bridge({ HOME: folder })).toContain("found no configuration at all");
+  });
+
+  test("without the context that was asked for", async () => {
+    const path = kubeconfig("https://127.0.0.1:1");
+    expect(await bridge({}, ` --kubeconfig ${path} --context other`)).toContain('context "other"');
+  });
+
+  test("whose credentials plugin is not installed", async () => {
+    const exec = {
+      apiVersion: "client.authentication.k8s.io/v1",
+      command: "no-such-plugin",
+      interactiveMode: "Never",
+    };
+    const path = kubeconfig("https://127.0.0.1:1", { user: { token: undefined, exec } });
+    expect(await bridge({ KUBECONFIG: path })).toContain(
+      'denrei: expected the kubeconfig\'s context "test" to be usable, but spawn no-such-plugin ENOENT',
+    );
+  });
+});
+
+describe.concurrent("the API server", () => {
+  const commands = ["bridge", "worker hikawa", "demo", "up"];
+  const ask = (command: string, path: string) =>
+    failure(command, { KUBECONFIG: path, NATS_URL: bus.natsUrl });
+
+  test.for(commands)("that nobody listens on: %s", async (command) => {
+    const server = `https://127.0.0.1:${await closedPort()}`;
+    const said = await ask(command, kubeconfig(server));
+    expect(said).toContain(
+      `denrei: expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`,
+    );
+    expect(said).toContain("Is it running, and is it the cluster you mean?");
+  });
+
+  test.for(commands)("with a certificate of somebody else: %s", async (command) => {
+    const { url, asked } = await apiServer(200);
+    const said = await ask(command, kubeconfig(url, { ca: createCertificateAuthority().cert }));
+    expect(said).toContain("its certificate is not trusted");
+    expect(said).toContain("certificate-authority-data");
+    expect(asked).toEqual([]);
+  });
+
+  test("with a certificate for another name", async () => {
+    const { url } = await apiServer(200, ["kubernetes.example"]);
+    expect(await ask("bridge", kubeconfig(url))).toContain("(ERR_TLS_CERT_ALTNAME_INVALID)");
+  });
+
+  test("that does not know the user", async () => {
+    const { url, asked } = await apiServer(401);
+    const said = await ask("worker hikawa", kubeconfig(url));
+    expect(said).toContain("GET /version was answered 401");
+    expect(said).toContain("Check the user of the kubeconfig's current context");
+    expect(new Set(asked)).toEqual(new Set(["GET /version"]));
+  });
+
+  test("that forbids it: the demo says what it may not do", async () => {
+    const { url } = await apiServer(403);
+    expect(await ask("demo", kubeconfig(url))).toMatch(
+      /PATCH \S+customresourcedefinitions\S+ was answered 403 Because: so it is/,
+    );
+  });
+});
+
+describe.concurrent("a process", () => {
+  test("whose --http-address is taken", async () => {
+    const [{ url }, { port }] = await Promise.all([apiServer(403), listening(createServer())]);
+    const env = { KUBECONFIG: kubeconfig(url), NATS_URL: bus.natsUrl };
+    const said = await failure(`worker hikawa --http-address 127.0.0.1:${port}`, env);
+    expect(said).toContain(
+      `denrei: expected to serve probes and metrics on 127.0.0.1:${port}, but listen EADDRINUSE`,
+    );
+    expect(said).toContain("Set --http-address to a free one");
+  });
+});
+
+describe("a process that runs", () => {
+  const env = async () => ({
+    // The server asks for no password, so it takes any.
+    NATS_URL: bus.natsUrl.replace("://", "://user:hunter2@"),
+    KUBECONFIG: kubeconfig((await apiServer(403)).url),
+    DENREI_LOG_LEVEL: "trace",
+  });
+
+  test.for([
+    ["SIGTERM", 0],
+    ["SIGINT", 130],
+  ] as const)("stops in order on %s with exit code %i, and has logged no secret", async ([signal, code]) => {
+    const bridge = start(["bridge"], { env: await env() });
+    await bridge.lines.until((line) => line.includes('"msg":"bridge ready"'));
+    bridge.process.kill(signal);
+    // npm passes on what the terminal has sent already: it is one request. (Equal ones could be merged on the way.)
+    if (signal === "SIGINT") bridge.process.kill("SIGTERM");
+    const ended = await bridge.ended;
+    expect(bridge.lines.records().at(-1)).toMatchObject({ msg: "stopped" });
+    expect(ended).toMatchObject({ code, signal: null, stderr: "" });
+    expect(ended.stdout).toContain('"bus":"nats://***@127.0.0.1:');
+    expect(ended.stdout).not.toContain("hunter2");
+    expect(ended.stdout).not.toContain("a-secret-token");
+  });
+
+  test("ends at once when it is stopped while it still starts", async () => {
+    // Accepts connections and says nothing, as a server that hangs does.
+    const { port } = await listening(createServer());
+    const connected = new Promise((resolve) => servers.at(-1)?.once("connection", resolve));
+    const worker = start(["worker", "hikawa"], {
+      env: { ...(await env()), KUBECONFIG: kubeconfig(`https://127.0.0.1:${port}`) },
+    });
+    await connected;
+    worker.process.kill("SIGTERM");
+    expect(await worker.ended).toMatchObject({ code: 0, signal: null });
+    expect(worker.lines.records()).toMatchObject([{ msg: "stopped while starting", signal: "SIGTERM" }]);
+  });
+});

@@ -1,0 +1,144 @@
+/** What an operator asks of a bus: `status` and `deadletters`, on real parts. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { consumers, workStream } from "../../bus/subjects.ts";
+import { type FunctionStatus, functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { hikawa } from "../harness/song.ts";
+import { type Ended, run } from "./program.ts";
+
+let kit: Kit;
+let bus: Bus;
+let worker: Replica;
+const cluster = "default";
+const scope = { fn: "hikawa", cluster };
+/** Its children's names would be too long, which no retry changes. */
+const longName = "long".padEnd(250, "g");
+
+const ask = (...args: string[]): Promise<Ended> => run(args, { env: { NATS_URL: kit.platform.natsUrl } });
+async function said(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ask(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+const told = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const patience = { timeout: 60_000, interval: 100 };
+const queue = (): Promise<FunctionStatus> => functionStatus(bus, hikawaFunction, cluster);
+/** The cells of a table's row, by what it begins with. */
+const row = (text: string, first: string): string[] | undefined =>
+  text
+    .split("\n")
+    .map((line) => line.split(/ {2,}/))
+    .find(([cell]) => cell === first);
+
+beforeAll(async () => {
+  kit = await startKit();
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+test("a bus that nobody has used yet", async () => {
+  const text = await said("status");
+  expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-"]);
+  expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual(["0", "-", "-", "-", "-"]);
+  expect(text).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
+  expect(await told("status")).toEqual({
+    cluster,
+    functions: [
+      { function: "hikawa", pending: null, parked: null, inFlight: null, delayed: null, deadLetters: null },
+    ],
+    kinds: ["Hikawa", "Zundoko", "Kiyoshi"].map((kind) => ({
+      kind: `${kind}.zundokokiyoshi.kaitoy.github.com`,
+      objects: 0,
+      bridge: null,
+    })),
+  });
+  expect(await said("deadletters", "list")).toBe("No dead letters.\n");
+  expect(await told("deadletters", "list")).toEqual([]);
+  expect(await said("deadletters", "replay", "hikawa", "--all")).toBe("No dead letters.\n");
+  const shown = await ask("deadletters", "show", "hikawa", "default/x");
+  expect(shown).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr:
+      "denrei: expected a dead letter of hikawa for default/x, found none. `denrei deadletters list` shows what there is.\n",
+  });
+});
+
+test("an object that waits for its time is DELAYED, and the kinds are where the bridge is", async () => {
+  [, worker] = await Promise.all([kit.bridge("bridge-1"), kit.worker("worker-1", ["hikawa"])]);
+  await kit.client.create(Hikawa, hikawa("waits", 60_000), { fieldManager: "test" });
+  await expect.poll(queue, patience).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
+  // The bridge writes down where it is once a second.
+  const watched = async () =>
+    (await kindStatuses(bus, [hikawaFunction], cluster)).map(({ bridge }) => bridge?.state);
+  await expect.poll(watched, patience).toEqual(["watching", "watching", "watching"]);
+  const text = await said("status");
+  expect(text.split("\n")[0]).toMatch(/^FUNCTION +PENDING +PARKED +IN FLIGHT +DELAYED +DEAD LETTERS$/);
+  expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "1", "0"]);
+  expect(text).toMatch(/^KIND +OBJECTS +BRIDGE +STATE +POSITION +MOVED$/m);
+  const kind = (name: string) => row(text, `${name}.zundokokiyoshi.kaitoy.github.com`)?.slice(1);
+  expect(kind("Hikawa")?.slice(0, 3)).toEqual(["1", "bridge-1", "watching"]);
+  expect(kind("Zundoko")?.slice(0, 3)).toEqual(["1", "bridge-1", "watching"]);
+  expect(kind("Kiyoshi")?.slice(0, 3)).toEqual(["0", "bridge-1", "watching"]);
+  expect(kind("Hikawa")?.slice(3)).toEqual([
+    expect.stringMatching(/^\d+$/),
+    expect.stringMatching(/^(\d+m)?\d+s ago$/),
+  ]);
+  expect(await said("status", "--cluster", "other")).toContain('cluster "other" has ever used this bus');
+});
+
+test("a request that was given up is listed and shown, and replayed when somebody asks for it", async () => {
+  await kit.client.create(Hikawa, hikawa(longName, 0), { fieldManager: "test" });
+  await expect.poll(queue, patience).toMatchObject({ deadLetters: 1 });
+  const object = `default/${longName}`;
+  const text = await said("deadletters", "list");
+  expect(text.split("\n")[0]).toMatch(/^FUNCTION +OBJECT +REASON +ATTEMPTS +AGE +MESSAGE$/);
+  expect(row(text, "hikawa")?.slice(0, 3)).toEqual(["hikawa", object, "NameTooLong"]);
+  const [letter, ...others] = await told("deadletters", "list", "--function", "hikawa");
+  expect(others).toEqual([]);
+  expect(letter).toMatchObject({
+    ...scope,
+    key: { namespace: "default", name: longName },
+    letter: { reason: "NameTooLong", replica: "worker-1" },
+  });
+  expect(await told("deadletters", "list", "--cluster", "other")).toEqual([]);
+
+  const shown = await said("deadletters", "show", "hikawa", object);
+  expect(shown).toMatch(/^reason: +NameTooLong$/m);
+  expect(shown).toMatch(/^cause: +Hikawa default\/long\S+ at resourceVersion \d+$/m);
+  expect(shown).toContain("Create the Hikawa again under a name that is");
+  expect(await told("deadletters", "show", "hikawa", object)).toEqual(letter.letter);
+
+  expect(await ask("deadletters", "replay", "hikawa", "default/x")).toMatchObject({ code: 1, stdout: "" });
+  expect(await said("deadletters", "replay", "hikawa", object)).toBe(
+    `hikawa will reconcile ${object} again.\n`,
+  );
+  // It is tried, and given up once more.
+  const time = async () => (await told("deadletters", "list"))[0]?.letter.time ?? letter.letter.time;
+  await expect.poll(time, patience).not.toBe(letter.letter.time);
+});
+
+test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes meanwhile is PARKED", async () => {
+  await worker.stop();
+  expect(await said("deadletters", "replay", "hikawa", "--all")).toContain(`default/${longName} again.`);
+  expect(await said("deadletters", "list")).toBe("No dead letters.\n");
+  expect((await told("status")).functions[0]).toMatchObject({ pending: 1, inFlight: 0, deadLetters: 0 });
+
+  const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
+  const ticket = await tickets.next({ expires: 5000 });
+  onTestFinished(() => ticket?.nak());
+  expect((await told("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
+
+  const key = { namespace: "default", name: longName };
+  expect(await ticketQueue(bus, scope, "test").request(key, newRequest({ type: "replay" }))).toBe("owned");
+  // A mark falls due after a second, so there is no time for a process of its own.
+  expect(await queue()).toMatchObject({ parked: 1, pending: 0, inFlight: 1 });
+});

@@ -1,0 +1,207 @@
+/** The kustomize base as it is rendered: what belongs together does, and it is what the code says. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readSettings, variableOf } from "../../bus/process/config.ts";
+import { processSettings } from "../../bus/process/run.ts";
+import { obtainBinaries, versions } from "../../deploy/local/index.ts";
+import { functions } from "../../functions/index.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { render } from "./kustomize.ts";
+import {
+  base,
+  containerOf,
+  find,
+  isWorkload,
+  type Manifest,
+  type PodTemplate,
+  root,
+  type Service,
+  type Workload,
+} from "./manifests.ts";
+
+const run = promisify(execFile);
+
+let objects: Manifest[];
+beforeAll(async () => {
+  objects = await render(base);
+  // Where there is no kubectl, kustomize may have to be built first.
+}, 900_000);
+
+const workloads = () => objects.filter(isWorkload);
+const deployments = (among: readonly Manifest[]) =>
+  among.filter(isWorkload).filter(({ kind }) => kind === "Deployment");
+const ours = () => deployments(objects);
+const template = (workload: Workload): PodTemplate => workload.spec.template;
+
+/** Settings as the container of a Deployment has them, from ConfigMaps of the same rendering. */
+function environmentOf(workload: Workload, among: readonly Manifest[] = objects): Record<string, string> {
+  const { env = [], envFrom = [] } = containerOf(workload);
+  const shared = envFrom.map(({ configMapRef }) => find(among, "ConfigMap", configMapRef.name).data ?? {});
+  const own = env.map(({ name, value }) => [name, value ?? workload.metadata.name] as const);
+  return Object.assign({}, ...shared, Object.fromEntries(own));
+}
+
+describe("functions", () => {
+  test("have a Deployment each, and there is none for anything else but the bridge", () => {
+    const args = ours().map((workload) => containerOf(workload).args?.join(" "));
+    expect(args.sort()).toEqual(["bridge", ...functions.map(({ name }) => `worker ${name}`)].sort());
+  });
+
+  test("run as service accounts of their own", () => {
+    const accounts = ours().map((workload) => template(workload).spec.serviceAccountName ?? "default");
+    expect(new Set(accounts).size).toBe(ours().length);
+    for (const account of accounts) find(objects, "ServiceAccount", account);
+  });
+
+  test("have the rights that `denrei rbac` prints, and no others", async () => {
+    const { stdout } = await run(process.execPath, ["deploy/cli/denrei.ts", "rbac", "--json"], { cwd: root });
+    const printed: Manifest[] = JSON.parse(stdout).items;
+    const rendered = objects.filter(({ kind }) => /Role|ServiceAccount/.test(kind));
+    const byName = (list: readonly Manifest[]) =>
+      Object.fromEntries(list.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
+    expect(byName(rendered)).toEqual(byName(printed));
+    expect(rendered.length).toBe(3 * (functions.length + 1));
+  });
+});
+
+describe("processes", () => {
+  test("are given settings that they read, with values that they accept", () => {
+    const names = [...processSettings, "namespaces", "watchSeconds"] as const;
+    const known = names.map(variableOf);
+    for (const workload of ours()) {
+      const environment = environmentOf(workload);
+      for (const variable of Object.keys(environment)) expect(known).toContain(variable);
+      const settings = readSettings(names, {}, environment);
+      expect(settings).toMatchObject({ httpAddress: "0.0.0.0:8080", replica: workload.metadata.name });
+    }
+  });
+
+  test("find the bus: the address is a service whose pods listen on that port", () => {
+    for (const workload of ours()) {
+      const { hostname, port } = new URL(environmentOf(workload).NATS_URL ?? "");
+      const { spec } = find<Service>(objects, "Service", hostname);
+      const target = spec.ports.find((candidate) => candidate.port === Number(port))?.targetPort;
+      const pods = workloads().filter((candidate) => matches(spec.selector, template(candidate)));
+      expect(pods.map((candidate) => candidate.metadata.name)).toEqual(["nats"]);
+      const ports = pods.flatMap((candidate) => containerOf(candidate).ports);
+      expect(ports.find(({ name }) => name === target)?.containerPort).toBe(4222);
+    }
+  });
+
+  test("are scraped where they serve metrics", () => {
+    for (const workload of ours()) {
+      expect(template(workload).metadata.annotations).toEqual({
+        "prometheus.io/scrape": "true",
+        "prometheus.io/port": String(containerOf(workload).ports[0]?.containerPort),
+        "prometheus.io/path": "/metrics",
+      });
+    }
+  });
+
+  test("are probed on ports that their containers name", () => {
+    for (const workload of workloads()) {
+      const { ports, startupProbe, readinessProbe, livenessProbe } = containerOf(workload);
+      for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
+        expect(ports.map(({ name }) => name)).toContain(httpGet.port);
+      }
+    }
+  });
+
+  test("run the version that package.json names", () => {
+    for (const workload of ours()) expect(containerOf(workload).image).toBe(`denrei:${manifest.version}`);
+  });
+});
+
+describe("services and budgets", () => {
+  test("select pods that exist", () => {
+    const selectors = objects.flatMap((object) => {
+      const { selector } = (object as Manifest & { spec?: { selector?: Selector } }).spec ?? {};
+      return selector === undefined ? [] : [{ name: object.metadata.name, selector: plain(selector) }];
+    });
+    expect(selectors.length).toBeGreaterThan(functions.length + 3);
+    for (const { name, selector } of selectors) {
+      const pods = workloads().filter((workload) => matches(selector, template(workload)));
+      expect(pods.length, `pods that ${name} selects`).toBe(1);
+    }
+  });
+});
+
+describe("NATS", () => {
+  const nats = () => find<Workload>(objects, "StatefulSet", "nats");
+  const configuration = () => {
+    const volume = template(nats()).spec.volumes?.find(({ configMap }) => configMap !== undefined);
+    return find(objects, "ConfigMap", volume?.configMap?.name ?? "").data?.["nats.conf"] ?? "";
+  };
+
+  test("is the version that everything is tested with", () => {
+    expect(containerOf(nats()).image).toMatch(`nats:${versions["nats-server"]}-`);
+  });
+
+  test("accepts its configuration", async () => {
+    const { "nats-server": server } = await obtainBinaries(["nats-server"]);
+    const folder = await temporaryFolder();
+    const path = join(folder, "nats.conf");
+    await writeFile(path, configuration());
+    const { stderr } = await run(server.path, ["-t", "--config", path], {
+      env: { ...process.env, POD_NAME: "nats-0" },
+    });
+    expect(stderr).toContain("is valid");
+  });
+
+  test("says goodbye within the grace of its pod", () => {
+    const seconds = /lame_duck_duration: (\d+)s/.exec(configuration())?.[1];
+    expect(Number(seconds)).toBeLessThan(template(nats()).spec.terminationGracePeriodSeconds);
+  });
+});
+
+describe("an overlay", () => {
+  test("chooses image, namespace, settings and replicas", async () => {
+    const folder = await temporaryFolder();
+    const overlay = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      namespace: "elsewhere",
+      resources: [relative(folder, base)],
+      images: [{ name: "denrei", newName: "registry.example.com/denrei", newTag: "9.9.9" }],
+      configMapGenerator: [
+        { name: "denrei-settings", behavior: "merge", literals: ["NATS_URL=nats://bus.example.com:4222"] },
+      ],
+      replicas: [{ name: "denrei-bridge", count: 3 }],
+    };
+    await writeFile(join(folder, "kustomization.yaml"), JSON.stringify(overlay));
+    const rendered = await render<Manifest>(folder);
+    for (const workload of deployments(rendered)) {
+      expect(containerOf(workload).image).toBe("registry.example.com/denrei:9.9.9");
+      expect(environmentOf(workload, rendered)).toMatchObject({
+        NATS_URL: "nats://bus.example.com:4222",
+        DENREI_CLUSTER: "default",
+      });
+    }
+    expect(find<Workload>(rendered, "Deployment", "denrei-bridge").spec.replicas).toBe(3);
+    const namespaces = rendered.map(({ kind, metadata }) =>
+      kind === "Namespace" ? metadata.name : metadata.namespace,
+    );
+    expect(new Set(namespaces)).toEqual(new Set(["elsewhere", undefined]));
+    for (const binding of rendered.filter(({ kind }) => kind === "ClusterRoleBinding")) {
+      expect(binding).toMatchObject({ subjects: [{ namespace: "elsewhere" }] });
+    }
+  });
+});
+
+type Selector = Record<string, string> | { readonly matchLabels: Record<string, string> };
+
+const plain = (selector: Selector): Record<string, string> =>
+  typeof selector.matchLabels === "object" ? selector.matchLabels : (selector as Record<string, string>);
+
+const matches = (selector: Record<string, string>, { metadata }: PodTemplate): boolean =>
+  Object.entries(selector).every(([label, value]) => metadata.labels[label] === value);
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "test-base-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

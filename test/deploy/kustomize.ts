@@ -1,0 +1,94 @@
+/**
+ * Rendering a kustomization: by the kubectl or kustomize of this machine, else by the pinned kustomize, which is
+ * fetched or built once.
+ */
+import { execFile } from "node:child_process";
+import { chmod, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { extract } from "tar";
+import { parseAllDocuments } from "yaml";
+import { releaseHosts, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
+import { ChecksumMismatchError, download } from "../../deploy/local/binaries/download.ts";
+import { goBuild, toolsDirectory } from "../../deploy/local/binaries/gobuild.ts";
+import { cacheFolder, isExecutable } from "../../deploy/local/binaries/installed.ts";
+import { withLock } from "../../deploy/local/binaries/lock.ts";
+
+const run = promisify(execFile);
+const goPackage = { module: "kustomize", path: "sigs.k8s.io/kustomize/kustomize/v5", ldflags: "-s -w" };
+
+/** The objects that a kustomization renders to. */
+export async function render<T>(directory: string): Promise<T[]> {
+  const text =
+    (await output("kubectl", ["kustomize", directory])) ??
+    (await output("kustomize", ["build", directory])) ??
+    (await output(await pinnedKustomize(), ["build", directory]));
+  return parseAllDocuments(text ?? "").map((document) => document.toJS() as T);
+}
+
+/** What a program prints, or undefined when there is no such program. */
+async function output(command: string, args: readonly string[]): Promise<string | undefined> {
+  try {
+    return (await run(command, args, { maxBuffer: 1 << 26 })).stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The path of the kustomize that `deploy/local/tools/kustomize` pins. */
+export async function pinnedKustomize(): Promise<string> {
+  const version = await pinnedVersion();
+  const { os, arch } = thisTarget();
+  const folder = join(dirname(cacheFolder("etcd", process.env)), `kustomize-${version}-${os}-${arch}`);
+  const path = join(folder, "kustomize");
+  await mkdir(folder, { recursive: true });
+  return withLock(join(folder, "lock"), {}, async () => {
+    if (await isExecutable(path)) return path;
+    const scratch = join(folder, "scratch");
+    await mkdir(scratch, { recursive: true });
+    try {
+      const made = join(scratch, "kustomize");
+      await fetchRelease(version, scratch).catch(async (unavailable: Error) => {
+        if (unavailable instanceof ChecksumMismatchError) throw unavailable;
+        await goBuild(goPackage, { output: made, env: process.env, onElapsed: () => undefined }).catch(
+          (error: Error) => {
+            throw new Error(
+              `expected kubectl or kustomize in PATH, or to get kustomize ${version}, but its release is not to be ` +
+                `had (${unavailable.message}) and can not be built (${error.message}). Install kubectl.`,
+            );
+          },
+        );
+      });
+      await chmod(made, 0o755);
+      await rename(made, path);
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+    return path;
+  });
+}
+
+async function pinnedVersion(): Promise<string> {
+  const text = await readFile(join(toolsDirectory, goPackage.module, "go.mod"), "utf8");
+  const version = /^\s*sigs\.k8s\.io\/kustomize\/kustomize\/v5 v(\S+)/m.exec(text)?.[1];
+  if (version === undefined) throw new Error(`expected ${goPackage.path} in ${goPackage.module}/go.mod`);
+  return version;
+}
+
+async function fetchRelease(version: string, scratch: string): Promise<void> {
+  const { os, arch } = thisTarget();
+  const { github } = releaseHosts(process.env);
+  const base = `${github}/kubernetes-sigs/kustomize/releases/download/kustomize%2Fv${version}`;
+  const archive = join(scratch, "archive");
+  await download(
+    {
+      url: `${base}/kustomize_v${version}_${os}_${arch}.tar.gz`,
+      checksumUrl: `${base}/checksums.txt`,
+      path: archive,
+      onBytes: () => undefined,
+    },
+    { patience: { connectMillis: 5000, stallMillis: 15_000 } },
+  );
+  await extract({ file: archive, cwd: scratch, filter: (path) => path === "kustomize", strict: true });
+}

@@ -1,0 +1,65 @@
+/** With exactly the generated roles and nothing else, bridge and worker do their job; without them they do not. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { kubeClient } from "../../bus/kube/client.ts";
+import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { roleManifests } from "../../deploy/generate/rbac.ts";
+import { functions } from "../../functions/index.ts";
+import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+
+const Event = externalKind<KubeObject & { reason: string; regarding: { name: string } }>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+});
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1", scope: "Cluster" } as const;
+const kinds = {
+  ClusterRole: externalKind({ ...rbac, kind: "ClusterRole", plural: "clusterroles" }),
+  ClusterRoleBinding: externalKind({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings" }),
+};
+let kit: Kit;
+
+/** The user name of a service account (`system:serviceaccount:<namespace>:<name>`). */
+const account = (name: string) => `system:serviceaccount:denrei:${name}`;
+
+beforeAll(async () => {
+  kit = await startKit();
+  for (const manifest of roleManifests({ functions, bridge: functions, namespace: "denrei" })) {
+    const kind = kinds[manifest.kind as keyof typeof kinds];
+    if (kind) await kit.client.create(kind, manifest as unknown as KubeObject, { fieldManager: "test" });
+  }
+  const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko" };
+  const worker = await kit.platform.kubeconfigFor(account("denrei-hikawa"));
+  const bridge = await kit.platform.kubeconfigFor(account("denrei-bridge"));
+  await kit.bridge("bridge-1", { env: { KUBECONFIG: bridge } });
+  await kit.worker("worker-1", ["hikawa"], { env: { ...env, KUBECONFIG: worker } });
+});
+afterAll(() => kit?.stop());
+
+test("a song is sung to its end, and what can not be sung says so in a condition and an Event", async () => {
+  await kit.client.create(Hikawa, hikawa("allowed", 0), { fieldManager: "test" });
+  await kit.until(Hikawa, { name: "allowed" }, isFinished);
+  await expectFinishedSongs(kit, ["allowed"]);
+  await kit.client.create(Hikawa, hikawa("n".repeat(250), 0), { fieldManager: "test" });
+  await expect
+    .poll(async () => (await kit.list(Event)).map(({ reason, regarding }) => [reason, regarding.name]), {
+      timeout: 20_000,
+    })
+    .toContainEqual(["NameTooLong", "n".repeat(250)]);
+});
+
+test("the roles allow no more: a worker may not list, a bridge may not write", async () => {
+  const as = async (user: string) =>
+    kubeClient(await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) })));
+  const worker = await as(account("denrei-hikawa"));
+  const bridge = await as(account("denrei-bridge"));
+  await expect(worker.list(Zundoko, "default")).rejects.toThrow(/403.*denrei rbac/);
+  await expect(bridge.create(Hikawa, hikawa("refused", 0), { fieldManager: "test" })).rejects.toThrow("403");
+  await worker.connection.close();
+  await bridge.connection.close();
+});

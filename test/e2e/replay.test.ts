@@ -1,0 +1,75 @@
+/** After the end, every event again and again causes no write. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { consumers, streams, workStream } from "../../bus/subjects.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+
+let kit: Kit;
+let bus: Bus;
+let workers: Replica[];
+const scope = { fn: "hikawa", cluster: "default" };
+const rounds = 100;
+
+beforeAll(async () => {
+  kit = await startKit();
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko", DENREI_LOG_LEVEL: "info" };
+  await kit.bridge("bridge-1");
+  workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+const writes = () => metricSum(workers, /^rest_client_requests_total\{.*method="(POST|PATCH|PUT|DELETE)"/);
+const reconciles = () => metricSum(workers, /^controller_runtime_reconcile_total/);
+
+/** No event waits to be routed and no request waits or is under way. */
+const untilQuiet = () =>
+  expect
+    .poll(
+      async () => {
+        const [router, worker] = await Promise.all([
+          bus.jsm.consumers.info(streams.objects, consumers.router(scope)),
+          bus.jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
+        ]);
+        return router.num_pending + router.num_ack_pending + worker.num_pending + worker.num_ack_pending;
+      },
+      { timeout: 100_000, interval: 100 },
+    )
+    .toBe(0);
+
+test(`replaying every event ${rounds} times after the end gives 0 writes`, async () => {
+  const names = ["ended-1", "ended-2"];
+  for (const name of names) {
+    await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+    await kit.until(Hikawa, { name }, isFinished);
+  }
+  await untilQuiet();
+  // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
+  for (const worker of workers) {
+    await worker.stop();
+    await worker.start();
+  }
+  const found = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: ["objects.>"] });
+  const events = [];
+  for await (const { subject, data, header } of found) {
+    // Stored with the event, but the server's own.
+    for (const name of header.keys()) if (name.startsWith("Nats-")) header.delete(name);
+    events.push({ subject, data, headers: header });
+  }
+  expect(events).toHaveLength(2 * (1 + 6 + 1));
+  for (let round = 0; round < rounds; round++) {
+    await Promise.all(events.map(({ subject, data, headers }) => bus.js.publish(subject, data, { headers })));
+    if (round % 10 === 9) await untilQuiet();
+  }
+  await untilQuiet();
+  expect(await writes()).toBe(0);
+  expect(await reconciles(), "the events did wake the function").toBeGreaterThan(rounds);
+  await expectFinishedSongs(kit, names);
+});

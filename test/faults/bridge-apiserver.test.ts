@@ -1,0 +1,198 @@
+/** A bridge and an API server that restarts, refuses, has forgotten, or has gone back in time. */
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
+import type { ApiError } from "../../bus/kube/errors.ts";
+import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { type Bridged, type BridgeReplica, startBridged, startChurn } from "../harness/bridged.ts";
+
+const user = "bridge";
+const kinds: Kind[] = [Note, Secret, ConfigMap];
+let bridged: Bridged;
+let bridge: BridgeReplica;
+let kubeconfig: string;
+let lives = 0;
+
+const startBridge = () =>
+  bridged.bridge(`bridge-${++lives}`, { env: { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" } });
+
+beforeAll(async () => {
+  bridged = await startBridged();
+  // Nobody refuses an administrator, so the bridge is somebody who may be refused.
+  kubeconfig = await bridged.kit.platform.kubeconfigFor(user);
+  await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
+    metadata: { name: user },
+    rules: kinds.map(({ group, plural }) => ({
+      apiGroups: [group],
+      resources: [plural],
+      verbs: ["list", "watch"],
+    })),
+  });
+  await allow();
+  bridge = await startBridge();
+  await Promise.all(Array.from({ length: 10 }, (_, i) => bridged.create(`note-${i}`)));
+  await bridged.untilAgreed(Note);
+});
+afterAll(() => bridged?.stop());
+beforeEach(async () => {
+  if (bridge.pid === undefined) bridge = await startBridge();
+});
+
+const post = (path: string, body: object) => bridged.kit.client.request({ method: "POST", path, body });
+const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+const allow = () =>
+  post(bindings, {
+    metadata: { name: user },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: user },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+  });
+const forbid = () => bridged.kit.client.request({ method: "DELETE", path: `${bindings}/${user}` });
+
+/** The HTTP status with which the API server answers a watch of notes from there, once it is not 429 any more. */
+async function statusOfWatch(resourceVersion: string): Promise<number> {
+  const query = { resourceVersion, timeoutSeconds: 1 };
+  for (;;) {
+    try {
+      for await (const _ of await bridged.kit.client.watch({ path: resourcePath(Note), query })) break;
+      return 200;
+    } catch (error) {
+      const { status } = error as ApiError;
+      // Right after its start it says that its storage is not ready.
+      if (status !== 429) return status;
+      await sleep(50);
+    }
+  }
+}
+
+test("while it may not watch it asks seldom and says what is missing; then it goes on where it was", async () => {
+  await bridged.create("gone-meanwhile");
+  await bridged.untilSettled(Note);
+  const before = await bridge.counts(Note);
+  const refused = () => bridge.metric("rest_client_requests_total", { code: "403" });
+  const begun = performance.now();
+  await forbid();
+  // Every kind's watch ends after two seconds, and the next one is refused.
+  await expect.poll(refused, { timeout: 60_000 }).toBeGreaterThan(9);
+  await bridged.create("made-meanwhile");
+  await bridged.change("note-0");
+  await bridged.remove("gone-meanwhile");
+  const seconds = (performance.now() - begun) / 1000;
+  // Per kind five tries in the first seconds, then one each 2.5 s or more.
+  expect(await refused()).toBeLessThan(3 * (6 + seconds / 2.5));
+  expect(bridged.history.of(Note, "made-meanwhile")).toEqual([]);
+  await allow();
+  await bridged.untilSettled(Note);
+  expect(await bridge.counts(Note)).toEqual({
+    lists: before.lists,
+    added: before.added + 1,
+    modified: before.modified + 1,
+    deleted: before.deleted + 1,
+  });
+  expect(bridge.log.all.filter((line) => line.includes("denrei rbac")).length).toBeGreaterThan(0);
+});
+
+test("changes during an outage whose beginning is not served any more: what vanished is told as deleted", async () => {
+  for (const name of ["vanishes", "vanishes-too", "is-replaced"]) await bridged.create(name);
+  const saved = await bridged.untilSettled(Note);
+  await bridge.kill();
+  const before = bridged.history.all.length;
+  await bridged.create("appears");
+  await bridged.create("never-seen");
+  await bridged.remove("never-seen");
+  await bridged.change("note-2");
+  await bridged.change("note-3");
+  await bridged.change("vanishes");
+  await bridged.remove("vanishes");
+  await bridged.remove("vanishes-too");
+  await bridged.remove("is-replaced");
+  const replacement = await bridged.create("is-replaced");
+  const { apiserver } = bridged.kit.platform;
+  await apiserver.stop("SIGKILL");
+  await apiserver.start();
+  expect(await statusOfWatch(saved), "the position is not served any more").toBe(410);
+
+  bridge = await startBridge();
+  await bridged.untilSettled(Note);
+  expect(bridge.logged("position is not served any more, listing", Note)).toHaveLength(1);
+  expect(bridge.logged("listed", Note)).toMatchObject([{ vanished: 2 }]);
+  expect(await bridge.counts(Note)).toEqual({ lists: 1, added: 1, modified: 3, deleted: 2 });
+  const told = bridged.history.all.slice(before);
+  expect(told.map(({ change, at }) => `${change} ${at.name}`).sort()).toEqual([
+    "added appears",
+    "deleted vanishes",
+    "deleted vanishes-too",
+    "modified is-replaced",
+    "modified note-2",
+    "modified note-3",
+  ]);
+  expect(told.find(({ at }) => at.name === "is-replaced")?.uid).toBe(replacement.metadata.uid);
+  // Goes on from there: no second list.
+  await bridged.change("note-2");
+  await bridged.untilSettled(Note);
+  expect(await bridge.counts(Note)).toMatchObject({ lists: 1 });
+  expect(bridged.history.disorder()).toEqual([]);
+});
+
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "an API server that is ended by %s and comes back while objects change",
+  async (signal) => {
+    const { apiserver } = bridged.kit.platform;
+    const { pid } = bridge;
+    const earlier = bridge.logged("watch broken, trying again").length;
+    const churn = startChurn(
+      bridged,
+      Array.from({ length: 10 }, (_, i) => `restart-${i}`),
+    );
+    await churn.more(50);
+    await apiserver.stop(signal);
+    await apiserver.start();
+    await churn.more(50);
+    await churn.stop();
+    for (const kind of kinds) await bridged.untilSettled(kind);
+    expect(bridge.pid, "the bridge never ended").toBe(pid);
+    expect(bridge.logged("bridge of this kind broken, trying again")).toEqual([]);
+    // Three kinds, with pauses that grow to seconds.
+    expect(bridge.logged("watch broken, trying again").length - earlier).toBeLessThan(50);
+    expect(bridged.history.disorder()).toEqual([]);
+  },
+);
+
+test("an API server that was restored from a backup: the bus goes back with it", async () => {
+  const { etcd, apiserver, directory } = bridged.kit.platform;
+  const data = join(directory, "etcd-1");
+  const backup = join(directory, "backup");
+  const down = async () => {
+    await apiserver.stop("SIGKILL");
+    await etcd.stop("SIGKILL");
+  };
+  const up = async () => {
+    await etcd.start();
+    await apiserver.start();
+  };
+  await bridged.create("deleted-after-the-backup");
+  await down();
+  await cp(data, backup, { recursive: true });
+  await up();
+  await bridged.create("created-after-the-backup");
+  await bridged.change("note-2");
+  await bridged.remove("deleted-after-the-backup");
+  for (let i = 0; i < 20; i++) await bridged.change("note-4");
+  await bridged.untilSettled(Note);
+  await down();
+  await rm(data, { recursive: true });
+  await cp(backup, data, { recursive: true });
+  await up();
+  for (const kind of kinds) await bridged.untilSettled(kind);
+  expect(bridge.logged("the API server has gone back in time, listing", Note)).toHaveLength(1);
+  expect(bridged.history.of(Note, "created-after-the-backup").map(({ change }) => change)).toEqual([
+    "added",
+    "deleted",
+  ]);
+  // And what happens from now on arrives.
+  await bridged.change("note-2");
+  await bridged.create("created-after-the-backup");
+  await bridged.untilSettled(Note);
+});

@@ -1,0 +1,297 @@
+/** What the bridge makes of objects: secrets, moves, namesakes, crowds, giants, and kinds that come late. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { positionKey } from "../../bus/bridge/bridge.ts";
+import { toMessage } from "../../bus/events/binding.ts";
+import { changeEvent, publishable } from "../../bus/events/kubernetes.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
+import { ConfigMap, type Kind, kindText, Secret } from "../../bus/kube/kind.ts";
+import { compareVersions, controllerReference, type KubeObject, type Stored } from "../../bus/kube/object.ts";
+import { living, type ObjectStore, objectStore } from "../../bus/objects/store.ts";
+import { Letter } from "../fixtures/functions/letters.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
+
+const manager = { fieldManager: "test" };
+const at = (name: string) => ({ namespace: "default", name });
+let bridged: Bridged;
+let bridge: BridgeReplica;
+let store: ObjectStore;
+let lives = 0;
+
+const startBridge = () => bridged.bridge(`bridge-${++lives}`);
+
+beforeAll(async () => {
+  bridged = await startBridged();
+  store = objectStore(bridged.bus, "default");
+  await createSecrets("listed");
+  bridge = await startBridge();
+  for (const kind of [Note, Secret, ConfigMap]) await bridged.untilAgreed(kind);
+});
+afterAll(() => bridged?.stop());
+beforeEach(async () => {
+  if (bridge.pid === undefined) bridge = await startBridge();
+});
+
+const oversized =
+  "object left out: it does not fit into a message. Raise max_payload of the NATS servers, then change the object";
+/** What must never be on the bus. */
+const hidden = "hunter2-hunter2";
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+async function createSecrets(name: string): Promise<void> {
+  const metadata = {
+    ...at(name),
+    labels: { seen: "yes" },
+    annotations: { [lastApplied]: JSON.stringify({ stringData: { password: hidden } }), kept: "yes" },
+  };
+  const base64 = Buffer.from(`${hidden}-in-data`).toString("base64");
+  await bridged.kit.client.create(
+    Secret,
+    {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata,
+      data: { password: base64 },
+      stringData: { other: hidden },
+    } as unknown as KubeObject,
+    manager,
+  );
+  await bridged.kit.client.create(
+    ConfigMap,
+    { apiVersion: "v1", kind: "ConfigMap", metadata, data: { password: hidden } } as unknown as KubeObject,
+    manager,
+  );
+}
+
+/** Makes the next start list: as if the position had never been saved. */
+async function forgetPosition(kind: Kind): Promise<void> {
+  await bridged.untilAgreed(kind);
+  await bridge.stop();
+  await bridged.kv.delete(positionKey("default", kind));
+}
+
+const asOwner = (owner: Stored) => [controllerReference(owner)];
+
+test("of Secrets and ConfigMaps nothing but the metadata is ever on the bus", async () => {
+  await createSecrets("watched");
+  await createSecrets("deleted");
+  for (const kind of [Secret, ConfigMap]) {
+    await bridged.kit.client.mergePatch(
+      kind,
+      at("watched"),
+      { stringData: { third: hidden }, data: { fourth: kind === Secret ? btoa(hidden) : hidden } },
+      manager,
+    );
+    await bridged.kit.client.delete(kind, at("deleted"), {});
+    await bridged.untilSettled(kind);
+  }
+  // One that vanishes while nobody watches, too.
+  await createSecrets("vanished");
+  await bridged.untilSettled(Secret);
+  await forgetPosition(Secret);
+  await bridged.kit.client.delete(Secret, at("vanished"), {});
+  bridge = await startBridge();
+  await bridged.untilSettled(Secret);
+
+  for (const kind of [Secret, ConfigMap]) {
+    const told = bridged.history.of(kind);
+    const versions = (name: string) => told.filter((one) => one.at.name === name).map(({ change }) => change);
+    expect(versions("watched")).toEqual(["added", "modified"]);
+    expect(versions("deleted")).toEqual(["added", "deleted"]);
+    for (const { object } of told) {
+      expect(Object.keys(object).sort()).toEqual(["apiVersion", "kind", "metadata"]);
+      if (object.metadata.labels?.seen) expect(object.metadata.annotations).toEqual({ kept: "yes" });
+    }
+  }
+  expect(bridged.history.of(Secret, "vanished").map(({ change }) => change)).toEqual(["added", "deleted"]);
+  const secrets = [hidden, btoa(hidden), Buffer.from(`${hidden}-in-data`).toString("base64")];
+  const places = [...bridged.history.all.map(({ raw }) => raw), ...bridge.log.all];
+  for (const secret of [...secrets, lastApplied, "managedFields", "stringData"])
+    expect(places.filter((text) => text.includes(secret))).toEqual([]);
+});
+
+test.each(["while it watches", "while it is away"])(
+  "a child that gets another controller %s: one tombstone at the old address, the child at the new one",
+  async (when) => {
+    const tag = when.replaceAll(" ", "-");
+    const [first, second] = [await bridged.create(`first-${tag}`), await bridged.create(`second-${tag}`)];
+    const child = `child-${tag}`;
+    await bridged.create(child, { ownerReferences: asOwner(first) });
+    await bridged.untilSettled(Note);
+    const namesOf = async (owner: Stored) =>
+      living(await store.childEntries(Note, owner)).map(({ metadata }) => metadata.name);
+    expect(await namesOf(first)).toEqual([child]);
+
+    if (when.endsWith("away")) await forgetPosition(Note);
+    const moved = await bridged.change(child, { metadata: { ownerReferences: asOwner(second) } });
+    if (when.endsWith("away")) bridge = await startBridge();
+    await bridged.untilSettled(Note);
+    expect(await namesOf(first)).toEqual([]);
+    expect(await namesOf(second)).toEqual([child]);
+    expect(await store.entry(Note, at(child))).toMatchObject({
+      deleted: false,
+      uid: moved.metadata.uid,
+      resourceVersion: moved.metadata.resourceVersion,
+    });
+    const told = bridged.history.of(Note, child);
+    expect(told.map(({ at, change }) => [at.owner, change])).toEqual([
+      [first.metadata.uid, "added"],
+      // In this order there is no moment at which the child does not exist.
+      [second.metadata.uid, "modified"],
+      [first.metadata.uid, "deleted"],
+    ]);
+    // Its last state there names the former controller, so that its function is woken.
+    expect(told.at(-1)?.object.metadata.ownerReferences).toMatchObject([{ uid: first.metadata.uid }]);
+
+    // Set free, it has no controller at all.
+    await bridged.change(child, { metadata: { ownerReferences: null } });
+    await bridged.untilSettled(Note);
+    expect(await namesOf(second)).toEqual([]);
+    await bridged.remove(child);
+    await bridged.untilSettled(Note);
+    expect(await store.entry(Note, at(child))).toMatchObject({ deleted: true });
+    expect(bridged.history.disorder()).toEqual([]);
+  },
+);
+
+test("a bridge that died in the middle of a move leaves nothing behind", async () => {
+  const [first, second] = [await bridged.create("left"), await bridged.create("right")];
+  const child = await bridged.create("in-between", { ownerReferences: asOwner(first) });
+  await bridged.untilSettled(Note);
+  const old = await store.entry(Note, at("in-between"));
+  await bridged.change("in-between", { metadata: { ownerReferences: asOwner(second) } });
+  await bridged.untilSettled(Note);
+  await bridge.kill();
+  // As it was between the two publishes: the old address still says that it lives.
+  const { data, headers } = toMessage(changeEvent(Note, "added", publishable(Note, child)));
+  await bridged.bus.js.publish(old?.subject ?? "", data, { headers });
+  expect(living(await store.childEntries(Note, first))).toHaveLength(1);
+  bridge = await startBridge();
+  await bridged.history.until(() => bridged.history.of(Note, "in-between").at(-1)?.change === "deleted");
+  expect(living(await store.childEntries(Note, first))).toEqual([]);
+  expect(living(await store.childEntries(Note, second))).toHaveLength(1);
+  await bridged.untilSettled(Note);
+});
+
+test("an object that is deleted and made anew under the same name, again and again: the last one counts", async () => {
+  const owners = [await bridged.create("owner-0"), await bridged.create("owner-1")];
+  const uids: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    // Every third one has another controller than the one before.
+    const owner = owners[Math.floor(i / 3) % 2] as Stored;
+    const { metadata } = await bridged.create("phoenix", { ownerReferences: asOwner(owner) });
+    uids.push(metadata.uid);
+    if (i < 19) await bridged.remove("phoenix");
+  }
+  await bridged.untilSettled(Note);
+  expect(await store.entry(Note, at("phoenix"))).toMatchObject({ deleted: false, uid: uids.at(-1) });
+  const told = bridged.history.of(Note, "phoenix");
+  expect([...new Set(told.map(({ uid }) => uid))]).toEqual(
+    uids.filter((uid) => told.some((one) => one.uid === uid)),
+  );
+  expect(told.filter(({ uid }) => uid === uids.at(-1)).map(({ change }) => change)).toEqual(["added"]);
+  expect(bridged.history.disorder(told)).toEqual([]);
+});
+
+test("more than a thousand children of one owner are listed over several pages, and all of them are read", async () => {
+  await forgetPosition(Note);
+  const owner = await bridged.create("crowded");
+  const names = Array.from({ length: 1100 }, (_, i) => `one-of-many-${i}`);
+  const waiting = [...names];
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+        await bridged.create(name, { ownerReferences: asOwner(owner) });
+    }),
+  );
+  bridge = await startBridge();
+  await bridged.untilSettled(Note);
+  expect(await bridge.counts(Note)).toMatchObject({ lists: 1, added: names.length + 1 });
+  expect(Number(bridge.logged("listed", Note)[0]?.objects)).toBeGreaterThan(1000);
+  const namesOf = (entries: { object: Stored }[]) => entries.map(({ object }) => object.metadata.name).sort();
+  expect(namesOf(await store.childEntries(Note, owner))).toEqual([...names].sort());
+  await bridged.remove("one-of-many-500");
+  await bridged.untilSettled(Note);
+  const left = living(await store.childEntries(Note, owner));
+  expect(left).toHaveLength(names.length - 1);
+});
+
+test("an object too big for a message is left out and said so; the others, and the position, go on", async () => {
+  const text = "x".repeat(1_100_000);
+  const told = (name: string) => bridged.history.of(Note, name).map(({ change }) => change);
+  await bridged.create("grows");
+  await bridged.create("giant", {}, text);
+  await bridged.change("grows", { spec: { text } });
+  const { metadata } = await bridged.create("behind-the-giant");
+  await bridged.position(
+    Note,
+    ({ resourceVersion }) => compareVersions(resourceVersion, metadata.resourceVersion) >= 0,
+  );
+  await bridged.history.until(() => told("behind-the-giant").length === 1);
+  expect([told("giant"), told("grows")]).toEqual([[], ["added"]]);
+  expect(await bridge.metric("denrei_bridge_oversized_total")).toBe(2);
+  expect(bridge.logged(oversized, Note)).toMatchObject([
+    { subject: expect.stringContaining("giant") },
+    { subject: expect.stringContaining("grows") },
+  ]);
+  // A list gets past it as well.
+  await bridge.stop();
+  await bridged.kv.delete(positionKey("default", Note));
+  bridge = await startBridge();
+  await bridge.log.until(() => bridge.logged("listed", Note).length === 1);
+  // When it is small again it is there; and gone when it is gone.
+  await bridged.change("giant", { spec: { text: "small" } });
+  await bridged.remove("grows");
+  await bridged.untilSettled(Note);
+  expect([told("giant"), told("grows")]).toEqual([["modified"], ["added", "deleted"]]);
+});
+
+test("a kind whose CRD is installed only later: no hot loop, the others are not kept waiting, no restart", async () => {
+  const env = { DENREI_CLUSTER: "late" };
+  const path = fileURLToPath(new URL("../fixtures/functions/letters.ts", import.meta.url));
+  const begun = performance.now();
+  const late = await bridged.bridge("late", { args: [path], env });
+  const unknown = () => late.metric("rest_client_requests_total", { code: "404" });
+  const state = async () =>
+    (await bridged.kv.get(positionKey("late", Letter)))?.json<{ state: string }>().state;
+  const ofLate = (kind: Kind, name: string) =>
+    bridged.history.of(kind, name).filter(({ at }) => at.cluster === "late");
+  await expect.poll(state, { timeout: 60_000 }).toBe("absent");
+  await createSecrets("meanwhile");
+  await bridged.history.until(() => ofLate(ConfigMap, "meanwhile").length === 1);
+  await expect.poll(unknown, { timeout: 60_000 }).toBeGreaterThan(4);
+  const seconds = (performance.now() - begun) / 1000;
+  expect(await unknown()).toBeLessThan(8 + seconds / 2);
+  expect(
+    late.logged("the API server does not know this kind: is its CRD installed? Trying again"),
+  ).toHaveLength(1);
+
+  const { client } = bridged.kit;
+  const letter = (name: string): Letter => ({
+    apiVersion: "late.denrei.dev/v1",
+    kind: "Letter",
+    metadata: at(name),
+    spec: { text: "late" },
+  });
+  const install = () =>
+    installCrds(client, [crdOf(Letter)], { ...manager, signal: AbortSignal.timeout(60_000) });
+  await install();
+  for (const name of ["stays", "goes"]) await client.create(Letter, letter(name), manager);
+  await bridged.history.until(
+    () => ofLate(Letter, "stays").length === 1 && ofLate(Letter, "goes").length === 1,
+  );
+  await client.delete(Letter, at("goes"), {});
+  await bridged.history.until(() => ofLate(Letter, "goes").at(-1)?.change === "deleted");
+  await expect.poll(state, { timeout: 60_000 }).toBe("watching");
+
+  // The CRD is taken away, its objects with it, and comes back.
+  await client.delete(CustomResourceDefinition, { name: `${Letter.plural}.${Letter.group}` }, {});
+  await bridged.history.until(() => ofLate(Letter, "stays").at(-1)?.change === "deleted");
+  await install();
+  await client.create(Letter, letter("again"), manager);
+  await bridged.history.until(() => ofLate(Letter, "again").length === 1);
+  expect(late.logged("listed").filter(({ kind }) => kind === kindText(ConfigMap))).toHaveLength(1);
+  expect(bridged.history.disorder(bridged.history.of(Letter))).toEqual([]);
+});

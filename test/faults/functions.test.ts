@@ -1,0 +1,212 @@
+/** Functions that misbehave: the object says so, the others go on, nothing loops hot, nothing is lost. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import type { Condition, Stored } from "../../bus/kube/object.ts";
+import { deadLetters, replay } from "../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+
+const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta.url));
+const scope = { fn: "probe", cluster: "default" };
+let kit: Kit;
+let bus: Bus;
+let workers: Replica[];
+
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Probe)] });
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  const env = { DENREI_ACK_WAIT_SECONDS: "3" };
+  await kit.bridge("bridge-1", { args: [path] });
+  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path], { env })));
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+const at = (name: string) => ({ namespace: "default", name });
+const create = (name: string, spec: Probe["spec"]) =>
+  kit.client.create(
+    Probe,
+    { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: at(name), spec },
+    { fieldManager: "test" },
+  );
+const change = (name: string, spec: Partial<Probe["spec"]>) =>
+  kit.client.mergePatch(Probe, at(name), { spec }, { fieldManager: "test" });
+const condition = ({ status }: Stored<Probe>, type: string): Condition | undefined =>
+  status?.conditions?.find((one) => one.type === type);
+const isReady = (probe: Stored<Probe>) => condition(probe, "Ready")?.status === "True";
+const isStalled = (probe: Stored<Probe>) => condition(probe, "Stalled")?.status === "True";
+const byTime = (a: Record<string, unknown>, b: Record<string, unknown>) =>
+  String(a.time).localeCompare(String(b.time));
+/** Starts of the function for an object, over all workers and their former lives. */
+const runs = (name: string) => warnings(name, "probing");
+const untilRuns = (name: string, count: number) =>
+  expect.poll(() => runs(name).length, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(count);
+const warnings = (name: string, msg: string) =>
+  workers
+    .flatMap(({ log }) => log.records())
+    .filter((record) => record.msg === msg && record.key === `default/${name}`)
+    .sort(byTime);
+
+test("one that throws is retried with growing pauses, says so, and recovers", async () => {
+  await create("throws", { mode: "throw" });
+  const found = await kit.until(Probe, at("throws"), isStalled);
+  expect(condition(found, "Stalled")).toMatchObject({
+    reason: "Retrying",
+    message: "the probe was told to throw",
+  });
+  const failures = warnings("throws", "reconcile failed");
+  expect(failures.map(({ failed }) => failed)).toEqual(failures.map((_, i) => i + 1));
+  await change("throws", { mode: "ok" });
+  await kit.until(Probe, at("throws"), (probe) => isReady(probe) && !isStalled(probe));
+});
+
+test("one that gives up gets a condition and a dead letter, no retry, and can be replayed", async () => {
+  await create("terminal", { mode: "terminal" });
+  const found = await kit.until(Probe, at("terminal"), isStalled);
+  expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "ToldSo" });
+  const letters = deadLetters(bus, scope);
+  expect(await letters.get(at("terminal"))).toMatchObject({ reason: "ToldSo", attempts: 1 });
+  expect(runs("terminal")).toHaveLength(1);
+  await replay(ticketQueue(bus, scope, "test"), letters, at("terminal"));
+  await untilRuns("terminal", 2);
+  await change("terminal", { mode: "ok" });
+  await kit.until(Probe, at("terminal"), (probe) => isReady(probe) && !isStalled(probe));
+  await expect.poll(() => letters.get(at("terminal"))).toBeUndefined();
+});
+
+test("one that hangs is broken off at its time limit, and the others are not kept waiting", async () => {
+  await create("hangs", { mode: "hang" });
+  await untilRuns("hangs", 1);
+  await Promise.all(
+    Array.from({ length: 10 }, async (_, i) => {
+      await create(`beside-${i}`, { mode: "ok" });
+      await kit.until(Probe, at(`beside-${i}`), isReady);
+    }),
+  );
+  expect(warnings("hangs", "reconcile failed"), "the hanging one was still at it").toHaveLength(0);
+  const found = await kit.until(Probe, at("hangs"), isStalled);
+  expect(condition(found, "Stalled")?.message).toContain("limit of 4000 ms");
+  await change("hangs", { mode: "ok" });
+  await kit.until(Probe, at("hangs"), isReady);
+});
+
+test("one that returns nonsense fails with what was expected", async () => {
+  await create("nonsense", { mode: "nonsense" });
+  const found = await kit.until(Probe, at("nonsense"), isStalled);
+  expect(condition(found, "Stalled")?.message).toContain('found {"requeueAfter":"soon"}');
+  await change("nonsense", { mode: "ok" });
+  await kit.until(Probe, at("nonsense"), isReady);
+});
+
+test("one whose writes are never the same twice does not wake itself", async () => {
+  await create("stamps", { mode: "stamp" });
+  const first = await kit.until(Probe, at("stamps"), ({ status }) => status?.stamp !== undefined);
+  await create("after-stamps", { mode: "ok" });
+  await kit.until(Probe, at("after-stamps"), isReady);
+  const later = await kit.client.get(Probe, at("stamps"));
+  expect(later.status?.stamp).toBe(first.status?.stamp);
+  expect(runs("stamps")).toHaveLength(1);
+});
+
+test("a fight with another writer is slowed down and shows in a condition", async () => {
+  await create("fights", { mode: "fight", value: 1 });
+  let going = true;
+  const rival = (async () => {
+    while (going) {
+      await kit.until(Probe, at("fights"), (probe) => probe.spec.value === 1 || isStalled(probe));
+      if (isStalled(await kit.client.get(Probe, at("fights")))) going = false;
+      else await change("fights", { value: 0 });
+    }
+  })();
+  const found = await kit.until(Probe, at("fights"), isStalled);
+  await rival;
+  expect(condition(found, "Stalled")?.reason).toBe("HotLoop");
+  await change("fights", { mode: "ok" });
+  await kit.until(Probe, at("fights"), (probe) => isReady(probe) && !isStalled(probe));
+});
+
+test.each([
+  ["kills its worker", "crash"],
+  ["blocks the event loop for ever", "block"],
+] as const)("one that %s is given up after three deaths; its neighbours are reconciled", async (_, mode) => {
+  let going = true;
+  const reviving = Promise.all(
+    workers.map(async (worker) => {
+      while (going) {
+        await worker.exited();
+        // Told to stop while it starts: the end of the test.
+        if (going) await worker.start().catch(() => undefined);
+      }
+    }),
+  );
+  try {
+    await create(`${mode}es`, { mode });
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => create(`${mode}-neighbour-${i}`, { mode: "slow", millis: 50 })),
+    );
+    const found = await kit.until(Probe, at(`${mode}es`), isStalled, 110_000);
+    expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "WorkerCrashed" });
+    for (let i = 0; i < 10; i++) await kit.until(Probe, at(`${mode}-neighbour-${i}`), isReady);
+    const letters = await deadLetters(bus, scope).list();
+    expect(
+      letters.filter(({ letter }) => letter.reason === "WorkerCrashed").map(({ key }) => key.name),
+    ).toContain(`${mode}es`);
+    expect(await deadLetters(bus, scope).get(at(`${mode}-neighbour-0`)), "an innocent one").toBeUndefined();
+    // The first start is no suspect yet; the three that follow are counted.
+    expect(runs(`${mode}es`)).toHaveLength(4);
+  } finally {
+    going = false;
+    await change(`${mode}es`, { mode: "ok" });
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await reviving;
+    await Promise.all(workers.map((worker) => worker.start()));
+  }
+  await kit.until(Probe, at(`${mode}es`), isReady);
+});
+
+test("a paused worker that wakes up after its deadline writes nothing", async () => {
+  const [first, second] = workers as [Replica, Replica];
+  await second.stop();
+  await create("paused", { mode: "slow", millis: 1500 });
+  await first.log.until((line) => line.includes('"default/paused"') && line.includes("probing"));
+  process.kill(first.pid ?? 0, "SIGSTOP");
+  try {
+    await second.start();
+    const found = await kit.until(Probe, at("paused"), isReady);
+    expect(found.status?.by).toBe("worker-2");
+  } finally {
+    process.kill(first.pid ?? 0, "SIGCONT");
+  }
+  await first.log.until((line) => line.includes("ownership lost") && line.includes("paused"));
+  const wrote = first.log.records().filter(({ msg, key }) => msg === "wrote" && key === "default/paused");
+  expect(wrote).toEqual([]);
+  expect((await kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
+});
+
+test("an orderly stop hands back what is under way: nobody waits for a redelivery by timeout", async () => {
+  const [first, second] = workers as [Replica, Replica];
+  await second.stop();
+  await create("handed-over", { mode: "hang" });
+  await first.log.until((line) => line.includes('"default/handed-over"') && line.includes("probing"));
+  const stopped = first.stop("SIGTERM");
+  await second.start();
+  await stopped;
+  expect(first.log.all.at(-1)).toContain('"msg":"stopped"');
+  await second.log.until((line) => line.includes('"default/handed-over"') && line.includes("probing"));
+  await change("handed-over", { mode: "ok" });
+  await first.start();
+  await kit.until(Probe, at("handed-over"), isReady);
+});
+
+test("a delayed request fires though its worker is gone", async () => {
+  await create("delayed", { mode: "later", millis: 6000 });
+  await untilRuns("delayed", 1);
+  await Promise.all(workers.map((worker) => worker.kill()));
+  await Promise.all(workers.map((worker) => worker.start()));
+  await kit.until(Probe, at("delayed"), isReady);
+});

@@ -1,0 +1,236 @@
+/** A kit for tests of the bridge: its replicas with their figures, and what the bus says beside what the API says. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { KV } from "@nats-io/kv";
+import { type Position, positionKey, positionSchema } from "../../bus/bridge/bridge.ts";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { attribute } from "../../bus/events/binding.ts";
+import { publishable, versionOf } from "../../bus/events/kubernetes.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { isConflict, isNotFound } from "../../bus/kube/errors.ts";
+import { type Kind, kindText } from "../../bus/kube/kind.ts";
+import { compareVersions, type ObjectMeta, type Stored } from "../../bus/kube/object.ts";
+import { living, objectStore } from "../../bus/objects/store.ts";
+import { bridgeBucket, keyText, kindSubjects, streams } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { type History, openHistory } from "./history.ts";
+import { type Kit, type Replica, type ReplicaOptions, startKit } from "./kit.ts";
+import { random } from "./random.ts";
+
+/** Path of the function whose kinds the bridges watch: Note, Secret and ConfigMap. */
+export const notesPath = fileURLToPath(new URL("../fixtures/functions/notes.ts", import.meta.url));
+
+const cluster = "default";
+
+/** One life of a bridge. */
+export interface BridgeReplica extends Replica {
+  /** Sum of a metric over the samples that have the labels. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  /** What it counted of a kind. */
+  counts(kind: Kind): Promise<{ lists: number; added: number; modified: number; deleted: number }>;
+  /** Log records with this message and, if given, of this kind. */
+  logged(msg: string, kind?: Kind): Record<string, unknown>[];
+}
+
+/** Notes, bridges and the bus. */
+export interface Bridged {
+  readonly kit: Kit;
+  readonly bus: Bus;
+  /** The bucket of leases and positions. */
+  readonly kv: KV;
+  readonly history: History;
+  /** Starts a bridge of its own name; without `args` for Note, Secret and ConfigMap. */
+  bridge(name: string, options?: ReplicaOptions): Promise<BridgeReplica>;
+  create(name: string, metadata?: Partial<ObjectMeta>, text?: string): Promise<Stored<Note>>;
+  change(name: string, patch?: object): Promise<Stored<Note>>;
+  remove(name: string): Promise<void>;
+  /** The bus has exactly the objects that the API server has, as they are. */
+  untilAgreed(kind: Kind): Promise<void>;
+  /** What the bus remembers about the watch of a kind, once it satisfies the condition. */
+  position(kind: Kind, condition?: (position: Position) => boolean): Promise<Position>;
+  /** They agree, the history has heard of it, and the bridge has saved a position behind it, which it resolves with. */
+  untilSettled(kind: Kind): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const deadlineMillis = 60_000;
+
+/** Starts a platform with the CRD of Note. */
+export async function startBridged(): Promise<Bridged> {
+  const kit = await startKit({ crds: [crdOf(Note)] });
+  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });
+  const kv = await bus.kvm.open(bridgeBucket);
+  const history = await openHistory(bus);
+  const store = objectStore(bus, cluster);
+  const manager = { fieldManager: "test" };
+  const at = (name: string) => ({ namespace: "default", name });
+  let texts = 0;
+
+  /** Objects by name, without what the bus does not have. */
+  const byName = (kind: Kind, objects: readonly Stored[]) =>
+    new Map(
+      objects
+        .map((object) => publishable(kind, { ...object, apiVersion: "", kind: kind.kind }))
+        .map((object) => [keyText({ namespace: "", ...object.metadata }), JSON.stringify(object)]),
+    );
+
+  async function difference(kind: Kind): Promise<string[]> {
+    const [{ items }, entries] = await Promise.all([kit.client.list(kind), store.entries(kind)]);
+    const [api, onBus] = [byName(kind, items), byName(kind, living(entries))];
+    return [...new Set([...api.keys(), ...onBus.keys()])]
+      .filter((name) => api.get(name) !== onBus.get(name))
+      .map((name) => `${name}: the API says ${api.get(name)}, the bus ${onBus.get(name)}`);
+  }
+
+  async function untilAgreed(kind: Kind): Promise<void> {
+    let found: string[] = ["nothing was compared"];
+    for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
+      // A bus or an API server that a test has killed may not answer yet.
+      found = await difference(kind).catch((error) => [String(error)]);
+      if (found.length === 0) return;
+    }
+    throw new Error(`no agreement within ${deadlineMillis} ms. ${found.slice(0, 5).join("\n")}`);
+  }
+
+  async function position(kind: Kind, condition: (position: Position) => boolean = () => true) {
+    let found: unknown;
+    for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
+      const entry = await kv.get(positionKey(cluster, kind));
+      found = entry?.operation === "PUT" ? entry.json() : undefined;
+      const position = positionSchema.safeParse(found).data;
+      if (position && condition(position)) return position;
+    }
+    throw new Error(
+      `no position with ${condition} within ${deadlineMillis} ms; it is ${JSON.stringify(found)}`,
+    );
+  }
+
+  return {
+    kit,
+    bus,
+    kv,
+    history,
+    position,
+    untilAgreed,
+    async bridge(name, options = {}) {
+      return bridgeReplica(await kit.bridge(name, { ...options, args: options.args ?? [notesPath] }));
+    },
+    create: (name, metadata = {}, text = `text ${++texts}`) =>
+      kit.client.create(
+        Note,
+        {
+          apiVersion: "test.denrei.dev/v1",
+          kind: "Note",
+          metadata: { ...at(name), ...metadata },
+          spec: { text },
+        },
+        manager,
+      ),
+    change: (name, patch = { spec: { text: `text ${++texts}` } }) =>
+      kit.client.mergePatch(Note, at(name), patch, manager),
+    remove: (name) => kit.client.delete(Note, at(name), {}),
+    async untilSettled(kind) {
+      await untilAgreed(kind);
+      const last = await bus.jsm.streams.getMessage(streams.objects, {
+        last_by_subj: kindSubjects(cluster, kind),
+      });
+      const { resourceVersion = "0" } = versionOf(attribute(last?.header, "id")) ?? {};
+      if (last) await history.until(() => (history.all.at(-1)?.sequence ?? 0) >= last.seq);
+      const saved = await position(
+        kind,
+        (saved) => saved.state === "watching" && compareVersions(saved.resourceVersion, resourceVersion) >= 0,
+      );
+      return saved.resourceVersion;
+    },
+    async stop() {
+      await bus.nc.close();
+      await kit.stop();
+    },
+  };
+}
+
+function bridgeReplica(replica: Replica): BridgeReplica {
+  const logged = (msg: string, kind?: Kind) =>
+    replica.log
+      .records()
+      .filter((record) => record.msg === msg && (kind === undefined || record.kind === kindText(kind)));
+
+  async function metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    const answer = await fetch(`${logged("starting")[0]?.probes}/metrics`);
+    return (await answer.text())
+      .split("\n")
+      .filter((line) => line.startsWith(`${name}{`))
+      .filter((line) =>
+        Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)),
+      )
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+  }
+
+  return Object.assign(Object.create(replica) as Replica, {
+    metric,
+    logged,
+    async counts(kind: Kind) {
+      const labels = { kind: kindText(kind) };
+      const events = (change: string) => metric("denrei_bridge_events_total", { ...labels, change });
+      const [lists, added, modified, deleted] = await Promise.all([
+        metric("denrei_bridge_lists_total", labels),
+        ...["added", "modified", "deleted"].map(events),
+      ]);
+      return { lists, added, modified, deleted };
+    },
+  }) as BridgeReplica;
+}
+
+/** Writes that go on until `stop`. */
+export interface Churn {
+  /** Resolves when so many more writes were answered with yes. */
+  more(writes: number): Promise<void>;
+  /** Resolves when the last write was answered. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Creates, changes and deletes notes at random, some of them much more often than others, without a pause; while the
+ * API server does not answer it tries again.
+ */
+export function startChurn(
+  { create, change, remove }: Bridged,
+  names: readonly string[],
+  seed = Number(process.env.DENREI_SEED ?? 1),
+): Churn {
+  const next = random(seed);
+  const stopping = new AbortController();
+  let written = 0;
+  let wrote: (() => void) | undefined;
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      const name = names[Math.floor(next() ** 2 * names.length)] ?? "";
+      try {
+        if (next() < 0.1) await remove(name);
+        else await change(name).catch((error) => (isNotFound(error) ? create(name) : Promise.reject(error)));
+        written++;
+        wrote?.();
+      } catch (error) {
+        if (!isNotFound(error) && !isConflict(error)) await sleep(20);
+      }
+    }
+  })();
+  return {
+    async more(writes) {
+      const enough = written + writes;
+      const late = AbortSignal.timeout(deadlineMillis);
+      while (written < enough) {
+        late.throwIfAborted();
+        await new Promise<void>((resolve) => {
+          wrote = resolve;
+        });
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}

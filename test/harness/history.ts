@@ -1,0 +1,97 @@
+/** What OBJECTS tells a subscriber, message by message. */
+import type { Bus } from "../../bus/connect.ts";
+import { attribute } from "../../bus/events/binding.ts";
+import { versionOf } from "../../bus/events/kubernetes.ts";
+import { compareVersions, type Stored } from "../../bus/kube/object.ts";
+import { type GroupKind, type ObjectAddress, parseObjectSubject, streams } from "../../bus/subjects.ts";
+
+/** One message of OBJECTS. */
+export interface Told {
+  readonly subject: string;
+  /** Position in OBJECTS. */
+  readonly sequence: number;
+  readonly at: ObjectAddress & { readonly cluster: string };
+  /** `added`, `modified` or `deleted`. */
+  readonly change: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly object: Stored;
+  /** Headers and payload, as they came. */
+  readonly raw: string;
+}
+
+/** Everything that was told since the stream began. */
+export interface History {
+  readonly all: readonly Told[];
+  /** What was told of a kind, or of one of its objects. */
+  of(kind: GroupKind, name?: string): Told[];
+  /** Resolves when the condition holds; rejects with the last messages when it does not within the time. */
+  until(condition: () => boolean, deadlineMillis?: number): Promise<void>;
+  /** Changes that went backwards: at a version that is not above the one before it on the subject. */
+  disorder(among?: readonly Told[]): string[];
+}
+
+/** Subscribes to the whole stream, in order. It ends with the connection. */
+export async function openHistory({ js }: Bus): Promise<History> {
+  const all: Told[] = [];
+  const checks = new Set<() => void>();
+  const consumer = await js.consumers.get(streams.objects);
+  const messages = await consumer.consume();
+  void (async () => {
+    for await (const message of messages) {
+      const id = versionOf(attribute(message.headers, "id")) ?? { uid: "", resourceVersion: "0" };
+      all.push({
+        ...id,
+        subject: message.subject,
+        sequence: message.seq,
+        at: parseObjectSubject(message.subject),
+        change: attribute(message.headers, "type").split(".").at(-1) ?? "",
+        object: message.json<Stored>(),
+        raw: `${String(message.headers)}\n${message.string()}`,
+      });
+      for (const check of checks) check();
+    }
+  })();
+  const print = ({ subject, change, resourceVersion }: Told) => `${change} ${subject} at ${resourceVersion}`;
+
+  return {
+    all,
+    of: (kind, name) =>
+      all.filter(
+        ({ at }) =>
+          at.kind === kind.kind && at.group === kind.group && (name === undefined || at.name === name),
+      ),
+    until: (condition, deadlineMillis = 60_000) =>
+      new Promise((resolve, reject) => {
+        const end = () => {
+          clearTimeout(timer);
+          checks.delete(check);
+        };
+        const check = () => {
+          if (!condition()) return;
+          end();
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          end();
+          const last = all.slice(-10).map(print).join("\n");
+          reject(
+            new Error(
+              `not told within ${deadlineMillis} ms: ${condition}; the last of ${all.length}:\n${last}`,
+            ),
+          );
+        }, deadlineMillis);
+        checks.add(check);
+        check();
+      }),
+    disorder: (among = all) =>
+      [...Map.groupBy(among, ({ subject }) => subject).values()].flatMap((changes) =>
+        changes.flatMap((change, i) => {
+          const before = changes[i - 1];
+          return before && compareVersions(change.resourceVersion, before.resourceVersion) <= 0
+            ? [`${print(change)} after ${print(before)}`]
+            : [];
+        }),
+      ),
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * A cluster, a bus and replicas for one test file: real parts, thrown away at the end. Files that run side by side
+ * never meet.
+ */
+import { fileURLToPath } from "node:url";
+import { type KubeClient, kubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
+import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { isNotFound } from "../../bus/kube/errors.ts";
+import { installCrds } from "../../bus/kube/install.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { crdManifests } from "../../deploy/generate/crds.ts";
+import { type Child, type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import { functions } from "../../functions/index.ts";
+import { Lines } from "./lines.ts";
+
+/** A replica and what it logs. */
+export interface Replica extends Child {
+  readonly log: Lines;
+  /** `SIGKILL`, without waiting for anything. */
+  kill(): Promise<void>;
+}
+
+/** How to start replicas. */
+export interface ReplicaOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly args?: readonly string[];
+}
+
+/** Everything a test needs. */
+export interface Kit {
+  readonly platform: LocalPlatform;
+  readonly client: KubeClient;
+  /** A worker of the real command line; `functions` are names, or paths of modules under `test/fixtures`. */
+  worker(name: string, functions: readonly string[], options?: ReplicaOptions): Promise<Replica>;
+  bridge(name: string, options?: ReplicaOptions): Promise<Replica>;
+  /** Resolves when the object satisfies the condition; rejects with the object as it is when `signal` aborts. */
+  until<T extends KubeObject>(
+    kind: Kind<T>,
+    at: ObjectName,
+    condition: (object: Stored<T>) => boolean,
+    deadlineMillis?: number,
+  ): Promise<Stored<T>>;
+  /** Resolves when there is no such object. */
+  untilGone(kind: Kind, at: ObjectName, deadlineMillis?: number): Promise<void>;
+  list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
+  stop(): Promise<void>;
+}
+
+const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
+const fixtureProgram = fileURLToPath(new URL("../fixtures/replica.ts", import.meta.url));
+const defaultDeadline = 60_000;
+
+/** Starts a platform with the CRDs of every function (and of `kinds`) installed. */
+export async function startKit(
+  options: {
+    readonly controllerManager?: "run" | "omit";
+    readonly crds?: readonly Record<string, unknown>[];
+  } = {},
+): Promise<Kit> {
+  const platform = await startLocalPlatform({ controllerManager: options.controllerManager ?? "omit" });
+  const connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
+  const client = kubeClient(connection);
+  await installCrds(client, options.crds ?? crdManifests(functions), {
+    fieldManager: "test",
+    signal: AbortSignal.timeout(defaultDeadline),
+  });
+
+  async function replica(name: string, args: string[], { env }: ReplicaOptions): Promise<Replica> {
+    const log = new Lines();
+    // Where the log of the present life begins: what an earlier one said does not count.
+    let life = 0;
+    const child = await platform.spawn({
+      name,
+      command: process.execPath,
+      args,
+      env: {
+        KUBECONFIG: platform.kubeconfigPath,
+        NATS_URL: platform.natsUrl,
+        DENREI_REPLICA: name,
+        DENREI_LOG_LEVEL: "debug",
+        NODE_NO_WARNINGS: "1",
+        VITEST: undefined,
+        ...env,
+      },
+      onLine: (line) => log.push(line),
+      ready: () => log.until((line) => /"msg":"(bridge|worker) ready"/.test(line), defaultDeadline, life),
+      readyMillis: defaultDeadline,
+      graceMillis: 12_000,
+    });
+    return Object.assign(Object.create(child) as Child, {
+      log,
+      kill: () => child.stop("SIGKILL"),
+      start(signal?: AbortSignal) {
+        life = log.all.length;
+        return child.start(signal);
+      },
+    });
+  }
+
+  return {
+    platform,
+    client,
+    worker: (name, fns, more = {}) =>
+      replica(
+        name,
+        fns.some((fn) => fn.endsWith(".ts"))
+          ? [fixtureProgram, "worker", ...fns, ...(more.args ?? [])]
+          : [program, "worker", ...fns, ...(more.args ?? [])],
+        more,
+      ),
+    bridge: (name, more = {}) => {
+      const fixtures = more.args?.some((arg) => arg.endsWith(".ts")) ?? false;
+      return replica(name, [fixtures ? fixtureProgram : program, "bridge", ...(more.args ?? [])], more);
+    },
+    async until(kind, at, condition, deadlineMillis = defaultDeadline) {
+      let last: Stored | undefined;
+      for await (const object of changesOf(client, kind, at, deadlineMillis)) {
+        last = object;
+        if (object !== undefined && condition(object)) return object;
+      }
+      throw new Error(
+        `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; it is ${JSON.stringify(last, null, 2)}`,
+      );
+    },
+    async untilGone(kind, at, deadlineMillis = defaultDeadline) {
+      for await (const object of changesOf(client, kind, at, deadlineMillis))
+        if (object === undefined) return;
+      throw new Error(`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`);
+    },
+    list: async (kind, namespace = "default") => (await client.list(kind, namespace)).items,
+    async stop() {
+      await platform.stop();
+      await connection.close();
+    },
+  };
+}
+
+/** The object now and after each change, undefined while it does not exist; ends at the deadline. */
+async function* changesOf<T extends KubeObject>(
+  client: KubeClient,
+  kind: Kind<T>,
+  at: ObjectName,
+  deadlineMillis: number,
+): AsyncGenerator<Stored<T> | undefined> {
+  const signal = AbortSignal.timeout(deadlineMillis);
+  while (!signal.aborted) {
+    try {
+      const query = { fieldSelector: `metadata.name=${at.name}` };
+      const namespace = at.namespace ?? (kind.scope === "Namespaced" ? "default" : undefined);
+      const { items, metadata } = await client.list(kind, namespace, query, signal);
+      yield items[0];
+      const path = resourcePath(kind, namespace);
+      const watch = { ...query, resourceVersion: metadata.resourceVersion };
+      for await (const { type, object } of await client.watch<T>({ path, query: watch, signal })) {
+        if (type !== "BOOKMARK") yield type === "DELETED" ? undefined : object;
+      }
+    } catch (error) {
+      // An API server that a test has killed comes back.
+      if (!signal.aborted && !isNotFound(error)) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

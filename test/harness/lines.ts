@@ -1,0 +1,45 @@
+/** The lines a process wrote, and waiting for one of them. */
+
+export class Lines {
+  readonly all: string[] = [];
+  readonly #waiting = new Set<(line: string) => void>();
+
+  push(line: string): void {
+    this.all.push(line);
+    for (const waiting of this.#waiting) waiting(line);
+  }
+
+  /** Log records (lines of JSON) so far. */
+  records(): Record<string, unknown>[] {
+    return this.all.flatMap((line) => {
+      try {
+        return [JSON.parse(line) as Record<string, unknown>];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** The first line, from the given one on, past or future, that satisfies the condition. */
+  until(condition: (line: string) => boolean, deadlineMillis = 60_000, from = 0): Promise<string> {
+    const found = this.all.slice(from).find(condition);
+    if (found !== undefined) return Promise.resolve(found);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(check);
+        reject(
+          new Error(
+            `no line satisfied ${condition.toString()} within ${deadlineMillis} ms; the last ones:\n${this.all.slice(-15).join("\n")}`,
+          ),
+        );
+      }, deadlineMillis);
+      const check = (line: string) => {
+        if (!condition(line)) return;
+        clearTimeout(timer);
+        this.#waiting.delete(check);
+        resolve(line);
+      };
+      this.#waiting.add(check);
+    });
+  }
+}

@@ -1,0 +1,29 @@
+/** Publishing objects as the bridge does, for tests of what is behind it. */
+import { openPublisher, type Publisher } from "../../bus/bridge/publisher.ts";
+import type { Bus } from "../../bus/connect.ts";
+import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+
+/** A publisher for one kind of the cluster `test`. */
+export const publisherOf = (bus: Bus, kind: Kind): Promise<Publisher> =>
+  openPublisher({
+    bus,
+    cluster: "test",
+    kind,
+    signal: new AbortController().signal,
+    onPublished: () => undefined,
+  });
+
+/** An object as the API server would have stored it. */
+export const stored = <T extends KubeObject>(
+  kind: Kind<T>,
+  name: string,
+  version: number,
+  spec: T["spec"],
+): Stored<T> =>
+  ({
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: { namespace: "default", name, uid: `uid-of-${name}`, resourceVersion: String(version) },
+    spec,
+  }) as Stored<T>;

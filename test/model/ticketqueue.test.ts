@@ -1,0 +1,203 @@
+/**
+ * The ticket queue's protocol as a small model, and every interleaving of it with crashes. One key, one object whose
+ * version grows; two routers that turn events into requests; two workers that own, read, settle; marks that fall due
+ * at any time. Each state that can be reached is visited (breadth first), so a schedule that loses a wake-up is found.
+ *
+ * The model mirrors bus/queue/queue.ts and the settling order in bus/worker/reconciler.ts. The same invariants are
+ * held against the code itself, on a real server with real processes, in test/queue/processes.test.ts.
+ */
+import { expect, test } from "vitest";
+
+/** What a router does with one event: nothing yet, try the ticket, leave a mark, done. */
+type RouterStep = "idle" | "try" | "mark" | "done";
+/** Where an owner is. */
+type OwnerStep = "idle" | "owns" | "read" | "acked" | "looked";
+
+interface Router {
+  readonly step: RouterStep;
+  readonly version: number;
+}
+
+interface Owner {
+  readonly step: OwnerStep;
+  /** What it read. */
+  readonly saw: number;
+  /** Which marks it found after its ack: versions per router. */
+  readonly found: readonly number[];
+}
+
+interface State {
+  /** Newest version in the object store, and how many more changes may still come. */
+  readonly version: number;
+  readonly changes: number;
+  readonly ticket: "none" | "waiting" | "owned";
+  /** One mark per router: its version, 0 for none. */
+  readonly marks: readonly number[];
+  /** A mark that fell due and was not asked for yet; 0 for none. */
+  readonly due: readonly number[];
+  readonly routers: readonly Router[];
+  readonly owners: readonly Owner[];
+  /** The newest version that a finished reconcile has seen. */
+  readonly reconciled: number;
+  readonly crashes: number;
+}
+
+/** Variants of the protocol: the real one, and mistakes that the model must find. */
+interface Protocol {
+  readonly marksPerRouter: "own" | "shared";
+  readonly dropWhenOwned: "keep" | "drop";
+  readonly markWhenRefused: "mark" | "forget";
+}
+
+const real: Protocol = { marksPerRouter: "own", dropWhenOwned: "keep", markWhenRefused: "mark" };
+const put = <T>(list: readonly T[], at: number, value: T): T[] =>
+  list.map((old, i) => (i === at ? value : old));
+
+function start(changes: number, crashes: number): State {
+  return {
+    version: 0,
+    changes,
+    ticket: "none",
+    marks: [0, 0],
+    due: [0, 0],
+    routers: [
+      { step: "idle", version: 0 },
+      { step: "idle", version: 0 },
+    ],
+    owners: [
+      { step: "idle", saw: 0, found: [] },
+      { step: "idle", saw: 0, found: [] },
+    ],
+    reconciled: 0,
+    crashes,
+  };
+}
+
+/** Every state that one step leads to. */
+function* next(s: State, protocol: Protocol): Generator<State> {
+  // The object changes; the event reaches one of the routers (whichever is free).
+  if (s.changes > 0) {
+    for (const [i, router] of s.routers.entries()) {
+      if (router.step !== "idle" && router.step !== "done") continue;
+      const version = s.version + 1;
+      yield { ...s, version, changes: s.changes - 1, routers: put(s.routers, i, { step: "try", version }) };
+    }
+  }
+  for (const [i, router] of s.routers.entries()) {
+    if (router.step === "try") {
+      if (s.ticket === "none")
+        yield { ...s, ticket: "waiting", routers: put(s.routers, i, { ...router, step: "done" }) };
+      else if (protocol.markWhenRefused === "forget")
+        yield { ...s, routers: put(s.routers, i, { ...router, step: "done" }) };
+      else yield { ...s, routers: put(s.routers, i, { ...router, step: "mark" }) };
+    }
+    if (router.step === "mark") {
+      const slot = protocol.marksPerRouter === "own" ? i : 0;
+      // On the own subject a router never goes back; on a shared one the later publish wins, whatever it says.
+      const version =
+        protocol.marksPerRouter === "own" ? Math.max(s.marks[slot] ?? 0, router.version) : router.version;
+      yield {
+        ...s,
+        marks: put(s.marks, slot, version),
+        routers: put(s.routers, i, { ...router, step: "done" }),
+      };
+    }
+    // A router that dies: its event is delivered again.
+    if (s.crashes > 0 && (router.step === "try" || router.step === "mark")) {
+      yield { ...s, crashes: s.crashes - 1, routers: put(s.routers, i, { ...router, step: "try" }) };
+    }
+  }
+  // A mark falls due; the relay asks, and marks again when it is refused.
+  for (const [i, mark] of s.marks.entries()) {
+    if (mark > 0 && s.due[i] === 0) yield { ...s, marks: put(s.marks, i, 0), due: put(s.due, i, mark) };
+  }
+  for (const [i, due] of s.due.entries()) {
+    if (due === 0) continue;
+    if (s.ticket === "none") yield { ...s, ticket: "waiting", due: put(s.due, i, 0) };
+    else yield { ...s, marks: put(s.marks, i, Math.max(s.marks[i] ?? 0, due)), due: put(s.due, i, 0) };
+  }
+  for (const [i, owner] of s.owners.entries()) {
+    const become = (change: Partial<Owner>) => put(s.owners, i, { ...owner, ...change });
+    if (owner.step === "idle" && s.ticket === "waiting") {
+      yield { ...s, ticket: "owned", owners: become({ step: "owns" }) };
+    }
+    if (owner.step === "owns") yield { ...s, owners: become({ step: "read", saw: s.version }) };
+    if (owner.step === "read") {
+      yield {
+        ...s,
+        ticket: "none",
+        reconciled: Math.max(s.reconciled, owner.saw),
+        owners: become({ step: "acked" }),
+      };
+    }
+    if (owner.step === "acked") yield { ...s, owners: become({ step: "looked", found: [...s.marks] }) };
+    if (owner.step === "looked") {
+      const open = owner.found.some((version) => version > owner.saw);
+      const idle = become({ step: "idle", saw: 0, found: [] });
+      // Purged are the marks that were found, not those that came since.
+      const purged = s.marks.map((mark, at) => (mark === owner.found[at] ? 0 : mark));
+      if (!open) yield { ...s, marks: purged, owners: idle };
+      else if (s.ticket === "none") yield { ...s, ticket: "waiting", marks: purged, owners: idle };
+      else yield { ...s, marks: protocol.dropWhenOwned === "keep" ? s.marks : purged, owners: idle };
+    }
+    // An owner that dies: before its ack the ticket is delivered again, after it nothing is.
+    if (s.crashes > 0 && owner.step !== "idle") {
+      const ticket = owner.step === "owns" || owner.step === "read" ? "waiting" : s.ticket;
+      yield { ...s, crashes: s.crashes - 1, ticket, owners: become({ step: "idle", saw: 0, found: [] }) };
+    }
+  }
+}
+
+/** Visits every reachable state; returns the first history that breaks an invariant. */
+function explore(
+  protocol: Protocol,
+  changes: number,
+  crashes: number,
+): { states: number; broken?: string[] } {
+  const first = start(changes, crashes);
+  const cameFrom = new Map<string, string | undefined>([[JSON.stringify(first), undefined]]);
+  let frontier = [first];
+  const history = (state: State): string[] => {
+    const out: string[] = [];
+    for (let at: string | undefined = JSON.stringify(state); at !== undefined; at = cameFrom.get(at))
+      out.unshift(at);
+    return out;
+  };
+  while (frontier.length > 0) {
+    const found: State[] = [];
+    for (const state of frontier) {
+      const owning = state.owners.filter(({ step }) => step === "owns" || step === "read").length;
+      if (owning > 1) return { states: cameFrom.size, broken: ["two owners", ...history(state)] };
+      let steps = 0;
+      for (const after of next(state, protocol)) {
+        steps++;
+        const key = JSON.stringify(after);
+        if (cameFrom.has(key)) continue;
+        cameFrom.set(key, JSON.stringify(state));
+        found.push(after);
+      }
+      if (steps === 0 && state.reconciled < state.version) {
+        return { states: cameFrom.size, broken: ["a wake-up was lost", ...history(state)] };
+      }
+    }
+    frontier = found;
+  }
+  return { states: cameFrom.size };
+}
+
+test("the protocol keeps its invariants in every interleaving of three changes and two crashes", () => {
+  const { states, broken } = explore(real, 3, 2);
+  expect(broken?.join("\n")).toBeUndefined();
+  expect(states).toBeGreaterThan(10_000);
+});
+
+test.each<[string, Protocol]>([
+  ["forgetting a refused request", { ...real, markWhenRefused: "forget" }],
+  [
+    "one mark for all routers, so that an older one replaces a newer one",
+    { ...real, marksPerRouter: "shared" },
+  ],
+  ["dropping marks that another owner has yet to judge", { ...real, dropWhenOwned: "drop" }],
+])("the model finds the mistake: %s", (_, protocol) => {
+  expect(explore(protocol, 3, 0).broken?.[0]).toBe("a wake-up was lost");
+});
