@@ -40,7 +40,10 @@ export async function sing(
     until[step] = true;
     if (until.kiyoshi && until.recorded) over.resolve("over");
   };
-  let name = "";
+  // The first words may be told before the creation is answered, and whose they are is known only then.
+  let name: string | undefined;
+  const early: (() => void)[] = [];
+  const whenNamed = (tell: () => void): void => (name === undefined ? void early.push(tell) : tell());
   let troubled = 0;
   const onTrouble = (error: Error | undefined): void => {
     // The end and the new start of an API server of our own are told anyway.
@@ -60,22 +63,29 @@ export async function sing(
     if (object.kind === "Kiyoshi" && hikawa === name) reached("kiyoshi");
   };
   const followed = await Promise.all([
-    ...[Zundoko, Kiyoshi].map((kind) => follow({ ...common, kind: kind as Kind<Saying>, each })),
+    ...[Zundoko, Kiyoshi].map((kind) =>
+      follow({
+        ...common,
+        kind: kind as Kind<Saying>,
+        each: (type, object) => whenNamed(() => each(type, object)),
+      }),
+    ),
     follow({
       ...common,
       kind: Hikawa,
-      each(type, { metadata, status }) {
-        if (metadata.name !== name) return;
-        if (type === "DELETED") over.resolve("deleted");
-        else if (status?.kiyoshied) reached("recorded");
-      },
+      each: (type, { metadata, status }) =>
+        whenNamed(() => {
+          if (metadata.name !== name) return;
+          if (type === "DELETED") over.resolve("deleted");
+          else if (status?.kiyoshied) reached("recorded");
+        }),
     }),
   ]);
   const ended = Promise.all(followed.map((one) => one.ended));
 
-  const sample = await createSample(stage, (next) => {
-    name = next;
-  });
+  const sample = await createSample(stage);
+  name = sample.metadata.name;
+  for (const tell of early.splice(0)) tell();
   try {
     const outcome = await Promise.race([over.promise, ended]);
     if (signal.aborted) return;
@@ -102,14 +112,10 @@ function singer(replicas: readonly string[]): (object: Stored<Saying>) => string
 }
 
 /** Creates the sample, under another name if somebody's own cluster has one already. */
-async function createSample(
-  { client, origin, directory }: Stage,
-  onName: (name: string) => void,
-): Promise<Stored<Hikawa>> {
+async function createSample({ client, origin, directory }: Stage): Promise<Stored<Hikawa>> {
   const sample = parse(await readFile(sampleFile, "utf8")) as Hikawa;
   const { namespace } = client.connection;
   const create = (name: string) => {
-    onName(name);
     const metadata = { ...sample.metadata, name, namespace };
     return client.create(Hikawa, { ...sample, metadata }, { fieldManager: "denrei-cli" });
   };
