@@ -3,7 +3,14 @@
 import { readFile } from "node:fs/promises";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
-import { connect, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+} from "@nats-io/transport-node";
+import { type Inbox, openInbox } from "./inbox.ts";
+import { redacted } from "./redact.ts";
 
 /** A connection and its JetStream clients. */
 export interface Bus {
@@ -11,11 +18,12 @@ export interface Bus {
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   readonly kvm: Kvm;
+  readonly inbox: Inbox;
 }
 
 /** How to reach the bus. */
 export interface BusAddress {
-  /** Comma-separated `nats://` or `tls://` URLs. */
+  /** Comma-separated `nats://` or `tls://` URLs; with `user:password@` or `token@` in the first one that has it. */
   readonly url: string;
   /** Shown to operators by the server: `denrei-worker`, say. */
   readonly name: string;
@@ -37,11 +45,11 @@ export class BusUnreachableError extends Error {
  * answers within the time or when JetStream is off.
  */
 export async function connectBus(address: BusAddress): Promise<Bus> {
-  const servers = address.url.split(",").map((server) => server.trim());
+  const shown = redacted(address.url);
   let nc: NatsConnection;
   try {
     nc = await connect({
-      servers,
+      ...serversOf(address.url),
       name: address.name,
       timeout: address.timeoutMillis ?? 5000,
       maxReconnectAttempts: -1,
@@ -58,7 +66,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
     });
   } catch (error) {
     throw new BusUnreachableError(
-      `expected a NATS server at ${address.url}, but ${reason(error)}. Start one with JetStream enabled ` +
+      `expected a NATS server at ${shown}, but ${reason(error)}. Start one with JetStream enabled ` +
         "(nats-server -js), or set --nats-url or NATS_URL to one that runs.",
       { cause: error },
     );
@@ -66,14 +74,34 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
   try {
     const jsm = await jetstreamManager(nc);
     const js = jetstream(nc);
-    return { nc, js, jsm, kvm: new Kvm(js) };
+    return { nc, js, jsm, kvm: new Kvm(js), inbox: openInbox(nc) };
   } catch (error) {
     await nc.close();
     throw new BusUnreachableError(
-      `the NATS server at ${address.url} answers, but JetStream does not (${reason(error)}). ` +
+      `the NATS server at ${shown} answers, but JetStream does not (${reason(error)}). ` +
         "Start it with JetStream enabled (nats-server -js -sd <folder>), and check the account's limits.",
       { cause: error },
     );
+  }
+}
+
+/** What the client library reads from URLs, and what it leaves out: who we are. */
+function serversOf(text: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
+  const urls = text.split(",").map((server) => /^(.*:\/\/)?(?:([^@]*)@)?(.*)$/.exec(server.trim()) ?? []);
+  const servers = urls.map(([, scheme = "", , host = ""]) => scheme + host);
+  const [user = "", ...pass] = urls.find(([, , who]) => who !== undefined)?.[2]?.split(":") ?? [];
+  if (user === "") return { servers };
+  return pass.length === 0
+    ? { servers, token: unescaped(user) }
+    : { servers, user: unescaped(user), pass: unescaped(pass.join(":")) };
+}
+
+/** A percent sign that begins no escape stands for itself. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

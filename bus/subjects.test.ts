@@ -51,12 +51,13 @@ test("key subjects - every space reads back as the same function, cluster and ke
   fc.assert(
     fc.property(name, fc.option(name, { nil: "" }), (object, namespace) => {
       const key = { namespace, name: object };
+      const mark = { object: "uid", replica: object, version: "7" };
       for (const subject of [
         work.ticket(scope, key),
         work.timer(scope, key),
         work.timerDue(scope, key),
-        work.mark(scope, key, "uid"),
-        work.markDue(scope, key, "uid"),
+        work.mark(scope, key, mark),
+        work.markDue(scope, key, mark),
         work.deadLetter(scope, key),
         work.crashes(scope, key),
       ]) {

@@ -146,9 +146,21 @@ const keyed = (space: string, scope: QueueScope, key: ObjectKey): string =>
   `${space}.${tokens(scope.fn, scope.cluster, key.namespace, key.name)}`;
 const scoped = (space: string, scope: QueueScope): string => `${space}.${tokens(scope.fn, scope.cluster)}.>`;
 
+/** What a mark is about: the change, and the replica that saw it. */
+export interface MarkName {
+  /** The uid of the object that changed, or whatever else names a cause. */
+  readonly object: string;
+  readonly replica: string;
+  /** The version of the object; empty where there is none. */
+  readonly version: string;
+}
+
+const markTokens = ({ object, replica, version }: MarkName): string =>
+  tokens(`${object}@${replica}`, version);
+
 /**
  * Subjects that carry a function and a key: `<space>.<function>.<cluster>.<namespace>.<name>`.
- * `marks` have one token more, the object that changed.
+ * `marks` have two tokens more: the changed object at the replica that saw it, and the object's version.
  */
 export const work = {
   ticket: (scope: QueueScope, key: ObjectKey) => keyed("work", scope, key),
@@ -157,12 +169,15 @@ export const work = {
   timers: (scope: QueueScope) => scoped("timers.at", scope),
   timerDue: (scope: QueueScope, key: ObjectKey) => keyed("timers.due", scope, key),
   timersDue: (scope: QueueScope) => scoped("timers.due", scope),
-  mark: (scope: QueueScope, key: ObjectKey, object: string) =>
-    `${keyed("marks.at", scope, key)}.${token(object)}`,
-  marksOf: (scope: QueueScope, key: ObjectKey) => `${keyed("marks.at", scope, key)}.*`,
+  mark: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
+    `${keyed("marks.at", scope, key)}.${markTokens(name)}`,
+  /** The marks of every version of one object that one replica saw. */
+  marksOfObject: (scope: QueueScope, key: ObjectKey, { object, replica }: Omit<MarkName, "version">) =>
+    `${keyed("marks.at", scope, key)}.${token(`${object}@${replica}`)}.*`,
+  marksOf: (scope: QueueScope, key: ObjectKey) => `${keyed("marks.at", scope, key)}.*.*`,
   marks: (scope: QueueScope) => scoped("marks.at", scope),
-  markDue: (scope: QueueScope, key: ObjectKey, object: string) =>
-    `${keyed("marks.due", scope, key)}.${token(object)}`,
+  markDue: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
+    `${keyed("marks.due", scope, key)}.${markTokens(name)}`,
   marksDue: (scope: QueueScope) => scoped("marks.due", scope),
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),

@@ -120,20 +120,21 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const message = fitting(subject, event, change);
     if (message === undefined) return;
     // The changes of one chunk of the watch travel in one write.
-    await turn();
+    const later = turn();
+    if (later !== undefined) await later;
     for (;;) {
       const before = known.get(subject);
       if (before && !isNews(before, version, change)) return;
       options.assertHeld?.();
       try {
-        const ack = await publishUntilAnswered(bus, subject, message.data, {
+        const sequence = await publishUntilAnswered(bus, subject, message.data, {
           headers: message.headers,
-          expect: { lastSubjectSequence: before?.sequence ?? 0 },
+          lastSubjectSequence: before?.sequence ?? 0,
           ...(change === "deleted" && { ttl: tombstoneTtl }),
           signal,
-          ...(options.observe && { observe: options.observe }),
+          observe: options.observe,
         });
-        known.set(subject, { ...version, deleted: change === "deleted", sequence: ack.seq });
+        known.set(subject, { ...version, deleted: change === "deleted", sequence });
         options.onPublished(change);
         return;
       } catch (error) {
@@ -242,16 +243,27 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   };
 }
 
+let inTurn = false;
 let nextTurn: Promise<void> | undefined;
-/** Resolves in the next turn of the event loop, for everybody who asked in this one. */
-function turn(): Promise<void> {
-  nextTurn ??= new Promise((resolve) => {
-    setImmediate(() => {
-      nextTurn = undefined;
-      resolve();
+/**
+ * Makes all but the first one who asks in a turn of the event loop wait for the next, which they begin together: a lone
+ * change is not kept waiting, and the rest of a burst is written at once.
+ */
+function turn(): Promise<void> | undefined {
+  if (inTurn) {
+    nextTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        nextTurn = undefined;
+        resolve();
+      });
     });
+    return nextTurn;
+  }
+  inTurn = true;
+  setImmediate(() => {
+    inTurn = false;
   });
-  return nextTurn;
+  return undefined;
 }
 
 /** A deletion is news at the version the bus already has, too: lists tell it at their own version. */

@@ -2,12 +2,12 @@
  * The object store: the latest version of every watched object, read from OBJECTS. One shared informer cache for all
  * functions and all replicas, so a worker keeps nothing in memory.
  */
-import type { StoredMsg } from "@nats-io/jetstream";
 import type { Bus } from "../connect.ts";
 import { attribute } from "../events/binding.ts";
 import { isDeletion, versionOf } from "../events/kubernetes.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type KubeObject, type Stored } from "../kube/object.ts";
+import { type LastValue, lastValuesOf } from "../lastvalues.ts";
 import {
   childrenSubjects,
   familySubjects,
@@ -17,7 +17,6 @@ import {
   streams,
   token,
 } from "../subjects.ts";
-import { type LastValue, lastValuesOf } from "./lastvalues.ts";
 
 /** What the store holds for one subject. Of a deleted object the last known state is kept for some days. */
 export interface Entry<T extends KubeObject = KubeObject> {
@@ -43,45 +42,19 @@ export interface ObjectStore {
   entry<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Entry<T> | undefined>;
   /** Entries of the objects of a kind that the owner controls, tombstones included, in no order. */
   childEntries<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Entry<T>[]>;
-  /**
-   * An object by name and the children of every kind that it controls, in one read. Undefined when they are too many for
-   * that.
-   */
-  family<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, uid: string): Promise<Family<T> | undefined>;
+  /** An object by name and the children of every kind that it controls, in one read. */
+  family<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, uid: string): Promise<Family<T>>;
   /** Every entry of a kind, optionally of one namespace, tombstones included. */
   entries<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Entry<T>[]>;
 }
 
-/** The server answers at most so many subjects to one multi-subject read. */
-const maxSubjects = 1024;
-
 /** Opens the object store of a cluster. */
-export function objectStore({ nc, jsm }: Pick<Bus, "nc" | "jsm">, cluster: string): ObjectStore {
-  const lastValues = lastValuesOf(nc, streams.objects);
+export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectStore {
+  const lastValues = lastValuesOf(bus, streams.objects);
 
   /** Last message of every subject that matches. */
-  async function read<T extends KubeObject>(filter: string): Promise<Entry<T>[]> {
-    const found = await lastValues(filter);
-    return found === "too many" ? readPages(filter) : found.map((value) => entryOf<T>(value));
-  }
-
-  async function readPages<T extends KubeObject>(filter: string): Promise<Entry<T>[]> {
-    const entries: Entry<T>[] = [];
-    for (let seq = 1; ; seq = (entries.at(-1)?.sequence ?? 0) + 1) {
-      const before = entries.length;
-      try {
-        const page = await jsm.direct.getBatch(streams.objects, {
-          seq,
-          next_by_subj: filter,
-          batch: maxSubjects,
-        });
-        for await (const message of page) entries.push(entryOf<T>(directValue(message)));
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-      if (entries.length - before < maxSubjects) return entries;
-    }
-  }
+  const read = async <T extends KubeObject>(filter: string): Promise<Entry<T>[]> =>
+    (await lastValues(filter)).map((value) => entryOf<T>(value));
 
   return {
     async entry(kind, key) {
@@ -95,7 +68,6 @@ export function objectStore({ nc, jsm }: Pick<Bus, "nc" | "jsm">, cluster: strin
         objectByName(cluster, kind, key),
         familySubjects(cluster, key.namespace, uid),
       );
-      if (found === "too many") return undefined;
       const owner = `.${token(uid)}.`;
       const self: Entry<T>[] = [];
       const children: Entry[] = [];
@@ -126,7 +98,7 @@ function newest<T extends KubeObject>(entries: Entry<T>[]): Entry<T> | undefined
 function entryOf<T extends KubeObject>(value: LastValue): Entry<T> {
   const version = versionOf(attribute(value.headers, "id"));
   return {
-    object: value.json<Stored<T>>(),
+    object: JSON.parse(value.string()) as Stored<T>,
     deleted: isDeletion(attribute(value.headers, "type")),
     uid: version?.uid ?? "",
     resourceVersion: version?.resourceVersion ?? "0",
@@ -134,12 +106,3 @@ function entryOf<T extends KubeObject>(value: LastValue): Entry<T> {
     sequence: value.sequence,
   };
 }
-
-const directValue = (message: StoredMsg): LastValue => ({
-  subject: message.subject,
-  sequence: message.seq,
-  headers: message.header,
-  json: <T>() => message.json<T>(),
-});
-
-const isNotFound = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === 404;

@@ -1,7 +1,7 @@
 /** Settings: flags, then environment, then defaults. */
 import { describe, expect, test } from "vitest";
+import { redacted } from "../redact.ts";
 import { defaultOf, flagOf, readSettings, variableOf } from "./config.ts";
-import { redacted } from "./redact.ts";
 
 describe("a setting", () => {
   const read = (flags: Record<string, unknown>, env: Record<string, string>) =>

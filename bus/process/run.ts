@@ -3,11 +3,11 @@ import { type Logger, pino } from "pino";
 import { Counter, collectDefaultMetrics, Registry } from "prom-client";
 import { type Bus, connectBus } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { redacted } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
 import { connectCluster } from "./cluster.ts";
 import type { ProcessSettings } from "./config.ts";
 import { startProbes } from "./http.ts";
-import { redacted } from "./redact.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { watchEventLoop } from "./watchdog.ts";
 

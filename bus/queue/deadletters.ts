@@ -33,8 +33,13 @@ export interface DeadLetters {
   put(key: ObjectKey, letter: DeadLetter): Promise<void>;
   get(key: ObjectKey): Promise<DeadLetter | undefined>;
   list(): Promise<AddressedDeadLetter[]>;
-  /** Takes a letter away: the object was reconciled after all, or the letter was replayed. */
+  /** Takes a letter away: the object was reconciled after all. */
   remove(key: ObjectKey): Promise<void>;
+  /**
+   * Asks for the reconcile of a letter's object again and takes the letter away: this one, and not the one that the
+   * worker may have written by then, because it gave up again.
+   */
+  replay(queue: TicketQueue, key: ObjectKey): Promise<void>;
   /**
    * Counts a start of a reconcile whose predecessor never ended, and returns how many there were. A worker that
    * survives calls {@link DeadLetters.survived}; one that is killed by the object can not.
@@ -47,10 +52,10 @@ export interface DeadLetters {
 const crashTtl = "1h";
 
 /** Opens the dead letters of a function. */
-export function deadLetters(bus: Pick<Bus, "js" | "jsm">, scope: QueueScope): DeadLetters {
+export function deadLetters(bus: Pick<Bus, "inbox" | "jsm">, scope: QueueScope): DeadLetters {
   const last = (subject: string) => bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
-  const purge = async (filter: string) => {
-    await bus.jsm.streams.purge(streams.deadLetters, { filter });
+  const purge = async (filter: string, before?: number) => {
+    await bus.jsm.streams.purge(streams.deadLetters, { filter, ...(before && { seq: before }) });
   };
   return {
     async put(key, letter) {
@@ -85,6 +90,12 @@ export function deadLetters(bus: Pick<Bus, "js" | "jsm">, scope: QueueScope): De
       }
     },
     remove: (key) => purge(work.deadLetter(scope, key)),
+    async replay(queue, key) {
+      const subject = work.deadLetter(scope, key);
+      const letter = await last(subject);
+      await queue.request(key, newRequest({ type: "replay" }));
+      if (letter !== null) await purge(subject, letter.seq + 1);
+    },
     async countStart(key) {
       const subject = work.crashes(scope, key);
       const before = await last(subject);
@@ -94,10 +105,4 @@ export function deadLetters(bus: Pick<Bus, "js" | "jsm">, scope: QueueScope): De
     },
     survived: (key) => purge(work.crashes(scope, key)),
   };
-}
-
-/** Asks for the reconcile of a dead letter's object again and takes the letter away. */
-export async function replay(queue: TicketQueue, letters: DeadLetters, key: ObjectKey): Promise<void> {
-  await queue.request(key, newRequest({ type: "replay" }));
-  await letters.remove(key);
 }

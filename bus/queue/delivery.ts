@@ -1,5 +1,6 @@
 /** A message that a durable consumer handed to this process, and the ways to answer it. */
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import type { Bus } from "../connect.ts";
 
 /** How long the server may take to confirm an answer, in milliseconds. */
 const confirmMillis = 2000;
@@ -41,13 +42,13 @@ function acknowledge(nc: NatsConnection, reply: string): void {
 }
 
 /** Reads a message of a pull consumer. Its reply subject carries the delivery's numbers (ADR-15). */
-export function deliveryOf(nc: NatsConnection, message: Msg): Delivery {
+export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Msg): Delivery {
   const reply = message.reply ?? "";
   const parts = reply.split(".");
   // $JS.ACK.<stream>.<consumer>.… or, with a domain and an account hash in front, two tokens more.
   const start = parts.length > 9 ? 6 : 4;
   const confirm = async (answer: string): Promise<void> => {
-    await nc.request(reply, answer, { timeout: confirmMillis });
+    await inbox.request(reply, answer, { timeoutMillis: confirmMillis });
   };
   return {
     subject: message.subject,

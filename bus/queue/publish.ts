@@ -1,8 +1,7 @@
 /** Publishing that is retried until it is answered: a lost answer must never lose a request. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PubAck } from "@nats-io/jetstream";
-import { JetStreamApiError, type JetStreamPublishOptions } from "@nats-io/jetstream";
-import { errors } from "@nats-io/transport-node";
+import { type ApiError, JetStreamApiError } from "@nats-io/jetstream";
+import { errors, headers, type Msg, type MsgHdrs } from "@nats-io/transport-node";
 import type { Bus } from "../connect.ts";
 
 /** `err_code` of a message that the stream could not store; the description says why. */
@@ -24,25 +23,56 @@ const isFinal = (error: unknown): boolean =>
 /** How a publish that keeps failing is told to the operator. */
 export type PublishObserver = (failure: { subject: string; tries: number; error: Error }) => void;
 
+/** What a publish may ask of the stream beside storing the message. */
+export interface PublishOptions {
+  readonly headers?: MsgHdrs | undefined;
+  /** Compare-and-set: the last message of the subject has this sequence; 0 for none. */
+  readonly lastSubjectSequence?: number;
+  /** How long the message is kept: NATS duration text. */
+  readonly ttl?: string;
+  /** A message schedule: stored now, delivered to the target's subject at that time. */
+  readonly schedule?: { readonly at: Date; readonly target: string };
+  readonly signal?: AbortSignal | undefined;
+  readonly observe?: PublishObserver | undefined;
+}
+
+/** Header names: ADR-22 (expectations), ADR-43 (TTL), ADR-51 (schedules) of nats-architecture-and-design. */
+function headersOf({
+  headers: given,
+  lastSubjectSequence,
+  ttl,
+  schedule,
+}: PublishOptions): MsgHdrs | undefined {
+  if (given === undefined && lastSubjectSequence === undefined && ttl === undefined && schedule === undefined)
+    return undefined;
+  const all = given ?? headers();
+  if (lastSubjectSequence !== undefined)
+    all.set("Nats-Expected-Last-Subject-Sequence", String(lastSubjectSequence));
+  if (ttl !== undefined) all.set("Nats-TTL", ttl);
+  if (schedule !== undefined) {
+    all.set("Nats-Schedule", `@at ${schedule.at.toISOString()}`);
+    all.set("Nats-Schedule-Target", schedule.target);
+  }
+  return all;
+}
+
 /**
  * Publishes and waits for the answer; on timeouts, lost connections and passing refusals it tries again, for ever,
- * with growing pauses up to two seconds. Throws when the server refuses for good, when the subject is taken
- * ({@link isSubjectTaken}), or with the reason of `signal`.
+ * with growing pauses up to two seconds. Resolves with the message's sequence. Throws when the server refuses for good,
+ * when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
  */
 export async function publishUntilAnswered(
-  { js }: Pick<Bus, "js">,
+  { inbox }: Pick<Bus, "inbox">,
   subject: string,
   data: string,
-  options: Partial<JetStreamPublishOptions> & {
-    signal?: AbortSignal | undefined;
-    observe?: PublishObserver;
-  } = {},
-): Promise<PubAck> {
-  const { signal, observe, ...publish } = options;
+  options: PublishOptions = {},
+): Promise<number> {
+  const { signal, observe } = options;
+  const headers = headersOf(options);
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
     try {
-      return await js.publish(subject, data, publish);
+      return sequenceIn(await inbox.request(subject, data, { headers }));
     } catch (error) {
       if (isSubjectTaken(error) || isFinal(error)) throw error;
       observe?.({ subject, tries, error: error as Error });
@@ -51,4 +81,11 @@ export async function publishUntilAnswered(
       });
     }
   }
+}
+
+/** Reads a stream's answer to a publish; throws what it refuses with. */
+function sequenceIn(answer: Msg): number {
+  const { seq, error } = answer.json<{ seq: number; error?: ApiError }>();
+  if (error !== undefined) throw new JetStreamApiError(error);
+  return seq;
 }

@@ -7,12 +7,13 @@
  * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createInbox, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import { createInbox, type Msg } from "@nats-io/transport-node";
+import type { Bus } from "../connect.ts";
 import { type Delivery, deliveryOf } from "./delivery.ts";
 
 /** What to pull and how much at a time. */
 export interface PullOptions {
-  readonly nc: NatsConnection;
+  readonly bus: Pick<Bus, "nc" | "inbox">;
   readonly stream: string;
   readonly consumer: string;
   /** Messages handled at once. */
@@ -37,7 +38,8 @@ const graceMillis = 1000;
 const refusedPauseMillis = 250;
 
 /** Starts pulling. */
-export function startPull({ nc, stream, consumer, slots, handle, onRefused }: PullOptions): Pull {
+export function startPull({ bus, stream, consumer, slots, handle, onRefused }: PullOptions): Pull {
+  const { nc } = bus;
   const inbox = createInbox();
   // Messages carry the subject they were stored under, not the pull they answer, so only their sum is known.
   let open = 0;
@@ -120,7 +122,7 @@ export function startPull({ nc, stream, consumer, slots, handle, onRefused }: Pu
       return;
     }
     open = Math.max(0, open - 1);
-    const delivery = deliveryOf(nc, message);
+    const delivery = deliveryOf(bus, message);
     if (state === "stopping") {
       delivery.handBack();
       idle?.();

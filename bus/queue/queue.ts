@@ -6,17 +6,17 @@
  * has given the ticket back, drops those it has seen the change of, and asks again for the rest. A mark is a message
  * schedule, so one that nobody looks at falls due and is asked for by the relay: the net under every race and crash.
  *
- * Marks are per changed object *and* per replica that saw the change. Events of one object may be handled by two
- * replicas at once, and on a shared subject the older mark could replace the newer one and be dropped as seen.
+ * A mark has a subject of its own: per changed object, per version, and per replica that saw the change. On a subject
+ * that versions share a newer mark could be lost: when a schedule fires, the server purges its subject, and with it
+ * whatever was stored there since. A replica takes away its own older marks of an object, so that they do not pile up.
  */
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
-import { type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
+import { lastValuesOf } from "../lastvalues.ts";
+import { Recent } from "../recent.ts";
+import { type MarkName, type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";
-import { parseRequest, type Request, subjectOfCause } from "./request.ts";
-
-/** When a mark falls due, in milliseconds: long enough that the owner has usually looked before. */
-const markMillis = 1000;
+import { type Cause, parseRequest, type Request, subjectOfCause } from "./request.ts";
 
 /** A mark that was found beside a key. */
 export interface Mark {
@@ -41,20 +41,31 @@ export interface TicketQueue {
 }
 
 /** A mark is covered when its object was seen at the mark's version or a later one. */
-export function isCovered({ cause }: Request, seen: Seen): boolean {
-  if (cause.type !== "object") return false;
-  const version = seen.get(cause.uid);
-  return version !== undefined && compareVersions(version, cause.resourceVersion) >= 0;
+export function isCovered({ cause, also = [] }: Request, seen: Seen): boolean {
+  return [cause, ...also].every((change) => {
+    if (change.type !== "object") return false;
+    const version = seen.get(change.uid);
+    return version !== undefined && compareVersions(version, change.resourceVersion) >= 0;
+  });
 }
 
-/** Opens a function's queue. `replica` tells this process's marks from others'. */
+/** Whose queue it is, and who is told. */
+export interface TicketQueueOptions {
+  /** Tells this process's marks from others'. */
+  readonly replica: string;
+  readonly observe?: PublishObserver;
+  /** When a mark falls due, in milliseconds: long enough that the owner has usually looked before. */
+  readonly markMillis?: number;
+}
+
+/** Opens a function's queue. */
 export function ticketQueue(
-  bus: Pick<Bus, "js" | "jsm">,
+  bus: Pick<Bus, "inbox" | "jsm">,
   scope: QueueScope,
-  replica: string,
-  observe?: PublishObserver,
+  { replica, observe, markMillis = 1000 }: TicketQueueOptions,
 ): TicketQueue {
-  const newest = newestMarks();
+  const marked = recentMarks(2 * markMillis);
+  const lastMarks = lastValuesOf(bus, streams.timers);
 
   async function tryTicket(
     key: ObjectKey,
@@ -64,7 +75,7 @@ export function ticketQueue(
     try {
       await publishUntilAnswered(bus, work.ticket(scope, key), JSON.stringify(request), {
         signal,
-        ...(observe && { observe }),
+        observe,
       });
       return true;
     } catch (error) {
@@ -74,16 +85,18 @@ export function ticketQueue(
   }
 
   async function mark(key: ObjectKey, request: Request, signal: AbortSignal | undefined): Promise<void> {
-    const changed = newest.of(request);
-    const object = `${subjectOfCause(changed.cause)}@${replica}`;
-    await publishUntilAnswered(bus, work.mark(scope, key, object), JSON.stringify(changed), {
-      schedule: {
-        specification: new Date(Date.now() + markMillis),
-        target: work.markDue(scope, key, object),
-      },
+    const name = markName(request.cause, replica);
+    const versions = work.marksOfObject(scope, key, name);
+    const hasOlder = marked.note(versions, name.version);
+    const seq = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
+      schedule: { at: new Date(Date.now() + markMillis), target: work.markDue(scope, key, name) },
       signal,
-      ...(observe && { observe }),
+      observe,
     });
+    // A newer one that is under way may have come before this one, and takes this one away itself.
+    if (!hasOlder || !marked.isNewest(versions, name.version)) return;
+    // One that stays falls due, and a needless reconcile is all it costs.
+    await bus.jsm.streams.purge(streams.timers, { filter: versions, seq }).catch(() => undefined);
   }
 
   return {
@@ -97,16 +110,8 @@ export function ticketQueue(
       return (await tryTicket(key, request, signal)) ? "accepted" : "owned";
     },
     async marks(key) {
-      const filter = work.marksOf(scope, key);
-      // Most keys have none, and a single read answers that at half the price of a batch.
-      const first = await bus.jsm.direct.getMessage(streams.timers, { seq: 1, next_by_subj: filter });
-      if (first === null) return [];
-      const marks: Mark[] = [];
-      const found = await bus.jsm.direct.getBatch(streams.timers, { seq: first.seq, next_by_subj: filter });
-      for await (const message of found) {
-        marks.push({ request: parseRequest(message.string()), sequence: message.seq });
-      }
-      return marks;
+      const found = await lastMarks(work.marksOf(scope, key));
+      return found.map((value) => ({ request: parseRequest(value.string()), sequence: value.sequence }));
     },
     async dropMarks(key, marks) {
       const last = Math.max(...marks.map((mark) => mark.sequence));
@@ -115,27 +120,25 @@ export function ticketQueue(
   };
 }
 
-/**
- * The newest version of each object that this replica has made a mark for. Events of one object may be handled out of
- * order or be retried; a mark always carries the newest version known here, so a later mark never says less.
- */
-function newestMarks(limit = 10_000) {
-  const known = new Map<string, Request>();
+function markName(cause: Cause, replica: string): MarkName {
+  const version = cause.type === "object" ? cause.resourceVersion : "";
+  return { object: subjectOfCause(cause), replica, version };
+}
+
+/** Only so many keys are marked at once; of more, older marks stay beside newer ones. */
+const keptMarks = 10_000;
+
+/** The newest version that this replica has left a mark for, by {@link work.marksOfObject}, as long as it may be there. */
+function recentMarks(keptMillis: number) {
+  const newest = new Recent<string>({ keptMillis, limit: keptMarks });
   return {
-    of(request: Request): Request {
-      if (request.cause.type !== "object") return request;
-      const { uid, resourceVersion } = request.cause;
-      const before = known.get(uid);
-      if (
-        before?.cause.type === "object" &&
-        compareVersions(before.cause.resourceVersion, resourceVersion) > 0
-      ) {
-        return before;
-      }
-      known.delete(uid);
-      known.set(uid, request);
-      if (known.size > limit) known.delete(known.keys().next().value as string);
-      return request;
+    /** Notes a mark; whether there may be an older one beside it. */
+    note(versions: string, version: string): boolean {
+      const before = newest.get(versions);
+      if (before !== undefined && compareVersions(before, version) >= 0) return false;
+      newest.set(versions, version);
+      return before !== undefined;
     },
+    isNewest: (versions: string, version: string): boolean => newest.get(versions) === version,
   };
 }

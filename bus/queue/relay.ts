@@ -21,8 +21,8 @@ export function startRelay({ bus, queue, slots, signal, onError }: RelayOptions)
     try {
       const { key } = parseKeySubject(delivery.subject);
       const request = parseRequest(delivery.string());
-      // Never dropped, even where a running reconcile seems to cover it: when a schedule fires, the server purges its subject,
-      // and with it a newer schedule that was stored in the meantime. What fired may have to stand for that one.
+      // Never dropped, even where a running reconcile seems to cover it: a timer may have been set anew when the old one
+      // fired, and the server purges the subject of a schedule that fires. What fired stands for both.
       await queue.request(key, request, signal);
       delivery.done();
     } catch (error) {
@@ -32,7 +32,7 @@ export function startRelay({ bus, queue, slots, signal, onError }: RelayOptions)
     }
   }
   return startPull({
-    nc: bus.nc,
+    bus,
     stream: streams.timers,
     consumer: consumers.relay(queue.scope),
     slots,

@@ -26,7 +26,7 @@ const netMillis = 500;
 
 /** Opens a function's timers. */
 export function timers(
-  bus: Pick<Bus, "js" | "jsm">,
+  bus: Pick<Bus, "inbox" | "jsm">,
   queue: TicketQueue,
   onError: (error: unknown, key: ObjectKey) => void,
 ): Timers {
@@ -53,7 +53,7 @@ export function timers(
       const at = Date.now() + delayMillis + (near ? netMillis : 0);
       if (near) fireLocally(key, delayMillis, request);
       await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(request), {
-        schedule: { specification: new Date(at), target: work.timerDue(scope, key) },
+        schedule: { at: new Date(at), target: work.timerDue(scope, key) },
       });
     },
     async get(key) {

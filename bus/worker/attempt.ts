@@ -11,7 +11,7 @@ import type { ObjectKey } from "../subjects.ts";
 import { TerminalError } from "./errors.ts";
 import { type Context, domain, type ReconcileFunction, type Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
-import { reconcileReads } from "./reads.ts";
+import { type FirstRead, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
 import { reconcileWrites } from "./writes.ts";
 
@@ -33,6 +33,8 @@ export interface AttemptInput {
   readonly key: ObjectKey;
   readonly request: Request;
   readonly traceparent: string;
+  /** Under way already, while the attempt was prepared. */
+  readonly firstRead: Promise<FirstRead>;
   readonly signal: AbortSignal;
   readonly log: Logger;
   assertOwned(): void;
@@ -80,7 +82,7 @@ async function tryOnce(
   });
 
   let object: Stored | undefined = await (from === "store"
-    ? reads.get(fn.for, key)
+    ? reads.first(fn.for, key, input.firstRead)
     : reads.live(fn.for, key));
   if (object === undefined) {
     log.debug("object is gone");

@@ -2,6 +2,7 @@
  * The brake on hot loops: a reconcile that writes each time an event wakes it, again and again, is usually woken by
  * what it writes (a timestamp in a status, or a fight with another writer over one field).
  */
+import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 
 /** Limits of the brake. */
@@ -26,37 +27,35 @@ export interface Brake {
 
 const keptKeys = 2_000;
 
+/** What is known of one key. */
+interface Pace {
+  readonly times: readonly number[];
+  /** Until when it waits: more events must not push the end of its pause away. */
+  readonly pausedUntil: number;
+}
+
 /** A brake with the given limits and clock (milliseconds). */
 export function brake(
   limits: BrakeLimits = defaultBrake,
   now: () => number = () => performance.now(),
 ): Brake {
-  const times = new Map<string, number[]>();
-  // Until when a key waits: more events must not push the end of its pause away.
-  const paused = new Map<string, number>();
-  const recent = (key: ObjectKey): number[] => {
+  const keptMillis = limits.windowMillis + limits.pauseMillis;
+  const paces = new Recent<Pace>({ keptMillis, limit: keptKeys, now });
+  const paceOf = (key: ObjectKey): Pace => {
+    const { times, pausedUntil } = paces.get(keyText(key)) ?? { times: [], pausedUntil: 0 };
     const since = now() - limits.windowMillis;
-    return (times.get(keyText(key)) ?? []).filter((time) => time > since);
+    return { times: times.filter((time) => time > since), pausedUntil };
   };
   return {
     note(key) {
-      const list = recent(key);
-      list.push(now());
-      times.delete(keyText(key));
-      times.set(keyText(key), list);
-      if (times.size <= keptKeys) return;
-      const [oldest] = times.keys();
-      times.delete(oldest ?? "");
-      paused.delete(oldest ?? "");
+      const { times, pausedUntil } = paceOf(key);
+      paces.set(keyText(key), { times: [...times, now()], pausedUntil });
     },
     pause(key) {
-      const text = keyText(key);
-      if (!times.has(text)) return 0;
-      const until = paused.get(text);
-      if (until !== undefined && until > now()) return until - now();
-      paused.delete(text);
-      if (recent(key).length < limits.reconciles) return 0;
-      paused.set(text, now() + limits.pauseMillis);
+      const { times, pausedUntil } = paceOf(key);
+      if (pausedUntil > now()) return pausedUntil - now();
+      if (times.length < limits.reconciles) return 0;
+      paces.set(keyText(key), { times, pausedUntil: now() + limits.pauseMillis });
       return limits.pauseMillis;
     },
   };

@@ -9,6 +9,7 @@
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { compareVersions } from "../kube/object.ts";
+import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey, type QueueScope, token } from "../subjects.ts";
 
 /** Echoes of one function. */
@@ -34,6 +35,8 @@ interface Announced {
   readonly until: number;
 }
 
+/** An event comes back within milliseconds; one that takes longer than this costs a needless reconcile. */
+const keptMillis = 10_000;
 const keptEntries = 50_000;
 
 /** Subject of the announcements; in no stream. */
@@ -42,15 +45,13 @@ const subjectOf = (scope: QueueScope): string => `echoes.${scope.fn}.${token(sco
 /** Opens the echoes of a function. */
 export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   const subject = subjectOf(scope);
-  const announced = new Map<string, Announced>();
+  const announced = new Recent<Announced>({ keptMillis, limit: keptEntries });
   let outgoing: [string, string, string, number][] = [];
 
   function note(key: string, uid: string, resourceVersion: string, millis: number): void {
     const before = announced.get(uid);
     if (before && before.key === key && compareVersions(before.resourceVersion, resourceVersion) > 0) return;
-    announced.delete(uid);
     announced.set(uid, { key, resourceVersion, until: performance.now() + millis });
-    if (announced.size > keptEntries) announced.delete(announced.keys().next().value ?? "");
   }
 
   function retractAll(key: string): void {

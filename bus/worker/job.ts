@@ -3,12 +3,15 @@ import type { Logger } from "pino";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Ticket } from "./ownership.ts";
+import type { FirstRead } from "./reads.ts";
 
 /** What is known about one ticket. */
 export interface Job {
   readonly ticket: Ticket;
   readonly key: ObjectKey;
   readonly request: Request;
+  /** The first read of the attempt, under way since the ticket arrived. */
+  readonly firstRead: Promise<FirstRead>;
   readonly traceparent: string;
   readonly log: Logger;
   /** Told of each write: what this replica writes for a key that it owns is nobody's news. */

@@ -11,6 +11,33 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 
+/** The first read of an attempt: the object itself, and its children where the request tells whose they are. */
+export interface FirstRead {
+  readonly entry: Entry | undefined;
+  readonly family: { readonly owner: string; readonly children: readonly Entry[] } | undefined;
+}
+
+/** The changes of objects of this kind that woke the function: at least their versions have to be read. */
+const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
+  [cause, ...also].flatMap((change) =>
+    change.type === "object" && change.kind === kind.kind && change.group === kind.group ? [change] : [],
+  );
+
+/** Reads the object that a request is about. It brings its children along if it can: most reconciles need both. */
+export async function readFirst(
+  store: ObjectStore,
+  kind: Kind,
+  key: ObjectKey,
+  request: Request,
+): Promise<FirstRead> {
+  const self = changesOf(request, kind).find(
+    (change) => change.name === key.name && change.namespace === key.namespace,
+  );
+  if (self === undefined) return { entry: await store.entry(kind, key), family: undefined };
+  const { entry, children } = await store.family(kind, key, self.uid);
+  return { entry, family: { owner: self.uid, children } };
+}
+
 /** What the reads of a reconcile are made from. */
 export interface ReadSources {
   readonly store: ObjectStore;
@@ -25,6 +52,12 @@ export interface ReconcileReads {
   /** Versions by uid: what the reconcile has read or written, newest. */
   readonly seen: Map<string, string>;
   note(uid: string, resourceVersion: string): void;
+  /** The object that the request is about, as {@link readFirst} found it. */
+  first<T extends KubeObject>(
+    kind: Kind<T>,
+    key: ObjectKey,
+    read: Promise<FirstRead>,
+  ): Promise<Stored<T> | undefined>;
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
   live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
   children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]>;
@@ -42,11 +75,7 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
   }
 
-  /** The objects of this kind that woke the function: at least their versions have to be read. */
-  const neededOf = (kind: Kind) =>
-    [request.cause, ...(request.also ?? [])].flatMap((cause) =>
-      cause.type === "object" && cause.kind === kind.kind && cause.group === kind.group ? [cause] : [],
-    );
+  const neededOf = (kind: Kind) => changesOf(request, kind);
 
   async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
     try {
@@ -72,16 +101,8 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     return write.object as Stored<T>;
   }
 
-  // The first read of the object brings its children along, when the request tells its uid: most reconciles need both.
+  // The children that came along with the first read.
   let family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
-
-  async function entryOf<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Entry<T> | undefined> {
-    const self = neededOf(kind).find((cause) => cause.name === key.name && cause.namespace === key.namespace);
-    const found = self && (await store.family(kind, key, self.uid));
-    if (!found) return store.entry(kind, key);
-    family = { owner: self.uid, children: Map.groupBy(found.children, ({ object }) => kindOf(object)) };
-    return found.entry;
-  }
 
   /** What came along is good for one read; a second one wants to know what is new. */
   async function childEntries<T extends KubeObject>(
@@ -96,28 +117,42 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     return entries as readonly Entry<T>[];
   }
 
+  /** What the store has for a key, unless something newer is known or needed. */
+  async function corrected<T extends KubeObject>(
+    kind: Kind<T>,
+    key: ObjectKey,
+    entry: Entry<T> | undefined,
+  ): Promise<Stored<T> | undefined> {
+    const version = entry?.resourceVersion ?? "0";
+    for (const needed of neededOf(kind)) {
+      if (needed.name !== key.name || needed.namespace !== key.namespace) continue;
+      if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);
+    }
+    const object = entry && newest(entry);
+    if (object) return object;
+    for (const write of own.all()) {
+      if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
+        continue;
+      if (write.object.metadata.uid === entry?.uid) continue;
+      note(write.object.metadata.uid, write.object.metadata.resourceVersion);
+      return write.object as Stored<T>;
+    }
+    return undefined;
+  }
+
   return {
     seen,
     note,
     live,
-    async get(kind, key) {
-      const entry = await entryOf(kind, key);
-      const version = entry?.resourceVersion ?? "0";
-      for (const needed of neededOf(kind)) {
-        if (needed.name !== key.name || needed.namespace !== key.namespace) continue;
-        if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);
-      }
-      const object = entry && newest(entry);
-      if (object) return object;
-      for (const write of own.all()) {
-        if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
-          continue;
-        if (write.object.metadata.uid === entry?.uid) continue;
-        note(write.object.metadata.uid, write.object.metadata.resourceVersion);
-        return write.object as Stored<never>;
-      }
-      return undefined;
+    async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
+      const found = await read;
+      family = found.family && {
+        owner: found.family.owner,
+        children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),
+      };
+      return corrected(kind, key, found.entry as Entry<T> | undefined);
     },
+    get: async (kind, key) => corrected(kind, key, await store.entry(kind, key)),
     async children<T extends KubeObject>(kind: Kind<T>, owner: Stored) {
       const entries = await childEntries(kind, owner);
       const children = new Map<string, Stored<T>>();

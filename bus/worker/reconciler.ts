@@ -19,6 +19,7 @@ import { failures, type RetryLimits } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Ownership, Ticket } from "./ownership.ts";
+import { readFirst } from "./reads.ts";
 import { suspectLane } from "./suspects.ts";
 
 /** What settling needs. */
@@ -95,24 +96,24 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       await bury(key, newRequest({ type: "replay" }), "MalformedRequest", new Error(message));
       return delivery.confirmDone();
     }
+    // The read is on its way while all the rest is prepared.
+    const firstRead = readFirst(tools.store, fn.for, key, request);
+    firstRead.catch(() => undefined);
     const traceparent = childTrace(request.traceparent);
     const log = options.log.child({
       key: keyText(key),
       attempt: request.attempt,
       trace_id: traceId(traceparent),
     });
-    const job = jobOf(ticket, key, request, traceparent, log);
+    const job = jobOf({ ticket, key, request, firstRead, traceparent, log });
     return delivery.deliveries > 1 ? suspect(job) : run(job);
   }
 
-  function jobOf(ticket: Ticket, key: ObjectKey, request: Request, traceparent: string, log: Logger): Job {
+  function jobOf(facts: Omit<Job, "writes" | "onWrite">): Job {
+    const { ticket, key } = facts;
     let writes = 0;
     return {
-      ticket,
-      key,
-      request,
-      traceparent,
-      log,
+      ...facts,
       get writes() {
         return writes;
       },
@@ -157,7 +158,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function runAttempt(job: Job): Promise<AttemptResult> {
-    const { key, request, traceparent, ticket, log } = job;
+    const { key, request, firstRead, traceparent, ticket, log } = job;
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
     const lose = () => controller.abort(ticket.lost.reason);
@@ -172,6 +173,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       return await attempt(tools, {
         key,
         request,
+        firstRead,
         traceparent,
         log,
         signal: controller.signal,

@@ -81,8 +81,10 @@ function startFunction(
   const scope: QueueScope = { fn: fn.name, cluster };
   const name = { name: fn.name };
   const stopping = new AbortController();
-  const queue = ticketQueue(bus, scope, replica, ({ subject, tries, error }) => {
-    log.warn({ subject, tries, err: error }, "publish not answered, trying again");
+  const queue = ticketQueue(bus, scope, {
+    replica,
+    observe: ({ subject, tries, error }) =>
+      log.warn({ subject, tries, err: error }, "publish not answered, trying again"),
   });
   const echoes = openEchoes(bus.nc, scope);
   ownership.onDoubt(echoes.forget);
@@ -143,7 +145,7 @@ function startFunction(
     handle: (delivery: Delivery) => Promise<void>,
   ): Pull =>
     startPull({
-      nc: bus.nc,
+      bus,
       stream,
       consumer,
       slots,

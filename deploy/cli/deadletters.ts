@@ -2,9 +2,8 @@
 import type { Bus } from "../../bus/connect.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
-import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
-import { newRequest } from "../../bus/queue/request.ts";
-import { keyText, type ObjectKey, parseKeyText, streams, work, workStream } from "../../bus/subjects.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { keyText, parseKeyText, streams, workStream } from "../../bus/subjects.ts";
 import { functions } from "../../functions/index.ts";
 import { age } from "./age.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
@@ -103,23 +102,12 @@ export async function replayLetters(
         `expected the stream ${workStream(fn)} on the bus, found none. Start a worker (denrei worker ${fn}), which creates it.`,
       );
     }
-    const queue = ticketQueue(bus, { fn, cluster: settings.cluster }, "denrei-cli");
+    const queue = ticketQueue(bus, { fn, cluster: settings.cluster }, { replica: "denrei-cli" });
     for (const key of wanted) {
-      await replay(bus, queue, key);
+      await letters.replay(queue, key);
       say(`${fn} will reconcile ${keyText(key)} again.`);
     }
   });
-}
-
-/**
- * Asks for the reconcile and takes the letter away: this one, and not the one that the worker may have written by
- * then, because it gave up again.
- */
-async function replay({ jsm }: Bus, queue: TicketQueue, key: ObjectKey): Promise<void> {
-  const filter = work.deadLetter(queue.scope, key);
-  const letter = await jsm.direct.getMessage(streams.deadLetters, { last_by_subj: filter });
-  await queue.request(key, newRequest({ type: "replay" }));
-  if (letter !== null) await jsm.streams.purge(streams.deadLetters, { filter, seq: letter.seq + 1 });
 }
 
 const missing = (fn: string, object: string): AbsentError =>

@@ -1,6 +1,6 @@
 /** Errors for people: those that say what to do as they are, the others with their stack. */
 import { ConfigError } from "../../bus/process/config.ts";
-import { redacted } from "../../bus/process/redact.ts";
+import { redacted } from "../../bus/redact.ts";
 import { UsageError, usageExitCode } from "./usage.ts";
 
 /** Functions read variables of their own when they are loaded, and say so in words that begin like this. */

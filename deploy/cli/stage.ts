@@ -5,7 +5,7 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { processSettings, readSettings } from "../../bus/process/config.ts";
-import { redacted } from "../../bus/process/redact.ts";
+import { redacted } from "../../bus/redact.ts";
 import { functions } from "../../functions/index.ts";
 import { crdManifests } from "../generate/crds.ts";
 import {

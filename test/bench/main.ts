@@ -18,7 +18,7 @@ type Part = (typeof parts)[number];
 
 /** What the user asked for. */
 interface Options extends Sizes {
-  readonly only?: Part;
+  readonly only?: readonly Part[];
   readonly write?: true;
   readonly profile?: string;
 }
@@ -44,7 +44,7 @@ const options = new Command("bench")
   .option("--singles <count>", "Hikawas one after another, for latency", count, full.singles)
   .option("--idle <count>", "idle Hikawas, for memory", count, full.idle)
   .option("--requests <count>", "requests of a run of the ticket queue", count, full.requests)
-  .addOption(new Option("--only <part>", "run one part").choices(parts))
+  .addOption(new Option("--only <part...>", "run only these parts").choices(parts))
   .option("--write", `write ${documentName} (default: when all parts ran with no less than the defaults)`)
   .option("--profile <folder>", "instead: CPU profiles of our processes during one run of the Hikawas")
   .showHelpAfterError("(npm run bench -- --help shows what is possible)")
@@ -63,8 +63,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 let arena: Arena | undefined;
 try {
   expectProc();
-  const wants = (part: Part) => options.only === undefined || options.only === part;
-  const peer = options.profile || options.only === "queue" ? undefined : await buildPeer(stopping.signal);
+  const wants = (part: Part) => options.only === undefined || options.only.includes(part);
+  const peer = options.profile || (options.only && !options.only.some((part) => part !== "queue")) ? undefined : await buildPeer(stopping.signal);
   arena = await openArena(stopping);
   if (options.profile) say(await profileSongs(arena, options.profile, options.hikawas));
   else await bench(arena, wants, peer);

@@ -38,7 +38,7 @@ let version = 1;
 
 await runProcess("worker", settings, async (context) => {
   const { bus } = context;
-  const queue = ticketQueue(bus, scope, replica);
+  const queue = ticketQueue(bus, scope, { replica });
   bus.nc.subscribe(orderSubject(replica), {
     callback(_error, message) {
       const order = orderSchema.parse(message.json());
@@ -112,7 +112,7 @@ function startRuntime(context: ProcessContext): Promise<Running> {
 async function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Promise<Running> {
   await ensureTopology(bus, busOptions, [{ scope, kinds: [Note] }]);
   const tickets = startPull({
-    nc: bus.nc,
+    bus,
     stream: workStream(scope.fn),
     consumer: consumers.worker(scope),
     slots,

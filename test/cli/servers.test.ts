@@ -83,20 +83,25 @@ const written = (text: string): string => {
   return path;
 };
 
-beforeAll(async () => {
+/** Starts a server with these arguments and returns its host and port. */
+async function natsServer(name: string, ...args: string[]): Promise<string> {
   const binaries = await obtainBinaries(["nats-server"]);
-  [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
   let port = "";
   await processes.spawn({
-    name: "plain",
+    name,
     command: binaries["nats-server"].path,
-    args: ["--addr", "127.0.0.1", "--port", "-1"],
+    args: ["--addr", "127.0.0.1", "--port", "-1", ...args],
     onLine(line) {
       port ||= /Listening for client connections on 127.0.0.1:(\d+)/.exec(line)?.[1] ?? "";
     },
     ready: async () => expect(port).not.toBe(""),
   });
-  plainUrl = `nats://127.0.0.1:${port}`;
+  return `127.0.0.1:${port}`;
+}
+
+beforeAll(async () => {
+  [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
+  plainUrl = `nats://${await natsServer("plain")}`;
 });
 
 afterAll(async () => {
@@ -132,6 +137,22 @@ describe.concurrent("the bus", () => {
     const said = await failure("status", { NATS_URL: plainUrl });
     expect(said).toContain(`the NATS server at ${plainUrl} answers, but JetStream does not`);
     expect(said).toContain("nats-server -js");
+  });
+
+  test.for([
+    ["user-and-password", ["--user", "me:too", "--pass", "hunter@2"], "me%3Atoo:hunter%402"],
+    ["token", ["--auth", "hunter2"], "hunter2"],
+  ] as const)("that wants to know who we are finds it in the address: %s", async ([name, args, who]) => {
+    const store = join(folder, randomUUID());
+    const host = await natsServer(name, "--jetstream", "--store_dir", store, ...args);
+    const { code, stdout } = await run(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
+    expect(stdout).toContain("has ever used this bus");
+    expect(code).toBe(0);
+    const said = await failure("status", { NATS_URL: `nats://not-${who}@${host}` });
+    expect(said).toMatch(
+      /expected a NATS server at nats:\/\/\*\*\*@127.0.0.1:\d+, but authorization violation/i,
+    );
+    expect(said).not.toContain("hunter");
   });
 
   test("whose address has a password: it is not shown", async () => {

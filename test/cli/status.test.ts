@@ -138,7 +138,9 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   expect((await told("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
 
   const key = { namespace: "default", name: longName };
-  expect(await ticketQueue(bus, scope, "test").request(key, newRequest({ type: "replay" }))).toBe("owned");
+  expect(
+    await ticketQueue(bus, scope, { replica: "test" }).request(key, newRequest({ type: "replay" })),
+  ).toBe("owned");
   // A mark falls due after a second, so there is no time for a process of its own.
   expect(await queue()).toMatchObject({ parked: 1, pending: 0, inFlight: 1 });
 });

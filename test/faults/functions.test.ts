@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Condition, Stored } from "../../bus/kube/object.ts";
-import { deadLetters, replay } from "../../bus/queue/deadletters.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
@@ -72,7 +72,7 @@ test("one that gives up gets a condition and a dead letter, no retry, and can be
   const letters = deadLetters(bus, scope);
   expect(await letters.get(at("terminal"))).toMatchObject({ reason: "ToldSo", attempts: 1 });
   expect(runs("terminal")).toHaveLength(1);
-  await replay(ticketQueue(bus, scope, "test"), letters, at("terminal"));
+  await letters.replay(ticketQueue(bus, scope, { replica: "test" }), at("terminal"));
   await untilRuns("terminal", 2);
   await change("terminal", { mode: "ok" });
   await kit.until(Probe, at("terminal"), (probe) => isReady(probe) && !isStalled(probe));

@@ -18,12 +18,15 @@ interface Router {
   readonly version: number;
 }
 
+/** Versions whose marks are there, ascending. */
+type Versions = readonly number[];
+
 interface Owner {
   readonly step: OwnerStep;
   /** What it read. */
   readonly saw: number;
   /** Which marks it found after its ack: versions per router. */
-  readonly found: readonly number[];
+  readonly found: readonly Versions[];
 }
 
 interface State {
@@ -31,10 +34,12 @@ interface State {
   readonly version: number;
   readonly changes: number;
   readonly ticket: "none" | "waiting" | "owned";
-  /** One mark per router: its version, 0 for none. */
-  readonly marks: readonly number[];
-  /** A mark that fell due and was not asked for yet; 0 for none. */
-  readonly due: readonly number[];
+  /** Marks of each router. */
+  readonly marks: readonly Versions[];
+  /** Marks that fell due and were not asked for yet. */
+  readonly due: readonly Versions[];
+  /** A schedule that fires: it is not stored where it is due yet; 0 for none. */
+  readonly firing: readonly number[];
   readonly routers: readonly Router[];
   readonly owners: readonly Owner[];
   /** The newest version that a finished reconcile has seen. */
@@ -45,21 +50,33 @@ interface State {
 /** Variants of the protocol: the real one, and mistakes that the model must find. */
 interface Protocol {
   readonly marksPerRouter: "own" | "shared";
+  readonly versionsOnSubject: "one" | "all";
   readonly dropWhenOwned: "keep" | "drop";
   readonly markWhenRefused: "mark" | "forget";
 }
 
-const real: Protocol = { marksPerRouter: "own", dropWhenOwned: "keep", markWhenRefused: "mark" };
+const real: Protocol = {
+  marksPerRouter: "own",
+  versionsOnSubject: "one",
+  dropWhenOwned: "keep",
+  markWhenRefused: "mark",
+};
 const put = <T>(list: readonly T[], at: number, value: T): T[] =>
   list.map((old, i) => (i === at ? value : old));
+
+const plus = (versions: Versions, version: number): Versions =>
+  versions.includes(version) ? versions : [...versions, version].sort((a, b) => a - b);
+const without = (versions: Versions, version: number): Versions =>
+  versions.filter((other) => other !== version);
 
 function start(changes: number, crashes: number): State {
   return {
     version: 0,
     changes,
     ticket: "none",
-    marks: [0, 0],
-    due: [0, 0],
+    marks: [[], []],
+    due: [[], []],
+    firing: [0, 0],
     routers: [
       { step: "idle", version: 0 },
       { step: "idle", version: 0 },
@@ -93,14 +110,15 @@ function* next(s: State, protocol: Protocol): Generator<State> {
     }
     if (router.step === "mark") {
       const slot = protocol.marksPerRouter === "own" ? i : 0;
-      // On the own subject a router never goes back; on a shared one the later publish wins, whatever it says.
-      const version =
-        protocol.marksPerRouter === "own" ? Math.max(s.marks[slot] ?? 0, router.version) : router.version;
-      yield {
-        ...s,
-        marks: put(s.marks, slot, version),
-        routers: put(s.routers, i, { ...router, step: "done" }),
-      };
+      const beside = s.marks[slot] ?? [];
+      const done = put<Router>(s.routers, i, { ...router, step: "done" });
+      // Where all versions share a subject, the later publish replaces the earlier one, whatever it says.
+      const stored = protocol.versionsOnSubject === "all" ? [router.version] : plus(beside, router.version);
+      yield { ...s, marks: put(s.marks, slot, stored), routers: done };
+      // A router takes away its own older marks; not always, because it may die before it does.
+      const newest = Math.max(...stored);
+      if (router.version === newest && stored.length > 1)
+        yield { ...s, marks: put(s.marks, slot, [newest]), routers: done };
     }
     // A router that dies: its event is delivered again.
     if (s.crashes > 0 && (router.step === "try" || router.step === "mark")) {
@@ -108,13 +126,23 @@ function* next(s: State, protocol: Protocol): Generator<State> {
     }
   }
   // A mark falls due; the relay asks, and marks again when it is refused.
-  for (const [i, mark] of s.marks.entries()) {
-    if (mark > 0 && s.due[i] === 0) yield { ...s, marks: put(s.marks, i, 0), due: put(s.due, i, mark) };
+  // What fires waits its turn at the server like any publish; when it is stored, the schedule's subject is purged.
+  for (const [i, marks] of s.marks.entries()) {
+    const fired = s.firing[i] ?? 0;
+    if (fired === 0) {
+      for (const mark of marks) yield { ...s, firing: put(s.firing, i, mark) };
+      continue;
+    }
+    const left = protocol.versionsOnSubject === "all" ? [] : without(marks, fired);
+    const due = put(s.due, i, plus(s.due[i] ?? [], fired));
+    yield { ...s, due, marks: put(s.marks, i, left), firing: put(s.firing, i, 0) };
   }
-  for (const [i, due] of s.due.entries()) {
-    if (due === 0) continue;
-    if (s.ticket === "none") yield { ...s, ticket: "waiting", due: put(s.due, i, 0) };
-    else yield { ...s, marks: put(s.marks, i, Math.max(s.marks[i] ?? 0, due)), due: put(s.due, i, 0) };
+  for (const [i, dues] of s.due.entries()) {
+    for (const due of dues) {
+      const left = put(s.due, i, without(dues, due));
+      if (s.ticket === "none") yield { ...s, ticket: "waiting", due: left };
+      else yield { ...s, marks: put(s.marks, i, plus(s.marks[i] ?? [], due)), due: left };
+    }
   }
   for (const [i, owner] of s.owners.entries()) {
     const become = (change: Partial<Owner>) => put(s.owners, i, { ...owner, ...change });
@@ -132,10 +160,12 @@ function* next(s: State, protocol: Protocol): Generator<State> {
     }
     if (owner.step === "acked") yield { ...s, owners: become({ step: "looked", found: [...s.marks] }) };
     if (owner.step === "looked") {
-      const open = owner.found.some((version) => version > owner.saw);
+      const open = owner.found.some((marks) => marks.some((version) => version > owner.saw));
       const idle = become({ step: "idle", saw: 0, found: [] });
       // Purged are the marks that were found, not those that came since.
-      const purged = s.marks.map((mark, at) => (mark === owner.found[at] ? 0 : mark));
+      const purged = s.marks.map((marks, at) =>
+        marks.filter((version) => !owner.found[at]?.includes(version)),
+      );
       if (!open) yield { ...s, marks: purged, owners: idle };
       else if (s.ticket === "none") yield { ...s, ticket: "waiting", marks: purged, owners: idle };
       else yield { ...s, marks: protocol.dropWhenOwned === "keep" ? s.marks : purged, owners: idle };
@@ -194,8 +224,12 @@ test("the protocol keeps its invariants in every interleaving of three changes a
 test.each<[string, Protocol]>([
   ["forgetting a refused request", { ...real, markWhenRefused: "forget" }],
   [
+    "one subject for all versions, so that an older one that fires takes a newer one along",
+    { ...real, versionsOnSubject: "all" },
+  ],
+  [
     "one mark for all routers, so that an older one replaces a newer one",
-    { ...real, marksPerRouter: "shared" },
+    { ...real, marksPerRouter: "shared", versionsOnSubject: "all" },
   ],
   ["dropping marks that another owner has yet to judge", { ...real, dropWhenOwned: "drop" }],
 ])("the model finds the mistake: %s", (_, protocol) => {

@@ -1,0 +1,71 @@
+/**
+ * Last values of many subjects in one request: the multi-subject form of direct get.
+ * https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-31.md
+ */
+import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import type { Bus } from "./connect.ts";
+
+/** A stored message, as direct get returns it. */
+export interface LastValue {
+  readonly subject: string;
+  readonly sequence: number;
+  readonly headers: MsgHdrs | undefined;
+  string(): string;
+}
+
+/** Reads the last value of every subject that matches one of the filters; no subject may match two. */
+export type ReadLastValues = (...filters: string[]) => Promise<readonly LastValue[]>;
+
+/** The bus refused a read. */
+export class BusReadError extends Error {
+  override readonly name = "BusReadError";
+}
+
+/** The server answers at most so many subjects to one multi-subject read. */
+const maxSubjects = 1024;
+
+/** Opens reads of one stream. */
+export function lastValuesOf({ inbox }: Pick<Bus, "inbox">, stream: string): ReadLastValues {
+  /** Reads a batch, and says whether it is all there is. */
+  async function batch(what: object, values: LastValue[]): Promise<"all" | "too many"> {
+    let outcome: "all" | "too many" = "all";
+    await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(what), (answer) => {
+      const code = answer.headers?.code ?? 0;
+      if (code === 0) {
+        values.push(storedIn(answer));
+        return "more";
+      }
+      // 204 ends the batch; 404 says that nothing matches.
+      if (code === 413) outcome = "too many";
+      else if (code !== 204 && code !== 404)
+        throw new BusReadError(
+          `the bus refused a read of ${stream}: ${code} ${answer.headers?.description ?? ""}`,
+        );
+      return "last";
+    });
+    return outcome;
+  }
+
+  async function pages(filter: string, values: LastValue[]): Promise<void> {
+    for (let seq = 1; ; seq = (values.at(-1)?.sequence ?? 0) + 1) {
+      const before = values.length;
+      await batch({ seq, next_by_subj: filter, batch: maxSubjects }, values);
+      if (values.length - before < maxSubjects) return;
+    }
+  }
+
+  return async (...filters) => {
+    const values: LastValue[] = [];
+    if ((await batch({ multi_last: filters }, values)) === "all") return values;
+    values.length = 0;
+    for (const filter of filters) await pages(filter, values);
+    return values;
+  };
+}
+
+const storedIn = (answer: Msg): LastValue => ({
+  subject: answer.headers?.get("Nats-Subject") ?? "",
+  sequence: Number(answer.headers?.get("Nats-Sequence")),
+  headers: answer.headers,
+  string: () => answer.string(),
+});

@@ -1,0 +1,141 @@
+/** Marks beside tickets that somebody holds, on a real server whose schedules fire. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Inbox } from "../../bus/inbox.ts";
+import { lastValuesOf } from "../../bus/lastvalues.ts";
+import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
+import { keyText, type ObjectKey, parseKeySubject, streams } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { random } from "../harness/random.ts";
+
+const scope = { fn: "marked", cluster: "local" };
+const patience = { timeout: 30_000, interval: 50 };
+let local: LocalNats;
+let bus: Bus;
+let queue: TicketQueue;
+/** Whose marks stay where they are as long as this test looks at them. */
+const patient = (replica: string): TicketQueue => ticketQueue(bus, scope, { replica, markMillis: 600_000 });
+beforeAll(async () => {
+  local = await startLocalNats();
+  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  const interest = { scope, kinds: [{ group: "", kind: "Secret" }] };
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [interest]);
+  queue = ticketQueue(bus, scope, { replica: "replica-1" });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await local?.stop();
+});
+
+const changeTo = (version: number, uid = "uid"): Request =>
+  newRequest({
+    type: "object",
+    group: "",
+    kind: "Secret",
+    namespace: "default",
+    name: "changed",
+    uid,
+    resourceVersion: String(version),
+  });
+
+/** Keys whose tickets somebody holds: nobody pulls here. */
+async function owned(prefix: string, count: number): Promise<ObjectKey[]> {
+  const keys = Array.from({ length: count }, (_, at) => ({ namespace: "default", name: `${prefix}-${at}` }));
+  await Promise.all(keys.map((key) => queue.request(key, newRequest({ type: "replay" }))));
+  return keys;
+}
+
+const versionOf = ({ cause }: Request): string =>
+  cause.type === "object" ? cause.resourceVersion : cause.type;
+
+const versionsOf = async (key: ObjectKey): Promise<string[]> =>
+  (await queue.marks(key)).map(({ request }) => versionOf(request));
+
+/** Subjects in TIMERS that match. */
+const subjects = async (filter: string): Promise<string[]> =>
+  Object.keys((await bus.jsm.streams.info(streams.timers, { subjects_filter: filter })).state.subjects ?? {});
+
+test("a mark that is stored when an older one of its object fires is fired, too", async () => {
+  const seed = 7;
+  const next = random(seed);
+  const keys = await owned("firing", 1500);
+  await Promise.all(
+    keys.map(async (key) => {
+      await queue.request(key, changeTo(1));
+      // Schedules fire between one second and a quarter more after they were stored.
+      await sleep(1000 + 250 * next());
+      await queue.request(key, changeTo(2));
+    }),
+  );
+  await expect.poll(() => subjects("marks.at.>"), patience).toEqual([]);
+  const fired = await lastValuesOf(bus, streams.timers)("marks.due.>");
+  const second = fired.filter((value) => versionOf(parseRequest(value.string())) === "2");
+  const told = new Set(second.map(({ subject }) => keyText(parseKeySubject(subject).key)));
+  const lost = keys.map(keyText).filter((key) => !told.has(key));
+  expect(lost).toEqual([]);
+});
+
+test("older marks of an object make way for newer ones", async () => {
+  const queue = patient("replica-1");
+  const [one, many] = (await owned("piling", 2)) as [ObjectKey, ObjectKey];
+  for (const version of [1, 2, 3]) await queue.request(one, changeTo(version));
+  expect(await versionsOf(one)).toEqual(["3"]);
+  await Promise.all(Array.from({ length: 100 }, (_, at) => queue.request(many, changeTo(at + 1))));
+  expect(await versionsOf(many)).toEqual(["100"]);
+});
+
+test("an older mark that comes late takes nothing away, and neither does one of another object or replica", async () => {
+  const queue = patient("replica-1");
+  const [key] = (await owned("beside", 1)) as [ObjectKey];
+  await queue.request(key, changeTo(5));
+  await queue.request(key, changeTo(4));
+  await queue.request(key, changeTo(6, "another"));
+  await queue.request(key, changeTo(7, "another"));
+  const elsewhere = patient("replica-2");
+  await elsewhere.request(key, changeTo(2));
+  await elsewhere.request(key, changeTo(3));
+  expect((await versionsOf(key)).sort()).toEqual(["3", "4", "5", "7"]);
+});
+
+test("a mark that is stored late, because its first answer was lost, leaves the newer one there", async () => {
+  const [key] = (await owned("retried", 1)) as [ObjectKey];
+  const lost = Promise.withResolvers<never>();
+  let tries = 0;
+  const inbox: Inbox = {
+    ...bus.inbox,
+    request: (subject, data, options) =>
+      subject.endsWith(".2") && tries++ === 0 ? lost.promise : bus.inbox.request(subject, data, options),
+  };
+  const queue = ticketQueue({ ...bus, inbox }, scope, { replica: "replica-1", markMillis: 600_000 });
+  await queue.request(key, changeTo(1));
+  const second = queue.request(key, changeTo(2));
+  await expect.poll(() => tries).toBe(1);
+  await queue.request(key, changeTo(3));
+  lost.reject(new Error("the answer was lost"));
+  await second;
+  expect(await versionsOf(key)).toEqual(["3", "2"]);
+});
+
+test("dropping marks leaves those that came since they were read", async () => {
+  const queue = patient("replica-1");
+  const [key] = (await owned("dropped", 1)) as [ObjectKey];
+  await queue.request(key, changeTo(1));
+  await queue.request(key, changeTo(1, "another"));
+  const read = await queue.marks(key);
+  await queue.request(key, changeTo(2));
+  await queue.dropMarks(key, read);
+  expect(await versionsOf(key)).toEqual(["2"]);
+});
+
+test("a mark is covered when every change that it stands for was seen", () => {
+  const request = { ...changeTo(5, "a"), also: [changeTo(9, "b").cause] };
+  expect(isCovered(request, new Map(Object.entries({ a: "5", b: "9" })))).toBe(true);
+  expect(isCovered(request, new Map(Object.entries({ a: "10", b: "10" })))).toBe(true);
+  expect(isCovered(request, new Map(Object.entries({ a: "5", b: "8" })))).toBe(false);
+  expect(isCovered(request, new Map(Object.entries({ a: "4", b: "9" })))).toBe(false);
+  expect(isCovered(request, new Map())).toBe(false);
+  expect(isCovered(newRequest({ type: "timer" }), new Map(Object.entries({ a: "5" })))).toBe(false);
+});
