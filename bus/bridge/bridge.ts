@@ -35,6 +35,8 @@ export interface BridgeOptions {
 export interface Bridge {
   /** Per kind: standing by, or what its watcher does. */
   states(): ReadonlyMap<string, WatcherState["name"] | "standby">;
+  /** Which kind could not be watched for some seconds, and why; undefined when all is well. */
+  notReady(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -45,10 +47,14 @@ export const positionSchema = z.object({
   time: z.string(),
   holder: z.string(),
   state: z.enum(["listing", "resuming", "watching", "absent"]),
+  /** Objects that exist. */
+  objects: z.int().default(0),
 });
 export type Position = z.infer<typeof positionSchema>;
 
 const saveEveryMillis = 1000;
+/** A broken watch is mostly opened again at once; one that stays broken is somebody's business. Milliseconds. */
+const troubledMillis = 5000;
 
 const slot = (cluster: string, kind: Kind, namespace: string | undefined): string =>
   `${token(cluster)}.${token(kind.group)}.${token(kind.kind)}${namespace === undefined ? "" : `.${token(namespace)}`}`;
@@ -56,6 +62,9 @@ const slot = (cluster: string, kind: Kind, namespace: string | undefined): strin
 /** Key of a kind's position in the bridge's bucket. */
 export const positionKey = (cluster: string, kind: Kind, namespace?: string): string =>
   `position.${slot(cluster, kind, namespace)}`;
+
+/** Matches every position in a cluster. */
+export const positionKeys = (cluster: string): string => `position.${token(cluster)}.>`;
 
 /** Key of a kind's lease in the same bucket: its value is the replica that leads, empty when it is free. */
 export const leaseKey = (cluster: string, kind: Kind, namespace?: string): string =>
@@ -69,6 +78,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const metrics = bridgeMetrics(registry);
   const stopping = new AbortController();
   const states = new Map<string, WatcherState["name"] | "standby">();
+  const troubles = new Map<string, { readonly since: number; readonly error: Error }>();
 
   const scopes = kinds.flatMap((kind) => {
     const namespaces =
@@ -79,6 +89,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const name = namespace === undefined ? kindText(kind) : `${kindText(kind)} in ${namespace}`;
     const labels = { kind: kindText(kind) };
     const setState = (state: WatcherState["name"] | "standby") => states.set(name, state);
+    const setTrouble = (error: Error | undefined): void => {
+      if (error === undefined) troubles.delete(name);
+      else troubles.set(name, { since: troubles.get(name)?.since ?? performance.now(), error });
+    };
     setState("standby");
     metrics.leading.inc(labels, 0);
     return holdLease({
@@ -100,11 +114,13 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
             assertHeld,
             metrics,
             setState,
+            setTrouble,
             log: log.child({ kind: name }),
           });
         } finally {
           metrics.leading.dec(labels);
           setState("standby");
+          setTrouble(undefined);
           const reason = held.reason instanceof Error ? held.reason.message : "broken";
           log.info({ kind: name, reason }, "standing by");
         }
@@ -114,6 +130,12 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   log.info({ kinds: [...states.keys()], cluster, replica }, "bridge ready");
   return {
     states: () => states,
+    notReady() {
+      for (const [name, { since, error }] of troubles) {
+        if (performance.now() - since > troubledMillis) return `${name} is not watched: ${error.message}`;
+      }
+      return undefined;
+    },
     async stop() {
       stopping.abort();
       await Promise.all(running);
@@ -129,6 +151,7 @@ type KindOptions = BridgeOptions & {
   assertHeld: () => void;
   metrics: ReturnType<typeof bridgeMetrics>;
   setState: (state: WatcherState["name"]) => void;
+  setTrouble: (error: Error | undefined) => void;
 };
 
 /** Bridges one kind while the lease is held. */
@@ -158,7 +181,7 @@ async function bridgeKind(options: KindOptions): Promise<void> {
     observe: ({ subject, tries, error }) =>
       log.warn({ subject, tries, err: error }, "publish not answered, trying again"),
   });
-  log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.names().length }, "leading");
+  log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
   let state: WatcherState["name"] = "listing";
   const ended = new AbortController();
   const saving = keepSaved({
@@ -168,7 +191,12 @@ async function bridgeKind(options: KindOptions): Promise<void> {
     revision: saved?.revision ?? 0,
     ended: ended.signal,
     onError: (error) => log.warn({ err: error }, "position not saved, trying again"),
-    now: () => ({ resourceVersion: publisher.position ?? "", holder: replica, state }),
+    now: () => ({
+      resourceVersion: publisher.position ?? "",
+      holder: replica,
+      state,
+      objects: publisher.count,
+    }),
   });
   try {
     await watchKind({
@@ -179,6 +207,7 @@ async function bridgeKind(options: KindOptions): Promise<void> {
       watchSeconds: options.watchSeconds ?? 60,
       signal: AbortSignal.any([held, broken.signal]),
       log,
+      onTrouble: options.setTrouble,
       onState(next) {
         if (next.name === "listing") metrics.lists.inc(labels);
         if (next.name === "watching") metrics.watches.inc(labels);

@@ -47,6 +47,8 @@ export interface Publisher {
   forgetVersions(): void;
   /** Objects that the bus shows as existing, as `namespace/name`. */
   names(): string[];
+  /** How many they are. */
+  readonly count: number;
   /** The object vanished while nobody watched: publishes its deletion at this version, with its last known state. */
   vanished(name: string, resourceVersion: string): Promise<void>;
 }
@@ -232,6 +234,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       for (const [subject, entry] of known) known.set(subject, { ...entry, resourceVersion: "0" });
     },
     names: () => [...subjectOf.keys()],
+    get count() {
+      return subjectOf.size;
+    },
     vanished(name, resourceVersion) {
       return enter(name, undefined, async () => {
         const subject = subjectOf.get(name);

@@ -40,6 +40,8 @@ export interface WatcherOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly onState: (state: WatcherState) => void;
+  /** Called with what keeps the kind from being watched, and with undefined when it is listed or watched again. */
+  readonly onTrouble: (error: Error | undefined) => void;
 }
 
 const pageSize = 500;
@@ -86,10 +88,12 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
         log.info({ reason: (error as ApiError).message }, "position is not served any more, listing");
         state = { name: "listing" };
       } else if (isNotFound(error)) {
+        options.onTrouble(undefined);
         if (state.name !== "absent")
           log.warn("the API server does not know this kind: is its CRD installed? Trying again");
         state = { name: "absent" };
       } else {
+        options.onTrouble(error as Error);
         log.warn({ err: error, state: state.name, failures }, "watch broken, trying again");
         const { position } = publisher;
         if (state.name === "watching")
@@ -142,6 +146,7 @@ async function list(options: WatcherOptions): Promise<WatcherState> {
   for (const name of vanished) await publisher.vanished(name, resourceVersion);
   await publisher.settled();
   publisher.advance(resourceVersion);
+  options.onTrouble(undefined);
   log.info({ objects: listed.size, vanished: vanished.length, resourceVersion }, "listed");
   return { name: "watching", resourceVersion };
 }
@@ -172,6 +177,7 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
       query: { allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: seconds },
       signal: ending.signal,
     });
+    options.onTrouble(undefined);
     for await (const event of events) {
       resourceVersion = event.object.metadata.resourceVersion;
       if (event.type === "BOOKMARK") publisher.advance(resourceVersion);

@@ -1,17 +1,9 @@
 /** What an operator asks the bus: how long the queues are, what is stored, where the bridge is. */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { type Position, positionKey, positionSchema } from "../bridge/bridge.ts";
+import { type Position, positionKey, positionKeys, positionSchema } from "../bridge/bridge.ts";
 import type { Bus } from "../connect.ts";
-import { type Kind, kindText } from "../kube/kind.ts";
-import {
-  bridgeBucket,
-  consumers,
-  kindSubjects,
-  type QueueScope,
-  streams,
-  work,
-  workStream,
-} from "../subjects.ts";
+import { kindText } from "../kube/kind.ts";
+import { bridgeBucket, consumers, type QueueScope, streams, untoken, work, workStream } from "../subjects.ts";
 import { kindsOf, type ReconcileFunction } from "./function.ts";
 
 /** A function's queue. All figures are counts of objects; undefined when the function never ran on this bus. */
@@ -28,13 +20,16 @@ export interface FunctionStatus {
   readonly deadLetters: number | undefined;
 }
 
+/** Where a bridge is with a kind, in one namespace if it watches only some. */
+export interface KindPosition extends Position {
+  readonly namespace?: string;
+}
+
 /** A kind on the bus. */
 export interface KindStatus {
   readonly kind: string;
-  /** Objects, the recently deleted ones included. */
-  readonly objects: number;
-  /** Undefined when no bridge ever watched it. */
-  readonly bridge: Position | undefined;
+  /** Empty when no bridge ever watched it. */
+  readonly bridges: readonly KindPosition[];
 }
 
 const absent = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
@@ -88,21 +83,39 @@ export async function kindStatuses(
   cluster: string,
 ): Promise<KindStatus[]> {
   const kinds = [...new Map(functions.flatMap(kindsOf).map((kind) => [kindText(kind), kind])).values()];
-  return Promise.all(
-    kinds.map(async (kind) => ({
-      kind: kindText(kind),
-      objects: (await count(bus, streams.objects, kindSubjects(cluster, kind))) ?? 0,
-      bridge: await positionOf(bus, cluster, kind),
-    })),
-  );
+  const positions = await positionsOf(bus, cluster);
+  return kinds.map((kind) => {
+    const whole = positionKey(cluster, kind);
+    const found = [...positions].flatMap(([key, position]): KindPosition[] => {
+      if (key === whole) return [position];
+      return key.startsWith(`${whole}.`)
+        ? [{ ...position, namespace: untoken(key.slice(whole.length + 1)) }]
+        : [];
+    });
+    return { kind: kindText(kind), bridges: current(found) };
+  });
 }
 
-async function positionOf(bus: Bus, cluster: string, kind: Kind): Promise<Position | undefined> {
+/** A bridge that watched all namespaces before it watched some, or the other way round, leaves its position behind. */
+function current(found: readonly KindPosition[]): KindPosition[] {
+  const newest = found.reduce<KindPosition | undefined>(
+    (best, next) => (best === undefined || next.time > best.time ? next : best),
+    undefined,
+  );
+  return found.filter(({ namespace }) => (namespace === undefined) === (newest?.namespace === undefined));
+}
+
+/** Every position in a cluster, by its key. */
+async function positionsOf(bus: Bus, cluster: string): Promise<Map<string, Position>> {
+  const positions = new Map<string, Position>();
   try {
-    const entry = await (await bus.kvm.open(bridgeBucket)).get(positionKey(cluster, kind));
-    return entry?.operation === "PUT" ? positionSchema.parse(entry.json()) : undefined;
+    const kv = await bus.kvm.open(bridgeBucket);
+    for await (const key of await kv.keys(positionKeys(cluster))) {
+      const entry = await kv.get(key);
+      if (entry?.operation === "PUT") positions.set(key, positionSchema.parse(entry.json()));
+    }
   } catch (error) {
-    if (absent(error)) return undefined;
-    throw error;
+    if (!absent(error)) throw error;
   }
+  return positions;
 }

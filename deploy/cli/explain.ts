@@ -3,13 +3,8 @@ import { ConfigError } from "../../bus/process/config.ts";
 import { redacted } from "../../bus/redact.ts";
 import { UsageError, usageExitCode } from "./usage.ts";
 
-/** Functions read variables of their own when they are loaded, and say so in words that begin like this. */
-const aboutVariable = /^expected DENREI_\w+ to be /;
-
 const isUsage = (error: unknown): error is Error =>
-  error instanceof UsageError ||
-  error instanceof ConfigError ||
-  (error instanceof TypeError && aboutVariable.test(error.message));
+  error instanceof UsageError || error instanceof ConfigError;
 
 async function explains(error: unknown): Promise<boolean> {
   if (isUsage(error)) return true;

@@ -1,14 +1,14 @@
 /** `denrei crds` and `denrei rbac` */
-import { stringify } from "yaml";
 import { functions } from "../../functions/index.ts";
 import { crdManifests } from "../generate/crds.ts";
 import { roleManifests } from "../generate/rbac.ts";
+import { yamlText } from "../generate/yaml.ts";
 import { functionsNamed } from "./named.ts";
 
 const print = (manifests: readonly object[], { json }: { json?: boolean }): void => {
   const text = json
     ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
-    : manifests.map((manifest) => stringify(manifest, { lineWidth: 0 })).join("---\n");
+    : yamlText(manifests);
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 };
 

@@ -31,15 +31,22 @@ export async function status(settings: BusSettings, { json }: { json?: boolean }
   say("");
   say(
     aligned([
-      ["KIND", "OBJECTS", "BRIDGE", "STATE", "POSITION", "MOVED"],
-      ...kinds.map(({ kind, objects, bridge }) => [
-        kind,
-        ...[objects, bridge?.holder, bridge?.state, bridge?.resourceVersion].map(cell),
-        bridge ? `${age(bridge.time)} ago` : "-",
-      ]),
+      ["KIND", "NAMESPACE", "OBJECTS", "BRIDGE", "STATE", "POSITION", "MOVED"],
+      ...kinds.flatMap(({ kind, bridges }) => {
+        if (bridges.length === 0) return [[kind, "-", "-", "-", "-", "-", "-"]];
+        return bridges.map(({ namespace = "(all)", objects, holder, state, resourceVersion, time }) => [
+          kind,
+          namespace,
+          ...[objects, holder, state, resourceVersion].map(cell),
+          `${age(time)} ago`,
+        ]);
+      }),
     ]),
   );
-  if (queues.every(({ pending }) => pending === undefined) && kinds.every(({ bridge }) => !bridge)) {
+  if (
+    queues.every(({ pending }) => pending === undefined) &&
+    kinds.every(({ bridges }) => bridges.length === 0)
+  ) {
     say(
       `\nNo worker and no bridge of the cluster "${cluster}" has ever used this bus (--cluster names another).`,
     );

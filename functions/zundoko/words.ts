@@ -1,5 +1,6 @@
 /** Where words come from: chance, or a fixed list for benchmarks and demonstrations. */
 import { z } from "zod";
+import { ConfigError } from "../../bus/process/config.ts";
 import type { Word } from "./song.ts";
 
 /** Names the variable that fixes the words: `Doko,Zun,Zun,Zun,Zun,Doko`. The list starts over when it ends. */
@@ -13,13 +14,13 @@ const listSchema = z
   .transform((text) => text.split(",").map((word) => word.trim()))
   .pipe(z.array(z.enum(["Zun", "Doko"])).min(1));
 
-/** Reads the variable. Throws when it holds anything but Zun and Doko. */
+/** Reads the variable. Throws a {@link ConfigError} when it holds anything but Zun and Doko. */
 export function wordSource(env: Readonly<Record<string, string | undefined>>): WordSource {
   const text = env[wordsVariable];
   if (text === undefined || text === "") return () => (Math.random() < 0.5 ? "Zun" : "Doko");
   const list = listSchema.safeParse(text);
   if (!list.success) {
-    throw new TypeError(
+    throw new ConfigError(
       `expected ${wordsVariable} to be a comma-separated list of Zun and Doko, found "${text}"`,
     );
   }

@@ -97,7 +97,7 @@ async function reasons({ bus }: Arena, bridge: string): Promise<string[]> {
   };
   return [
     ...kinds
-      .filter((kind) => kind.bridge?.state !== "watching" || kind.bridge.holder !== bridge)
+      .filter(({ bridges: [its] }) => its?.state !== "watching" || its.holder !== bridge)
       .map((kind) => `${kind.kind} not watched`),
     ...Object.entries(counts)
       .filter(([, count]) => count > 0)

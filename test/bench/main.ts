@@ -64,7 +64,10 @@ let arena: Arena | undefined;
 try {
   expectProc();
   const wants = (part: Part) => options.only === undefined || options.only.includes(part);
-  const peer = options.profile || (options.only && !options.only.some((part) => part !== "queue")) ? undefined : await buildPeer(stopping.signal);
+  const peer =
+    options.profile || (options.only && !options.only.some((part) => part !== "queue"))
+      ? undefined
+      : await buildPeer(stopping.signal);
   arena = await openArena(stopping);
   if (options.profile) say(await profileSongs(arena, options.profile, options.hikawas));
   else await bench(arena, wants, peer);

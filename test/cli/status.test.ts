@@ -47,7 +47,14 @@ afterAll(async () => {
 test("a bus that nobody has used yet", async () => {
   const text = await said("status");
   expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-"]);
-  expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual(["0", "-", "-", "-", "-"]);
+  expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual([
+    "-",
+    "-",
+    "-",
+    "-",
+    "-",
+    "-",
+  ]);
   expect(text).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
   expect(await told("status")).toEqual({
     cluster,
@@ -56,8 +63,7 @@ test("a bus that nobody has used yet", async () => {
     ],
     kinds: ["Hikawa", "Zundoko", "Kiyoshi"].map((kind) => ({
       kind: `${kind}.zundokokiyoshi.kaitoy.github.com`,
-      objects: 0,
-      bridge: null,
+      bridges: [],
     })),
   });
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
@@ -78,17 +84,17 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
   await expect.poll(queue, patience).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
   // The bridge writes down where it is once a second.
   const watched = async () =>
-    (await kindStatuses(bus, [hikawaFunction], cluster)).map(({ bridge }) => bridge?.state);
+    (await kindStatuses(bus, [hikawaFunction], cluster)).map(({ bridges }) => bridges[0]?.state);
   await expect.poll(watched, patience).toEqual(["watching", "watching", "watching"]);
   const text = await said("status");
   expect(text.split("\n")[0]).toMatch(/^FUNCTION +PENDING +PARKED +IN FLIGHT +DELAYED +DEAD LETTERS$/);
   expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "1", "0"]);
-  expect(text).toMatch(/^KIND +OBJECTS +BRIDGE +STATE +POSITION +MOVED$/m);
+  expect(text).toMatch(/^KIND +NAMESPACE +OBJECTS +BRIDGE +STATE +POSITION +MOVED$/m);
   const kind = (name: string) => row(text, `${name}.zundokokiyoshi.kaitoy.github.com`)?.slice(1);
-  expect(kind("Hikawa")?.slice(0, 3)).toEqual(["1", "bridge-1", "watching"]);
-  expect(kind("Zundoko")?.slice(0, 3)).toEqual(["1", "bridge-1", "watching"]);
-  expect(kind("Kiyoshi")?.slice(0, 3)).toEqual(["0", "bridge-1", "watching"]);
-  expect(kind("Hikawa")?.slice(3)).toEqual([
+  expect(kind("Hikawa")?.slice(0, 4)).toEqual(["(all)", "1", "bridge-1", "watching"]);
+  expect(kind("Zundoko")?.slice(0, 4)).toEqual(["(all)", "1", "bridge-1", "watching"]);
+  expect(kind("Kiyoshi")?.slice(0, 4)).toEqual(["(all)", "0", "bridge-1", "watching"]);
+  expect(kind("Hikawa")?.slice(4)).toEqual([
     expect.stringMatching(/^\d+$/),
     expect.stringMatching(/^(\d+m)?\d+s ago$/),
   ]);
@@ -139,8 +145,10 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
 
   const key = { namespace: "default", name: longName };
   expect(
-    await ticketQueue(bus, scope, { replica: "test" }).request(key, newRequest({ type: "replay" })),
+    await ticketQueue(bus, scope, { replica: "test", markMillis: 600_000 }).request(
+      key,
+      newRequest({ type: "replay" }),
+    ),
   ).toBe("owned");
-  // A mark falls due after a second, so there is no time for a process of its own.
   expect(await queue()).toMatchObject({ parked: 1, pending: 0, inFlight: 1 });
 });
