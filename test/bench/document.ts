@@ -46,7 +46,9 @@ const method = ({ sizes }: Results): string => `## Method
   included. Where keys are mostly free, no requests are made while 200 tickets wait, so nearly each is a ticket of its own;
   where they are mostly owned, requests come as fast as they are answered and most end as a mark beside a ticket. Time runs
   until neither ticket nor mark is left, and for every key a ticket must have been taken up after its last request.
-* Memory: resident set. Warm means that 300 Hikawas were sung and deleted before. Idle Hikawas wait for a word that is due
+* Memory: resident set. Before the first figure 300 Hikawas were sung and a quarter of the idle ones created, and all of
+  them deleted: code that was compiled and buffers that grew under load are no cost of an object that is there; what a
+  process needs before any of it is in the column "started". Idle Hikawas wait for a word that is due
   tomorrow. Each figure is the least of the samples of 45 s in which nothing happens, with no heap limit set: V8 collects
   when it pleases, so these lie tens of MB apart in either direction. "collected" is after a full collection, forced
   through Node's inspector, which shows what the objects cost. The Go runtime can not be asked for one from outside.

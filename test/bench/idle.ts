@@ -27,8 +27,11 @@ export interface IdleMemory {
   readonly full: Idle;
 }
 
-/** Songs before the first measurement: compiled code and a grown heap are no cost of an idle object. */
-const warmUp = 300;
+/**
+ * What is sung, and how many of the idle Hikawas are made and deleted, before the first measurement: compiled code and a
+ * heap that has grown with the load are no cost of an object that is there.
+ */
+const warmUp = { songs: 300, idleShare: 0.25 };
 /** Samples are taken for so long: V8 returns memory some seconds after the last work, and caches of seconds run out. */
 const sampleMillis = 45_000;
 const collectedSampleMillis = 5000;
@@ -42,6 +45,7 @@ export async function idleMemory(arena: Arena, contender: Contender, count: numb
     await running.settled();
     const started = rssOf(running.pids);
     await sing(arena);
+    await fallAsleep(arena, namesOf("doze", Math.ceil(count * warmUp.idleShare)));
     await arena.clearObjects();
     const empty = await rest(arena, running);
     await fallAsleep(arena, namesOf("idle", count));
@@ -60,7 +64,7 @@ async function rest({ signal }: Arena, running: Running): Promise<Idle> {
 }
 
 async function sing(arena: Arena): Promise<void> {
-  const names = namesOf("warm", warmUp);
+  const names = namesOf("warm", warmUp.songs);
   const songs = await waitForHikawas(arena, names, isKiyoshied);
   try {
     await createHikawas(arena, names, 0);
