@@ -118,6 +118,9 @@ export interface ReconcileFunction
   readonly finalizer: string | undefined;
 }
 
+/** The bridge's own name among the functions'. */
+const bridgeName = "bridge";
+
 /** Prefix of finalizers and of the field manager. */
 export const domain = "denrei.dev";
 
@@ -134,6 +137,11 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
   if (!functionNamePattern.test(options.name)) {
     throw new TypeError(
       `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
+    );
+  }
+  if (options.name === bridgeName) {
+    throw new TypeError(
+      `expected a function name other than "${bridgeName}": the bridge's Deployment and account have it`,
     );
   }
   const definition: FunctionOptions<T> = options;

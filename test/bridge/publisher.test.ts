@@ -148,6 +148,31 @@ test("publisher - the deletion of an object that is too big needs only its metad
   expect(Object.keys(entry?.object ?? {}).sort()).toEqual(["apiVersion", "kind", "metadata"]);
 });
 
+test("publisher - one that loses its lease publishes nothing more, and the next one finishes what it had begun", async () => {
+  const cluster = newCluster();
+  const store = objectStore(bus, cluster);
+  let held = true;
+  let published = 0;
+  const publisher = await open(cluster, {
+    assertHeld() {
+      if (!held) throw new Error("the lease is lost");
+    },
+    // Lost between the two publishes of a move: the new address has the object, and so has the old one still.
+    onPublished: () => {
+      held = ++published < 2;
+    },
+  });
+  await publisher.publish("added", thing("moved", 1, "owner-1"), "watch");
+  await publisher.publish("modified", thing("moved", 2, "owner-2"), "watch");
+  await expect(publisher.settled()).rejects.toThrow("the lease is lost");
+  await expect(publisher.publish("added", thing("late", 3), "watch")).rejects.toThrow("the lease is lost");
+  expect(published).toBe(2);
+  expect(living(await store.entries(Thing))).toHaveLength(2);
+
+  await (await open(cluster)).settled();
+  expect(living(await store.entries(Thing))).toEqual([thing("moved", 2, "owner-2")]);
+});
+
 interface Step {
   readonly change: Change;
   readonly object: Stored;

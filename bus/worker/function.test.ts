@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { externalKind } from "../kube/kind.ts";
+import { defineFunction, kindsOf } from "./function.ts";
+
+const kind = (name: string, version = "v1") =>
+  externalKind({ group: "test.denrei.dev", version, kind: name, plural: `${name.toLowerCase()}s` });
+const declare = (name: string) =>
+  defineFunction({ name, for: kind("Thing"), reconcile: async () => undefined });
+
+test.each([
+  ["Upper", /lower-case letters, digits and dashes.*"Upper"/],
+  ["1st", /a letter first.*"1st"/],
+  ["a".repeat(41), /at most 40/],
+  ["bridge", /other than "bridge"/],
+])("the name %s is refused, with what was expected", (name, message) => {
+  expect(() => declare(name)).toThrow(message);
+});
+
+test("a kind that is both owned and watched is watched once, whatever its version", () => {
+  const fn = defineFunction({
+    name: "thing",
+    for: kind("Thing"),
+    owns: [kind("Part"), kind("Part", "v2")],
+    watches: [{ kind: kind("Part"), keys: () => [] }],
+    reconcile: async () => undefined,
+  });
+  expect(kindsOf(fn).map(({ kind }) => kind)).toEqual(["Thing", "Part"]);
+});
