@@ -1,14 +1,27 @@
 /** One Hikawa at a time: how long from its create to its first word. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Zundoko } from "../../functions/zundoko/kinds.ts";
 import type { Arena } from "./arena.ts";
 import { createHikawa, isKiyoshied, namesOf, waitForHikawas, watchKind } from "./hikawas.ts";
 import { verifySongs } from "./verify.ts";
 
 /**
+ * How long nothing is done between the end of one song and the create of the next, in milliseconds. After a rest everybody
+ * has finished with the last one and sleeps, as when a user creates one; back to back it is still being cleared away.
+ */
+export const rests = { "from rest": 50, "back to back": 0 } as const;
+export type Pace = keyof typeof rests;
+
+/**
  * Milliseconds from sending the create to the watch event of the first Zundoko, for `count` Hikawas. Each one's song is
  * over before the next is created.
  */
-export async function latencies(arena: Arena, prefix: string, count: number): Promise<number[]> {
+export async function latencies(
+  arena: Arena,
+  prefix: string,
+  count: number,
+  pace: Pace = "back to back",
+): Promise<number[]> {
   const names = namesOf(prefix, count);
   const heard = new Map(names.map((name) => [name, Promise.withResolvers<number>()]));
   const unwatch = await watchKind(arena, Zundoko, ({ metadata }, type) => {
@@ -19,6 +32,7 @@ export async function latencies(arena: Arena, prefix: string, count: number): Pr
   const millis: number[] = [];
   try {
     for (const [name, { promise: first }] of heard) {
+      if (rests[pace] > 0) await sleep(rests[pace], undefined, { signal: arena.signal });
       const sent = performance.now();
       await createHikawa(arena, name, 0);
       await songs.one(name);

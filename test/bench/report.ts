@@ -98,15 +98,15 @@ function callTable({ sizes }: Results, rounds: NonNullable<Results["throughput"]
   );
 }
 
-function latencyTable(rounds: NonNullable<Results["latency"]>): string {
-  const ours = rounds.denrei.flat();
-  const theirs = rounds.go.flat();
+function latencyTable(latency: NonNullable<Results["latency"]>): string {
   return table(
     ["of all rounds together, ms", "ours", "Go", "ours ÷ Go"],
-    [0.5, 0.95, 0.99].map((share) => {
-      const [a, b] = [quantile(ours, share), quantile(theirs, share)];
-      return [`p${share * 100}`, figure(a), figure(b), figure(a / b)];
-    }),
+    Object.entries(latency).flatMap(([pace, { denrei, go }]) =>
+      [0.5, 0.95, 0.99].map((share) => {
+        const [ours, theirs] = [quantile(denrei.flat(), share), quantile(go.flat(), share)];
+        return [`${pace}, p${share * 100}`, figure(ours), figure(theirs), figure(ours / theirs)];
+      }),
+    ),
   );
 }
 

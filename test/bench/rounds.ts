@@ -1,7 +1,7 @@
 /** The rounds in which the two sides take turns. */
 import type { Arena } from "./arena.ts";
 import type { Contender, Side } from "./contender.ts";
-import { latencies } from "./latency.ts";
+import { latencies, type Pace, rests } from "./latency.ts";
 import type { Results, Sizes } from "./results.ts";
 import { quantile } from "./statistics.ts";
 import { figure } from "./table.ts";
@@ -22,7 +22,9 @@ export async function runRounds(
   say: (line: string) => void,
 ): Promise<Pick<Results, "throughput" | "latency">> {
   const songs: Record<Side, Throughput[]> = { denrei: [], go: [] };
-  const singles: Record<Side, number[][]> = { denrei: [], go: [] };
+  const paces = Object.keys(rests) as Pace[];
+  const bySide = (): Record<Side, number[][]> => ({ denrei: [], go: [] });
+  const singles: Record<Pace, Record<Side, number[][]>> = { "from rest": bySide(), "back to back": bySide() };
   for (let round = 1; round <= sizes.rounds; round++) {
     // Whoever is second finds the API server warmer and etcd larger.
     const order = round % 2 === 1 ? contenders : [...contenders].reverse();
@@ -40,12 +42,11 @@ export async function runRounds(
             `round ${round}, ${contender.side}: ${sizes.hikawas} Hikawas in ${figure(found.wallSeconds)} s`,
           );
         }
-        if (parts.latency) {
-          const found = await latencies(arena, "single", sizes.singles);
-          singles[contender.side].push(found);
-          say(
-            `round ${round}, ${contender.side}: first Zundoko after ${figure(quantile(found, 0.5))} ms (p50)`,
-          );
+        for (const pace of parts.latency ? paces : []) {
+          const found = await latencies(arena, pace.replaceAll(" ", "-"), sizes.singles, pace);
+          singles[pace][contender.side].push(found);
+          const p50 = figure(quantile(found, 0.5));
+          say(`round ${round}, ${contender.side}: first Zundoko ${pace} after ${p50} ms (p50)`);
         }
       } finally {
         await running.stop();
