@@ -30,7 +30,7 @@ export type Seen = ReadonlyMap<string, string>;
 /** The producing side of a function's queue; {@link "./pull.ts"} is the consuming side. */
 export interface TicketQueue {
   readonly scope: QueueScope;
-  /** Makes a request. `owned` means that the key has an owner and a mark was left for it. */
+  /** Makes a request. `owned` means that the key has an owner and a mark was left for each of its causes. */
   request(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
   /** Makes a request that a present owner covers (a timer that fell due, say), or that is tried again soon. */
   requestUnlessOwned(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
@@ -86,24 +86,29 @@ export function ticketQueue(
 
   async function mark(key: ObjectKey, request: Request, signal: AbortSignal | undefined): Promise<void> {
     const name = markName(request.cause, replica);
-    const versions = work.marksOfObject(scope, key, name);
-    const hasOlder = marked.note(versions, name.version);
-    const seq = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
+    const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
       schedule: { at: new Date(Date.now() + markMillis), target: work.markDue(scope, key, name) },
       signal,
       observe,
     });
-    // A newer one that is under way may have come before this one, and takes this one away itself.
-    if (!hasOlder || !marked.isNewest(versions, name.version)) return;
-    // One that stays falls due, and a needless reconcile is all it costs.
-    await bus.jsm.streams.purge(streams.timers, { filter: versions, seq }).catch(() => undefined);
+    const older = marked.stored(work.marksOfObject(scope, key, name), { version: name.version, sequence });
+    await Promise.all(older.map(forget));
+  }
+
+  /** One that stays falls due, and a needless reconcile is all it costs; mostly it is gone already. */
+  async function forget(sequence: number): Promise<void> {
+    const what = JSON.stringify({ seq: sequence, no_erase: true });
+    await bus.inbox.request(`$JS.API.STREAM.MSG.DELETE.${streams.timers}`, what).catch(() => undefined);
   }
 
   return {
     scope,
     async request(key, request, signal) {
       if (await tryTicket(key, request, signal)) return "accepted";
-      await mark(key, request, signal);
+      // One mark per change: of several in one mark, those beside the first would share its fate.
+      const { also = [], ...common } = request;
+      const causes = [request.cause, ...also];
+      await Promise.all(causes.map((cause) => mark(key, { ...common, cause }, signal)));
       return "owned";
     },
     async requestUnlessOwned(key, request, signal) {
@@ -125,20 +130,27 @@ function markName(cause: Cause, replica: string): MarkName {
   return { object: subjectOfCause(cause), replica, version };
 }
 
-/** Only so many keys are marked at once; of more, older marks stay beside newer ones. */
+/** A mark that this replica has left. */
+interface StoredMark {
+  readonly version: string;
+  readonly sequence: number;
+}
+
+/** Only so many objects are changed at once; of more, older marks stay beside newer ones. */
 const keptMarks = 10_000;
 
-/** The newest version that this replica has left a mark for, by {@link work.marksOfObject}, as long as it may be there. */
+/** The newest mark of each object that this replica has left, by {@link work.marksOfObject}, as long as it may be there. */
 function recentMarks(keptMillis: number) {
-  const newest = new Recent<string>({ keptMillis, limit: keptMarks });
+  const newest = new Recent<StoredMark>({ keptMillis, limit: keptMarks });
   return {
-    /** Notes a mark; whether there may be an older one beside it. */
-    note(versions: string, version: string): boolean {
-      const before = newest.get(versions);
-      if (before !== undefined && compareVersions(before, version) >= 0) return false;
-      newest.set(versions, version);
-      return before !== undefined;
+    /** Notes a mark that is on the bus, and returns the sequences of those that say less than another one there. */
+    stored(object: string, mark: StoredMark): number[] {
+      const before = newest.get(object);
+      const order = before === undefined ? 1 : compareVersions(mark.version, before.version);
+      // The same version has replaced itself.
+      if (order >= 0) newest.set(object, mark);
+      if (before === undefined || order === 0) return [];
+      return [order > 0 ? before.sequence : mark.sequence];
     },
-    isNewest: (versions: string, version: string): boolean => newest.get(versions) === version,
   };
 }
