@@ -84,8 +84,15 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
   await expect.poll(queue, patience).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
   // The bridge writes down where it is once a second.
   const watched = async () =>
-    (await kindStatuses(bus, [hikawaFunction], cluster)).map(({ bridges }) => bridges[0]?.state);
-  await expect.poll(watched, patience).toEqual(["watching", "watching", "watching"]);
+    (await kindStatuses(bus, [hikawaFunction], cluster)).map(({ bridges: [its] }) => [
+      its?.state,
+      its?.objects,
+    ]);
+  await expect.poll(watched, patience).toEqual([
+    ["watching", 1],
+    ["watching", 1],
+    ["watching", 0],
+  ]);
   const text = await said("status");
   expect(text.split("\n")[0]).toMatch(/^FUNCTION +PENDING +PARKED +IN FLIGHT +DELAYED +DEAD LETTERS$/);
   expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "1", "0"]);

@@ -21,9 +21,11 @@ test("its guide works as it is printed, what dies is started again, and Ctrl-C s
   expect(status).toBe("npx denrei status");
   expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
   const [, KUBECONFIG, NATS_URL] = /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
-  const { code, stdout } = await run(["status"], { env: { KUBECONFIG, NATS_URL } });
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^Kiyoshi\S+ +1 +bridge-1 +watching/m);
+  // The bridge writes down once a second how much there is.
+  const counted = async () => (await run(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
+  await expect
+    .poll(counted, { timeout: 30_000, interval: 100 })
+    .toMatch(/^Kiyoshi\S+ +\(all\) +1 +bridge-1 +watching/m);
 
   expect(kill).toBe(`kill -9 ${/\d+$/.exec(kill)?.[0]}`);
   execFileSync("sh", ["-c", kill]);
