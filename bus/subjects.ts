@@ -171,9 +171,6 @@ export const work = {
   timersDue: (scope: QueueScope) => scoped("timers.due", scope),
   mark: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
     `${keyed("marks.at", scope, key)}.${markTokens(name)}`,
-  /** The marks of every version of one object that one replica saw. */
-  marksOfObject: (scope: QueueScope, key: ObjectKey, { object, replica }: Omit<MarkName, "version">) =>
-    `${keyed("marks.at", scope, key)}.${token(`${object}@${replica}`)}.*`,
   marksOf: (scope: QueueScope, key: ObjectKey) => `${keyed("marks.at", scope, key)}.*.*`,
   marks: (scope: QueueScope) => scoped("marks.at", scope),
   markDue: (scope: QueueScope, key: ObjectKey, name: MarkName) =>

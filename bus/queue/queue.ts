@@ -14,7 +14,7 @@ import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { lastValuesOf } from "../lastvalues.ts";
 import { Recent } from "../recent.ts";
-import { type MarkName, type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
+import { keyText, type MarkName, type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, parseRequest, type Request, subjectOfCause } from "./request.ts";
 
@@ -91,7 +91,7 @@ export function ticketQueue(
       signal,
       observe,
     });
-    const older = marked.stored(work.marksOfObject(scope, key, name), { version: name.version, sequence });
+    const older = marked.stored(`${keyText(key)} ${name.object}`, { version: name.version, sequence });
     await Promise.all(older.map(forget));
   }
 
@@ -139,7 +139,7 @@ interface StoredMark {
 /** Only so many objects are changed at once; of more, older marks stay beside newer ones. */
 const keptMarks = 10_000;
 
-/** The newest mark of each object that this replica has left, by {@link work.marksOfObject}, as long as it may be there. */
+/** The newest mark of each object that this replica has left beside each key, as long as it may be there. */
 function recentMarks(keptMillis: number) {
   const newest = new Recent<StoredMark>({ keptMillis, limit: keptMarks });
   return {
