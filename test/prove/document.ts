@@ -1,0 +1,115 @@
+/** docs/reliability.md: one row and one section per scenario; a run of some scenarios renews theirs alone. */
+import { readFile, writeFile } from "node:fs/promises";
+import { cpus, totalmem } from "node:os";
+import { fileURLToPath } from "node:url";
+import { versions } from "../../deploy/local/index.ts";
+import type { Verdict } from "./prove.ts";
+import type { Outcome } from "./scenario.ts";
+
+/** Where it is written, as shown to the user. */
+export const documentName = "docs/reliability.md";
+const path = fileURLToPath(new URL(`../../${documentName}`, import.meta.url));
+
+/** How a run was asked for. */
+export interface RunFacts {
+  readonly seed: number;
+  /** Undefined: full size. */
+  readonly minutes?: number | undefined;
+}
+
+/** Writes the document, with what it said before about the scenarios that did not run. */
+export async function writeDocument(verdicts: readonly Verdict[], facts: RunFacts): Promise<void> {
+  const before = await readFile(path, "utf8").catch(() => "");
+  await writeFile(path, documentOf(before, verdicts, facts));
+}
+
+/** The text of the document: `before` is the one that it renews. */
+export function documentOf(before: string, verdicts: readonly Verdict[], facts: RunFacts): string {
+  const rows = new Map(
+    [...before.matchAll(/^\| (\d+) \|.*$/gm)].map(([row, number]) => [Number(number), row]),
+  );
+  const sections = new Map(
+    before
+      .split(/^(?=## \d+\. )/m)
+      .slice(1)
+      .map((section) => [Number(/^## (\d+)/.exec(section)?.[1]), section.trimEnd()]),
+  );
+  for (const verdict of verdicts) {
+    rows.set(verdict.scenario.number, rowOf(verdict));
+    sections.set(verdict.scenario.number, sectionOf(verdict, facts));
+  }
+  const inOrder = <T>(parts: Map<number, T>): T[] =>
+    [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+  return [
+    intro(),
+    [
+      "| # | scenario | injected, how often | checked | result |",
+      "|---|---|---|---|---|",
+      ...inOrder(rows),
+    ].join("\n"),
+    ...inOrder(sections),
+    "",
+  ].join("\n\n");
+}
+
+const intro = (): string => `# Reliability
+
+What the promises of the platform are worth: faults injected into real parts (kube-apiserver ${versions["kube-apiserver"]}, etcd ${versions.etcd},
+nats-server ${versions["nats-server"]}, our processes as they are deployed), and what held. Written by \`npm run prove\`; each scenario names the seed that
+makes its chance repeatable (what the scheduler of the machine decides is not), and \`npm run prove -- --seed <seed> --only <name>\` runs
+it again. Figures are of ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"} with ${Math.round(totalmem() / 2 ** 30)} GiB, which the servers, the workers and the load share.
+The peer is the same operator in Go on controller-runtime, measured in the same run.`;
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+function rowOf({ scenario, outcome, error, holds }: Verdict): string {
+  const checks = outcome?.checks ?? [];
+  const kept = checks.filter((check) => check.holds).length;
+  const result = error ? "broke off" : holds ? `holds (${kept} of ${checks.length})` : "**broken**";
+  const cells = [
+    String(scenario.number),
+    `[${scenario.name}](#${anchorOf(scenario.number, scenario.name)})`,
+    outcome?.injected.join("; ") ?? "–",
+    checks.map(({ what }) => what).join("; "),
+    result,
+  ];
+  return `| ${cells.map(cell).join(" | ")} |`;
+}
+
+const anchorOf = (number: number, name: string): string => `${number}-${name}`;
+
+function sectionOf({ scenario, outcome, error, seconds }: Verdict, { seed, minutes }: RunFacts): string {
+  const { number, name, title } = scenario;
+  const size = minutes === undefined ? "full size" : `at a size for ${minutes} minutes`;
+  const date = new Date().toISOString().slice(0, 10);
+  return [
+    `## ${number}. ${name}\n\n${title} Seed ${seed}, ${size}, ${date}, ${Math.round(seconds)} s.`,
+    ...(error ? [`It broke off: ${cell(error.message)}`] : []),
+    ...(outcome ? [checksOf(outcome)] : []),
+    ...(outcome?.figures?.length ? [figuresOf(outcome)] : []),
+  ].join("\n\n");
+}
+
+function checksOf({ checks }: Outcome): string {
+  const peer = checks.some((check) => check.peer !== undefined);
+  return markdown(
+    ["checked", "must hold", "found", ...(peer ? ["Go, controller-runtime"] : [])],
+    checks.map((check) => [
+      check.holds ? check.what : `**${check.what}**`,
+      check.limit,
+      check.found,
+      ...(peer ? [check.peer ?? ""] : []),
+    ]),
+  );
+}
+
+function figuresOf({ figures = [] }: Outcome): string {
+  const peer = figures.some((each) => each.peer !== undefined);
+  return markdown(
+    ["figure", "found", ...(peer ? ["Go, controller-runtime"] : [])],
+    figures.map(({ what, found, peer: theirs }) => [what, found, ...(peer ? [theirs ?? ""] : [])]),
+  );
+}
+
+const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");

@@ -1,0 +1,94 @@
+/** Runs scenarios one after the other: they are measured, so they do not share the machine. */
+import { random } from "../harness/random.ts";
+import type { Outcome, Scenario, Trial } from "./scenario.ts";
+
+/** A scenario and what came of it. */
+export interface Verdict {
+  readonly scenario: Scenario;
+  /** Undefined when it broke off. */
+  readonly outcome: Outcome | undefined;
+  /** Why it broke off. */
+  readonly error: Error | undefined;
+  readonly holds: boolean;
+  readonly seconds: number;
+}
+
+/** How to run. */
+export interface ProofOptions {
+  readonly seed: number;
+  /** For all the scenarios together; undefined is full size. */
+  readonly minutes: number | undefined;
+  readonly peer: Trial["peer"];
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Minutes that the scenarios take at full size. */
+export const fullMinutes = (scenarios: readonly Scenario[]): number =>
+  scenarios.reduce((sum, scenario) => sum + scenario.fullMinutes, 0);
+
+/** Runs the scenarios and says of each what came of it. Does not throw, but for the reason of `signal`. */
+export async function prove(scenarios: readonly Scenario[], options: ProofOptions): Promise<Verdict[]> {
+  const share = options.minutes === undefined ? 1 : Math.min(1, options.minutes / fullMinutes(scenarios));
+  const verdicts: Verdict[] = [];
+  for (const scenario of scenarios) {
+    options.say(`${scenario.number}. ${scenario.title}`);
+    const verdict = await judge(scenario, share, options);
+    options.signal.throwIfAborted();
+    for (const line of describe(verdict)) options.say(line);
+    verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+async function judge(
+  scenario: Scenario,
+  share: number,
+  { seed, peer, say, signal }: ProofOptions,
+): Promise<Verdict> {
+  const begun = performance.now();
+  const undo: (() => unknown)[] = [];
+  const elapsed = () => (performance.now() - begun) / 1000;
+  let outcome: Outcome | undefined;
+  let error: Error | undefined;
+  try {
+    outcome = await scenario.run({
+      seed,
+      // Numbers of its own, so that a scenario that is run alone does what it does among the others.
+      next: random(seed * 1009 + scenario.number),
+      scaled: (full, least) => Math.max(least, Math.round(full * share)),
+      say: (text) => say(`   ${elapsed().toFixed(0).padStart(4)} s  ${text}`),
+      signal,
+      peer,
+      defer: (last) => undo.push(last),
+    });
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+  for (const last of undo.reverse()) {
+    try {
+      await last();
+    } catch (thrown) {
+      error ??= thrown instanceof Error ? thrown : new Error(String(thrown));
+    }
+  }
+  const holds = error === undefined && outcome !== undefined && outcome.checks.every((check) => check.holds);
+  return { scenario, outcome, error, holds, seconds: elapsed() };
+}
+
+/** What is to be said about a verdict, and all that is known about what broke. */
+export function describe({ scenario, outcome, error, holds, seconds }: Verdict): string[] {
+  const broken = outcome?.checks.filter((check) => !check.holds) ?? [];
+  return [
+    ...(outcome?.checks.map(
+      ({ what, limit, found, holds }) => `   ${holds ? "holds " : "BROKEN"}  ${what}: ${found} (${limit})`,
+    ) ?? []),
+    ...(outcome?.figures?.map(({ what, found }) => `           ${what}: ${found}`) ?? []),
+    ...broken.flatMap(({ what, history = [] }) => [
+      ...(history.length > 0 ? [`   What happened (${what}):`] : []),
+      ...history.map((line) => `     ${line}`),
+    ]),
+    ...(error ? [`   ${error.stack ?? error.message}`] : []),
+    `   ${scenario.name} ${holds ? "holds" : "is BROKEN"}, after ${seconds.toFixed(0)} s`,
+  ];
+}
