@@ -1,0 +1,117 @@
+/** Faults that are drawn like cards: each kind comes in a random order, and every kind comes before one comes again. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Child } from "../../deploy/local/index.ts";
+import { now } from "./journal.ts";
+import type { Trial } from "./scenario.ts";
+
+/** A kind of fault. */
+export interface Fault {
+  readonly name: string;
+  /** Injects it, waits until it is over, and says whom it hit. */
+  inject(): Promise<string>;
+}
+
+/** A fault that was injected. Milliseconds of the machine's clock. */
+export interface Injected {
+  readonly name: string;
+  readonly victim: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Faults under way. */
+export interface Faults {
+  readonly injected: readonly Injected[];
+  /** Resolves when every kind was injected once. */
+  readonly eachOnce: Promise<void>;
+  /** Resolves when the last one is over. Rejects when one could not be injected. */
+  stop(): Promise<void>;
+}
+
+/** Injects faults, one after the other with pauses of about `pauseMillis` between them. */
+export function startFaults(trial: Trial, kinds: readonly Fault[], pauseMillis: number): Faults {
+  const injected: Injected[] = [];
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([trial.signal, stopping.signal]);
+  const eachOnce = Promise.withResolvers<void>();
+  const done = (async () => {
+    for (;;) {
+      for (const fault of shuffled(kinds, trial.next)) {
+        await sleep(pauseMillis * (0.5 + trial.next()), undefined, { signal }).catch(() => undefined);
+        if (signal.aborted) return;
+        const from = now();
+        const victim = await fault.inject();
+        injected.push({ name: fault.name, victim, from, to: now() });
+      }
+      eachOnce.resolve();
+    }
+  })();
+  done.catch((error: unknown) => eachOnce.reject(error));
+  eachOnce.promise.catch(() => undefined);
+  return {
+    injected,
+    eachOnce: eachOnce.promise,
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+/** `kill -9 of a worker: 12 times`. */
+export const describeFaults = (kinds: readonly Fault[], injected: readonly Injected[]): string[] =>
+  [...new Set(kinds.map(({ name }) => name))].map((name) => {
+    const times = injected.filter((one) => one.name === name).length;
+    return `${name}: ${times === 1 ? "once" : `${times} times`}`;
+  });
+
+/** `kill -9`, and started again. */
+export const killed = (name: string, pick: () => Child): Fault => ({
+  name,
+  async inject() {
+    const child = pick();
+    await child.stop("SIGKILL");
+    await child.start();
+    return child.name;
+  },
+});
+
+/** Ended in order, and started again. */
+export const restarted = (name: string, pick: () => Child): Fault => ({
+  name,
+  async inject() {
+    const child = pick();
+    await child.stop();
+    await child.start();
+    return child.name;
+  },
+});
+
+/** Stopped for a while, as by a machine that is paused or swaps. */
+export const paused = (name: string, pick: () => Child, millis: number): Fault => ({
+  name,
+  async inject() {
+    const child = pick();
+    const pid = child.pid ?? 0;
+    process.kill(pid, "SIGSTOP");
+    try {
+      await sleep(millis);
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    return child.name;
+  },
+});
+
+/** One of several, by chance. */
+export const anyOf =
+  <T>(of: readonly T[], next: () => number) =>
+  (): T =>
+    of[Math.floor(next() * of.length)] as T;
+
+function shuffled<T>(list: readonly T[], next: () => number): T[] {
+  const left = [...list];
+  const out: T[] = [];
+  while (left.length > 0) out.push(...left.splice(Math.floor(next() * left.length), 1));
+  return out;
+}

@@ -1,0 +1,154 @@
+/** A bus, workers and a publisher, for the scenarios that need no API server. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { consumers, type QueueScope, streams, workStream } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { type Child, startLocalNats } from "../../deploy/local/index.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+import { startNatsCluster } from "./cluster.ts";
+import { now } from "./journal.ts";
+import { Item, itemsFunction, type ReplicaEnv } from "./replica.ts";
+import type { Trial } from "./scenario.ts";
+
+/** What to set up. */
+export interface GroundOptions {
+  /** Servers of the bus, and copies of every stream. */
+  readonly servers: 1 | 3;
+  readonly ackWaitMillis: number;
+  /** Reconciles at once in one worker. */
+  readonly concurrency?: number;
+}
+
+/** One change that was published. */
+export interface Change {
+  readonly version: number;
+  /** When it was handed to the publisher. Milliseconds of the machine's clock. */
+  readonly at: number;
+}
+
+/** Where a scenario takes place. */
+export interface Ground {
+  readonly bus: Bus;
+  readonly natsUrl: string;
+  readonly servers: readonly Child[];
+  /** Where the workers keep their journals. */
+  readonly journals: string;
+  /** Everything that was changed, by key, in order. */
+  readonly changes: ReadonlyMap<string, readonly Change[]>;
+  worker(name: string): Promise<Child>;
+  /** Changes an item as the bridge would; its reconcile takes so long. Resolves when the next one may follow. */
+  change(key: string, millis?: number): Promise<void>;
+  /** Resolves when everything that was changed is on the bus. */
+  published(): Promise<void>;
+  /** Resolves when nothing is on its way to a worker, or in one. */
+  quiet(): Promise<void>;
+}
+
+export const scope: QueueScope = { fn: itemsFunction, cluster: "test" };
+const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
+const lookMillis = 100;
+/** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
+const quietLooks = 3;
+const quietMillis = 180_000;
+
+/** Sets the ground up; it is cleared away when the trial ends. */
+export async function openGround(trial: Trial, options: GroundOptions): Promise<Ground> {
+  const { signal, defer } = trial;
+  const started = await (options.servers === 1 ? single() : startNatsCluster(signal));
+  const { processes, servers, natsUrl } = started;
+  defer(() => processes.stop());
+  const journals = join(processes.directory, "journals");
+  await mkdir(journals);
+  const bus = await connectBus({ url: natsUrl, name: "prove", timeoutMillis: 30_000 });
+  defer(() => bus.nc.close());
+  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [
+    { scope, kinds: [Item] },
+  ]);
+  const publisher = await publisherOf(bus, Item);
+  const changes = new Map<string, Change[]>();
+  let version = 0;
+
+  /** What is under way; a bus that a fault has taken away is not quiet. */
+  async function underWay(): Promise<string[]> {
+    const [router, work, timers] = await Promise.all([
+      bus.jsm.consumers.info(streams.objects, consumers.router(scope)),
+      bus.jsm.streams.info(workStream(scope.fn)),
+      bus.jsm.streams.info(streams.timers),
+    ]);
+    const counts = {
+      "events to route": router.num_pending + router.num_ack_pending,
+      tickets: work.state.messages,
+      "marks and timers": timers.state.messages,
+    };
+    return Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => `${count} ${what}`);
+  }
+
+  return {
+    bus,
+    natsUrl,
+    servers,
+    journals,
+    changes,
+    worker(name) {
+      let heard = false;
+      const env: ReplicaEnv = {
+        NATS_URL: natsUrl,
+        DENREI_REPLICA: name,
+        PROVE_JOURNALS: journals,
+        PROVE_ACK_WAIT_MILLIS: String(options.ackWaitMillis),
+        PROVE_STREAM_REPLICAS: String(options.servers),
+        PROVE_CONCURRENCY: String(options.concurrency ?? 10),
+      };
+      return processes.spawn(
+        {
+          name,
+          command: process.execPath,
+          args: [program],
+          env: { ...env, NODE_NO_WARNINGS: "1", VITEST: undefined },
+          onLine(line) {
+            heard ||= line === "worker ready";
+          },
+          async ready() {
+            if (!heard) throw new Error("it has not said that it is ready");
+            // Its next life has to say so itself.
+            heard = false;
+          },
+          readyMillis: 60_000,
+          graceMillis: 15_000,
+          closingSignal: "SIGKILL",
+        },
+        signal,
+      );
+    },
+    async change(key, millis = 0) {
+      version++;
+      const before = changes.get(key);
+      if (before) before.push({ version, at: now() });
+      else changes.set(key, [{ version, at: now() }]);
+      await publisher.publish("modified", stored(Item, key, version, { millis }), "watch");
+    },
+    published: () => publisher.settled(),
+    async quiet() {
+      const until = performance.now() + quietMillis;
+      let last = "";
+      for (let quiet = 0; quiet < quietLooks; ) {
+        const found = await underWay().catch((error: unknown) => [String(error)]);
+        quiet = found.length === 0 ? quiet + 1 : 0;
+        last = found.join("; ");
+        if (performance.now() > until)
+          throw new Error(`expected the bus to become quiet within ${quietMillis} ms, found ${last}`);
+        await sleep(lookMillis, undefined, { signal });
+      }
+    },
+  };
+}
+
+async function single() {
+  const local = await startLocalNats();
+  return { processes: local, servers: [local.nats], natsUrl: local.natsUrl };
+}

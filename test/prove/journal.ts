@@ -1,0 +1,62 @@
+/**
+ * What workers did, in a file per replica: a line is written by one system call, so that a `kill -9` loses nothing that
+ * was done. Times are milliseconds of the machine's monotonic clock, which all of its processes share.
+ */
+import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** Milliseconds of the machine's monotonic clock. */
+export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** One reconcile that was begun. */
+export interface Begun {
+  readonly replica: string;
+  readonly key: string;
+  readonly version: number;
+  readonly from: number;
+}
+
+/** One reconcile that was allowed to have its effect. */
+export interface Effect extends Begun {
+  /** When its work was done: before it looked whether it still owned the key. */
+  readonly to: number;
+  /** When it had its effect. */
+  readonly at: number;
+}
+
+/** The journal of one replica. */
+export interface Journal {
+  begun(entry: Omit<Begun, "replica">): void;
+  effect(entry: Omit<Effect, "replica" | "at">): void;
+  close(): void;
+}
+
+/** Opens the journal of a replica; its lives write to the same file. */
+export function openJournal(folder: string, replica: string): Journal {
+  const file = openSync(join(folder, `${replica}.journal`), "a");
+  return {
+    begun: ({ key, version, from }) => writeSync(file, `b ${key} ${version} ${from}\n`),
+    effect: ({ key, version, from, to }) => writeSync(file, `e ${key} ${version} ${from} ${to} ${now()}\n`),
+    close: () => closeSync(file),
+  };
+}
+
+/** Everything that the replicas of a folder did, in no order between the replicas. */
+export async function readJournals(folder: string): Promise<{ begun: Begun[]; effects: Effect[] }> {
+  const begun: Begun[] = [];
+  const effects: Effect[] = [];
+  for (const name of (await readdir(folder)).filter((file) => file.endsWith(".journal"))) {
+    const replica = basename(name, ".journal");
+    const lines = createInterface({ input: createReadStream(join(folder, name)) });
+    for await (const line of lines) {
+      const [what, key = "", version, from, to, at] = line.split(" ");
+      const common = { replica, key, version: Number(version), from: Number(from) };
+      if (what === "b") begun.push(common);
+      // A line that a kill cut short says nothing.
+      else if (at !== undefined) effects.push({ ...common, to: Number(to), at: Number(at) });
+    }
+  }
+  return { begun, effects };
+}

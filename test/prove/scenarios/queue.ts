@@ -1,0 +1,70 @@
+/** The ticket queue under everything that can happen to a worker and to the bus. */
+import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
+import { openGround } from "../ground.ts";
+import { figure, type Scenario } from "../scenario.ts";
+import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
+
+const keys = 1000;
+const workers = 4;
+const pause = "SIGSTOP of a worker, beyond its deadline";
+
+export const queue: Scenario = {
+  number: 1,
+  name: "queue",
+  title:
+    "Four workers and one NATS server carry no-op requests over 1,000 keys, hot and cold, while workers are killed and paused and the server is killed and restarted.",
+  fullMinutes: 12,
+  async run(trial) {
+    const { next, say } = trial;
+    const requests = trial.scaled(1_000_000, 20_000);
+    // AckWait is the default of 10 s; where there is less time, both are shorter.
+    const ackWaitMillis = trial.scaled(10_000, 3000);
+    const pauseMillis = trial.scaled(15_000, 4500);
+    const ground = await openGround(trial, { servers: 1, ackWaitMillis });
+    const replicas = await Promise.all(
+      Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
+    );
+    const [server] = ground.servers;
+    const anyWorker = anyOf(replicas, next);
+    const kinds = [
+      killed("kill -9 of a worker", anyWorker),
+      killed("kill -9 of a worker", anyWorker),
+      paused(pause, anyWorker, pauseMillis),
+      killed("kill -9 of NATS", () => server as NonNullable<typeof server>),
+      restarted("restart of NATS", () => server as NonNullable<typeof server>),
+    ];
+    const faults = startFaults(trial, kinds, trial.scaled(4000, 300));
+    let each = false;
+    void faults.eachOnce.then(() => {
+      each = true;
+    });
+    let made = 0;
+    for (; made < requests || !each; made++) {
+      trial.signal.throwIfAborted();
+      // A few keys are hot, most are cold.
+      const key = `key-${Math.floor(next() ** 3 * keys)}`;
+      // Mostly nothing to do; now and then long enough to be caught in the middle by whatever comes.
+      await ground.change(key, next() < 0.002 ? 300 : 0);
+      if (made % 20_000 === 0) say(`${figure(made)} requests, ${faults.injected.length} faults`);
+    }
+    await faults.stop();
+    await ground.published();
+    await ground.quiet();
+    const record = await recordOf(ground, faults.injected);
+    return {
+      injected: describeFaults(kinds, faults.injected),
+      checks: [noOverlap(record), pausedHadNoEffect(record, pause), lastChangesSeen(record)],
+      figures: [
+        { what: "requests, each a change of an object", found: figure(made) },
+        {
+          what: "reconciles; what came while a key was owned or waited was coalesced",
+          found: figure(record.effects.length),
+        },
+        {
+          what: "reconciles that were begun and lost with their worker or its ownership, and done again",
+          found: figure(record.begun.length - record.effects.length),
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,122 @@
+/** What the journals of the workers must say, whatever was done to them. */
+import type { Injected } from "./faults.ts";
+import type { Change, Ground } from "./ground.ts";
+import { type Begun, type Effect, readJournals } from "./journal.ts";
+import { type Check, figure } from "./scenario.ts";
+
+/** Everything that is known of a run. */
+export interface Record {
+  readonly changes: Ground["changes"];
+  readonly faults: readonly Injected[];
+  readonly begun: readonly Begun[];
+  readonly effects: readonly Effect[];
+}
+
+/** Reads what the workers wrote. */
+export const recordOf = async (ground: Ground, faults: readonly Injected[]): Promise<Record> => ({
+  changes: ground.changes,
+  faults,
+  ...(await readJournals(ground.journals)),
+});
+
+/** No two reconciles of a key whose effects were allowed overlap. */
+export function noOverlap(record: Record): Check {
+  let overlaps = 0;
+  let history: readonly string[] | undefined;
+  for (const [key, effects] of Map.groupBy(record.effects, (effect) => effect.key)) {
+    const sorted = effects.toSorted((a, b) => a.from - b.from);
+    for (const [at, effect] of sorted.entries()) {
+      const before = sorted[at - 1];
+      if (before === undefined || effect.from >= before.to) continue;
+      overlaps++;
+      history ??= historyOf(record, key, effect.from);
+    }
+  }
+  return {
+    what: "overlapping reconciles of a key inside their deadline",
+    limit: "0",
+    found: `${figure(overlaps)} in ${figure(record.effects.length)} reconciles`,
+    // Without a single reconcile nothing was shown.
+    holds: overlaps === 0 && record.effects.length > 0,
+    ...(history && { history }),
+  };
+}
+
+/** The last change of each key was seen by a reconcile. */
+export function lastChangesSeen(record: Record): Check {
+  const seen = new Map<string, number>();
+  for (const { key, version } of record.effects) seen.set(key, Math.max(version, seen.get(key) ?? 0));
+  const lost = [...record.changes].filter(
+    ([key, list]) => (list.at(-1)?.version ?? 0) > (seen.get(key) ?? 0),
+  );
+  const [first] = lost;
+  return {
+    what: "keys whose last change no reconcile has seen",
+    limit: "0",
+    found: `${figure(lost.length)} of ${figure(record.changes.size)}`,
+    holds: lost.length === 0 && record.changes.size > 0,
+    ...(first && { history: historyOf(record, first[0], first[1].at(-1)?.at ?? 0) }),
+  };
+}
+
+/** Who was paused for longer than its ownership lasts has no effect when it wakes up with what it had in hand. */
+export function pausedHadNoEffect(record: Record, pause: string): Check {
+  const pauses = record.faults.filter(({ name }) => name === pause);
+  const across = (
+    entry: { readonly replica: string; readonly from: number },
+    { victim, from }: Injected,
+  ): boolean => entry.replica === victim && entry.from < from;
+  const late = record.effects.filter((effect) =>
+    pauses.some((one) => across(effect, one) && effect.at > one.to),
+  );
+  const ended = new Set(record.effects.map(({ replica, key, from }) => `${replica} ${key} ${from}`));
+  const inHand = record.begun.filter(
+    (one) =>
+      !ended.has(`${one.replica} ${one.key} ${one.from}`) &&
+      pauses.some((fault) => across(one, fault) && fault.from - one.from < 1000),
+  );
+  const [first] = late;
+  return {
+    what: "effects of a paused worker after it woke up, of what it had in hand",
+    limit: "0",
+    found: `${figure(late.length)}, with ${figure(inHand.length)} reconciles in hand in ${pauses.length} pauses`,
+    holds: late.length === 0 && pauses.length > 0,
+    ...(first && { history: historyOf(record, first.key, first.at) }),
+  };
+}
+
+/** Of a history so many lines are shown, around the moment of interest. */
+const shown = 40;
+
+/** What happened to a key around a moment, oldest first. */
+export function historyOf(record: Record, key: string, around: number): string[] {
+  const lines: [number, string][] = [
+    ...(record.changes.get(key) ?? []).map(({ at, version }: Change): [number, string] => [
+      at,
+      `changed to version ${version}`,
+    ]),
+    ...record.begun
+      .filter((one) => one.key === key)
+      .map(({ from, replica, version }): [number, string] => [
+        from,
+        `${replica} begins with version ${version}`,
+      ]),
+    ...record.effects
+      .filter((one) => one.key === key)
+      .map(({ at, from, to, replica, version }): [number, string] => [
+        at,
+        `${replica} has its effect of version ${version}, begun at ${from.toFixed(1)}, done at ${to.toFixed(1)}`,
+      ]),
+    ...record.faults.map(({ from, to, name, victim }): [number, string] => [
+      from,
+      `(${name}: ${victim}, until ${to.toFixed(1)})`,
+    ]),
+  ];
+  lines.sort(([a], [b]) => a - b);
+  const middle = lines.findIndex(([at]) => at >= around);
+  const first = Math.max(0, (middle < 0 ? lines.length : middle) - shown / 2);
+  return [
+    `${key}, in milliseconds:`,
+    ...lines.slice(first, first + shown).map(([at, text]) => `${at.toFixed(1)} ${text}`),
+  ];
+}
