@@ -101,7 +101,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   let { position } = options;
   let tasks = 0;
   let failure: unknown;
-  let freed: (() => void) | undefined;
+  /** Those who wait for room. */
+  let room: PromiseWithResolvers<void> | undefined;
 
   /** The message of an event, if it fits. Of a deletion less is needed than the whole last state. */
   function fitting(subject: string, event: CloudEvent<Stored>, change: Change): EventMessage | undefined {
@@ -198,12 +199,12 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     void chained.then(() => {
       tasks--;
       if (chains.get(name) === chained) chains.delete(name);
-      freed?.();
+      room?.resolve();
+      room = undefined;
     });
     while (tasks >= maxUnderWay && failure === undefined) {
-      await new Promise<void>((resolve) => {
-        freed = resolve;
-      });
+      room ??= Promise.withResolvers();
+      await room.promise;
     }
   }
 

@@ -259,3 +259,14 @@ async function list(publisher: Publisher, steps: readonly Step[]): Promise<void>
   await publisher.settled();
   publisher.advance(version);
 }
+
+test("all who wait for room go on when there is some, and not only the one who came last", async () => {
+  const publisher = await open(newCluster());
+  const publishMany = async (prefix: string) => {
+    for (let at = 0; at < 500; at++)
+      await publisher.publish("added", thing(`${prefix}-${at}`, at + 1), "watch");
+  };
+  await Promise.all(["one", "two", "three"].map(publishMany));
+  await publisher.settled();
+  expect(publisher.count).toBe(1500);
+});

@@ -87,11 +87,17 @@ export const restarted = (name: string, pick: () => Child): Fault => ({
   },
 });
 
-/** Stopped for a while, as by a machine that is paused or swaps. */
-export const paused = (name: string, pick: () => Child, millis: number): Fault => ({
+/** Stopped for a while, as by a machine that is paused or swaps; `prepare` makes sure that it hurts. */
+export const paused = (
+  name: string,
+  pick: () => Child,
+  millis: number,
+  prepare: (child: Child) => Promise<void> = async () => undefined,
+): Fault => ({
   name,
   async inject() {
     const child = pick();
+    await prepare(child);
     const pid = child.pid ?? 0;
     process.kill(pid, "SIGSTOP");
     try {

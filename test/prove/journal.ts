@@ -3,7 +3,7 @@
  * was done. Times are milliseconds of the machine's monotonic clock, which all of its processes share.
  */
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -42,6 +42,28 @@ export function openJournal(folder: string, replica: string): Journal {
     close: () => closeSync(file),
   };
 }
+
+/** How many reconciles a replica has begun and not ended, according to what it wrote last. */
+export async function inHand(folder: string, replica: string): Promise<number> {
+  const file = await open(join(folder, `${replica}.journal`), "r");
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, lastBytes);
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    const begun = new Set<string>();
+    for (const line of buffer.toString("utf8").split("\n")) {
+      const [what, key, version] = line.split(" ");
+      if (what === "b") begun.add(`${key} ${version}`);
+      else begun.delete(`${key} ${version}`);
+    }
+    return begun.size;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Enough for some hundred lines. */
+const lastBytes = 16_384;
 
 /** Everything that the replicas of a folder did, in no order between the replicas. */
 export async function readJournals(folder: string): Promise<{ begun: Begun[]; effects: Effect[] }> {

@@ -51,8 +51,11 @@ async function judge(
   const elapsed = () => (performance.now() - begun) / 1000;
   let outcome: Outcome | undefined;
   let error: Error | undefined;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason as Error);
+  signal.addEventListener("abort", abort, { once: true });
   try {
-    outcome = await scenario.run({
+    const running = scenario.run({
       seed,
       // Numbers of its own, so that a scenario that is run alone does what it does among the others.
       next: random(seed * 1009 + scenario.number),
@@ -62,9 +65,12 @@ async function judge(
       peer,
       defer: (last) => undo.push(last),
     });
+    // What it waits for may never come; what it has started ends below.
+    outcome = await Promise.race([running, aborted.promise]);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
   }
+  signal.removeEventListener("abort", abort);
   for (const last of undo.reverse()) {
     try {
       await last();

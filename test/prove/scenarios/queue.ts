@@ -1,11 +1,14 @@
 /** The ticket queue under everything that can happen to a worker and to the bus. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
 import { openGround } from "../ground.ts";
+import { inHand } from "../journal.ts";
 import { figure, type Scenario } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
 
 const keys = 1000;
 const workers = 4;
+const slots = 10;
 const pause = "SIGSTOP of a worker, beyond its deadline";
 
 export const queue: Scenario = {
@@ -16,11 +19,11 @@ export const queue: Scenario = {
   fullMinutes: 12,
   async run(trial) {
     const { next, say } = trial;
-    const requests = trial.scaled(1_000_000, 20_000);
+    const requests = trial.scaled(1_000_000, 10_000);
     // AckWait is the default of 10 s; where there is less time, both are shorter.
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const pauseMillis = trial.scaled(15_000, 4500);
-    const ground = await openGround(trial, { servers: 1, ackWaitMillis });
+    const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency: slots });
     const replicas = await Promise.all(
       Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
     );
@@ -29,7 +32,12 @@ export const queue: Scenario = {
     const kinds = [
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
-      paused(pause, anyWorker, pauseMillis),
+      paused(pause, anyWorker, pauseMillis, async ({ name }) => {
+        // Whoever is paused has something in hand that would have its effect when it wakes up.
+        for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, 2000);
+        while ((await inHand(ground.journals, name)) === 0)
+          await sleep(10, undefined, { signal: trial.signal });
+      }),
       killed("kill -9 of NATS", () => server as NonNullable<typeof server>),
       restarted("restart of NATS", () => server as NonNullable<typeof server>),
     ];
