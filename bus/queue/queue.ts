@@ -3,20 +3,15 @@
  *
  * The work stream holds at most one message per key, the *ticket*; whoever was delivered the ticket owns the key. A
  * request that is refused because the ticket exists leaves a *mark* beside it: the owner looks for marks after it
- * has given the ticket back, drops those it has seen the change of, and asks again for the rest. A mark is a message
- * schedule, so one that nobody looks at falls due and is asked for by the relay: the net under every race and crash.
- *
- * A mark has a subject of its own: per changed object, per version, and per replica that saw the change. On a subject
- * that versions share a newer mark could be lost: when a schedule fires, the server purges its subject, and with it
- * whatever was stored there since. A replica takes away its own older marks of an object, so that they do not pile up.
+ * has given the ticket back, drops those it has seen the change of, and asks again for the rest ({@link "./marks.ts"}).
  */
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { lastValuesOf } from "../lastvalues.ts";
-import { Recent } from "../recent.ts";
-import { keyText, type MarkName, type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
+import { type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
+import { openMarks } from "./marks.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";
-import { type Cause, parseRequest, type Request, subjectOfCause } from "./request.ts";
+import { parseRequest, type Request } from "./request.ts";
 
 /** A mark that was found beside a key. */
 export interface Mark {
@@ -64,7 +59,7 @@ export function ticketQueue(
   scope: QueueScope,
   { replica, observe, markMillis = 1000 }: TicketQueueOptions,
 ): TicketQueue {
-  const marked = recentMarks(2 * markMillis);
+  const leaveMark = openMarks(bus, scope, { replica, observe, markMillis });
   const lastMarks = lastValuesOf(bus, streams.timers);
 
   async function tryTicket(
@@ -84,23 +79,6 @@ export function ticketQueue(
     }
   }
 
-  async function mark(key: ObjectKey, request: Request, signal: AbortSignal | undefined): Promise<void> {
-    const name = markName(request.cause, replica);
-    const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
-      schedule: { at: new Date(Date.now() + markMillis), target: work.markDue(scope, key, name) },
-      signal,
-      observe,
-    });
-    const older = marked.stored(`${keyText(key)} ${name.object}`, { version: name.version, sequence });
-    await Promise.all(older.map(forget));
-  }
-
-  /** One that stays falls due, and a needless reconcile is all it costs; mostly it is gone already. */
-  async function forget(sequence: number): Promise<void> {
-    const what = JSON.stringify({ seq: sequence, no_erase: true });
-    await bus.inbox.request(`$JS.API.STREAM.MSG.DELETE.${streams.timers}`, what).catch(() => undefined);
-  }
-
   return {
     scope,
     async request(key, request, signal) {
@@ -108,7 +86,7 @@ export function ticketQueue(
       // One mark per change: of several in one mark, those beside the first would share its fate.
       const { also = [], ...common } = request;
       const causes = [request.cause, ...also];
-      await Promise.all(causes.map((cause) => mark(key, { ...common, cause }, signal)));
+      await Promise.all(causes.map((cause) => leaveMark(key, { ...common, cause }, signal)));
       return "owned";
     },
     async requestUnlessOwned(key, request, signal) {
@@ -121,36 +99,6 @@ export function ticketQueue(
     async dropMarks(key, marks) {
       const last = Math.max(...marks.map((mark) => mark.sequence));
       await bus.jsm.streams.purge(streams.timers, { filter: work.marksOf(scope, key), seq: last + 1 });
-    },
-  };
-}
-
-function markName(cause: Cause, replica: string): MarkName {
-  const version = cause.type === "object" ? cause.resourceVersion : "";
-  return { object: subjectOfCause(cause), replica, version };
-}
-
-/** A mark that this replica has left. */
-interface StoredMark {
-  readonly version: string;
-  readonly sequence: number;
-}
-
-/** Only so many objects are changed at once; of more, older marks stay beside newer ones. */
-const keptMarks = 10_000;
-
-/** The newest mark of each object that this replica has left beside each key, as long as it may be there. */
-function recentMarks(keptMillis: number) {
-  const newest = new Recent<StoredMark>({ keptMillis, limit: keptMarks });
-  return {
-    /** Notes a mark that is on the bus, and returns the sequences of those that say less than another one there. */
-    stored(object: string, mark: StoredMark): number[] {
-      const before = newest.get(object);
-      const order = before === undefined ? 1 : compareVersions(mark.version, before.version);
-      // The same version has replaced itself.
-      if (order >= 0) newest.set(object, mark);
-      if (before === undefined || order === 0) return [];
-      return [order > 0 ? before.sequence : mark.sequence];
     },
   };
 }

@@ -8,14 +8,16 @@
  */
 import { expect, test } from "vitest";
 
-/** What a router does with one event: nothing yet, try the ticket, leave a mark, done. */
-type RouterStep = "idle" | "try" | "mark" | "done";
+/** What a router does with one event: nothing yet, try the ticket, take its older mark away, leave a mark, done. */
+type RouterStep = "idle" | "try" | "mark" | "store" | "done";
 /** Where an owner is. */
 type OwnerStep = "idle" | "owns" | "read" | "acked" | "looked";
 
 interface Router {
   readonly step: RouterStep;
   readonly version: number;
+  /** The newest mark that it knows it has left. */
+  readonly left: number;
 }
 
 /** Versions whose marks are there, ascending. */
@@ -78,8 +80,8 @@ function start(changes: number, crashes: number): State {
     due: [[], []],
     firing: [0, 0],
     routers: [
-      { step: "idle", version: 0 },
-      { step: "idle", version: 0 },
+      { step: "idle", version: 0, left: 0 },
+      { step: "idle", version: 0, left: 0 },
     ],
     owners: [
       { step: "idle", saw: 0, found: [] },
@@ -97,7 +99,8 @@ function* next(s: State, protocol: Protocol): Generator<State> {
     for (const [i, router] of s.routers.entries()) {
       if (router.step !== "idle" && router.step !== "done") continue;
       const version = s.version + 1;
-      yield { ...s, version, changes: s.changes - 1, routers: put(s.routers, i, { step: "try", version }) };
+      const routers = put<Router>(s.routers, i, { ...router, step: "try", version });
+      yield { ...s, version, changes: s.changes - 1, routers };
     }
   }
   for (const [i, router] of s.routers.entries()) {
@@ -108,21 +111,27 @@ function* next(s: State, protocol: Protocol): Generator<State> {
         yield { ...s, routers: put(s.routers, i, { ...router, step: "done" }) };
       else yield { ...s, routers: put(s.routers, i, { ...router, step: "mark" }) };
     }
+    const slot = protocol.marksPerRouter === "own" ? i : 0;
+    const beside = s.marks[slot] ?? [];
+    const become = (change: Partial<Router>) => put(s.routers, i, { ...router, ...change });
     if (router.step === "mark") {
-      const slot = protocol.marksPerRouter === "own" ? i : 0;
-      const beside = s.marks[slot] ?? [];
-      const done = put<Router>(s.routers, i, { ...router, step: "done" });
+      // One that is newer speaks for it. An older one is taken away first, while the event is in hand.
+      const older = protocol.versionsOnSubject === "one" ? without(beside, router.left) : beside;
+      if (router.left > router.version) yield { ...s, routers: become({ step: "done" }) };
+      else yield { ...s, marks: put(s.marks, slot, older), routers: become({ step: "store" }) };
+    }
+    if (router.step === "store") {
       // Where all versions share a subject, the later publish replaces the earlier one, whatever it says.
       const stored = protocol.versionsOnSubject === "all" ? [router.version] : plus(beside, router.version);
-      yield { ...s, marks: put(s.marks, slot, stored), routers: done };
-      // A router takes away its own older marks; not always, because it may die before it does.
-      const newest = Math.max(...stored);
-      if (router.version === newest && stored.length > 1)
-        yield { ...s, marks: put(s.marks, slot, [newest]), routers: done };
+      yield {
+        ...s,
+        marks: put(s.marks, slot, stored),
+        routers: become({ step: "done", left: Math.max(router.left, router.version) }),
+      };
     }
     // A router that dies: its event is delivered again.
-    if (s.crashes > 0 && (router.step === "try" || router.step === "mark")) {
-      yield { ...s, crashes: s.crashes - 1, routers: put(s.routers, i, { ...router, step: "try" }) };
+    if (s.crashes > 0 && router.step !== "idle" && router.step !== "done") {
+      yield { ...s, crashes: s.crashes - 1, routers: become({ step: "try", left: 0 }) };
     }
   }
   // A mark falls due; the relay asks, and marks again when it is refused.

@@ -7,8 +7,8 @@ import type { Trial } from "./scenario.ts";
 /** A kind of fault. */
 export interface Fault {
   readonly name: string;
-  /** Injects it, waits until it is over, and says whom it hit. */
-  inject(): Promise<string>;
+  /** Injects it, waits until it is over, and says whom it hit and when. Milliseconds of the machine's clock. */
+  inject(): Promise<{ readonly victim: string; readonly from: number }>;
 }
 
 /** A fault that was injected. Milliseconds of the machine's clock. */
@@ -39,9 +39,7 @@ export function startFaults(trial: Trial, kinds: readonly Fault[], pauseMillis: 
       for (const fault of shuffled(kinds, trial.next)) {
         await sleep(pauseMillis * (0.5 + trial.next()), undefined, { signal }).catch(() => undefined);
         if (signal.aborted) return;
-        const from = now();
-        const victim = await fault.inject();
-        injected.push({ name: fault.name, victim, from, to: now() });
+        injected.push({ name: fault.name, ...(await fault.inject()), to: now() });
       }
       eachOnce.resolve();
     }
@@ -70,9 +68,10 @@ export const killed = (name: string, pick: () => Child): Fault => ({
   name,
   async inject() {
     const child = pick();
+    const from = now();
     await child.stop("SIGKILL");
     await child.start();
-    return child.name;
+    return { victim: child.name, from };
   },
 });
 
@@ -81,9 +80,10 @@ export const restarted = (name: string, pick: () => Child): Fault => ({
   name,
   async inject() {
     const child = pick();
+    const from = now();
     await child.stop();
     await child.start();
-    return child.name;
+    return { victim: child.name, from };
   },
 });
 
@@ -99,13 +99,14 @@ export const paused = (
     const child = pick();
     await prepare(child);
     const pid = child.pid ?? 0;
+    const from = now();
     process.kill(pid, "SIGSTOP");
     try {
       await sleep(millis);
     } finally {
       process.kill(pid, "SIGCONT");
     }
-    return child.name;
+    return { victim: child.name, from };
   },
 });
 

@@ -2,13 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
 import { openGround } from "../ground.ts";
-import { inHand } from "../journal.ts";
+import { inHand, now } from "../journal.ts";
 import { figure, type Scenario } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
 
 const keys = 1000;
 const workers = 4;
 const slots = 10;
+/** How long those reconciles take that a pause is to interrupt. */
+const plantedMillis = 2500;
 const pause = "SIGSTOP of a worker, beyond its deadline";
 
 export const queue: Scenario = {
@@ -34,9 +36,12 @@ export const queue: Scenario = {
       killed("kill -9 of a worker", anyWorker),
       paused(pause, anyWorker, pauseMillis, async ({ name }) => {
         // Whoever is paused has something in hand that would have its effect when it wakes up.
-        for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, 2000);
-        while ((await inHand(ground.journals, name)) === 0)
-          await sleep(10, undefined, { signal: trial.signal });
+        for (let since = 0; (await inHand(ground.journals, name, since)) === 0; await sleep(10)) {
+          trial.signal.throwIfAborted();
+          if (now() - since < plantedMillis) continue;
+          since = now();
+          for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, plantedMillis);
+        }
       }),
       killed("kill -9 of NATS", () => server as NonNullable<typeof server>),
       restarted("restart of NATS", () => server as NonNullable<typeof server>),
