@@ -1,5 +1,8 @@
 /** Every scenario, in the order of docs/reliability.md. */
 import type { Scenario } from "../scenario.ts";
+import { cluster } from "./cluster.ts";
+import { hot } from "./hot.ts";
 import { queue } from "./queue.ts";
+import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [queue];
+export const scenarios: readonly Scenario[] = [queue, cluster, hot, scale];

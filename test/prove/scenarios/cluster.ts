@@ -1,0 +1,131 @@
+/** A bus of three servers that lose each other. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { streams, workStream } from "../../../bus/subjects.ts";
+import type { Child } from "../../../deploy/local/index.ts";
+import { quantile } from "../../bench/statistics.ts";
+import { describeFaults, type Fault, type Injected, startFaults } from "../faults.ts";
+import { openGround, scope } from "../ground.ts";
+import { type Effect, now } from "../journal.ts";
+import { bounded, figure, type Scenario } from "../scenario.ts";
+import { lastChangesSeen, noOverlap, recordOf } from "../verify.ts";
+
+const keys = 500;
+const workers = 3;
+/** Enough to keep the bus busy, and not so much that a second without it takes minutes to catch up with. */
+const perSecond = 400;
+/** Raft needs some seconds to find out that a leader is gone, and a ticket in a lost worker's hands its AckWait. */
+const recoverySeconds = 20;
+const recoveredShare = 0.5;
+
+export const cluster: Scenario = {
+  number: 5,
+  name: "cluster",
+  title:
+    "Three workers on three NATS servers, every stream in three copies: servers are killed one by one and leaders step down, under load.",
+  fullMinutes: 5,
+  async run(trial) {
+    const { next, signal } = trial;
+    const seconds = trial.scaled(240, 12);
+    const downMillis = trial.scaled(8000, 1000);
+    const ground = await openGround(trial, { servers: 3, ackWaitMillis: trial.scaled(10_000, 3000) });
+    const replicas = await Promise.all(
+      Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
+    );
+    /** One after the other. */
+    let turn = Math.floor(next() * 3);
+    const nodeDown: Fault = {
+      name: "kill -9 of a NATS server",
+      async inject() {
+        const server = ground.servers[turn++ % 3] as Child;
+        const from = now();
+        await server.stop("SIGKILL");
+        await sleep(downMillis, undefined, { signal });
+        // Ready is a server that has caught up with every stream, so that never two are missing.
+        await server.start(signal);
+        return { victim: server.name, from };
+      },
+    };
+    const names = [streams.objects, workStream(scope.fn), streams.timers];
+    const stepDown: Fault = {
+      name: "the leader of a stream steps down",
+      async inject() {
+        const stream = names[Math.floor(next() * names.length)] ?? "";
+        const from = now();
+        await ground.bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 5000 });
+        return { victim: stream, from };
+      },
+    };
+    const kinds = [nodeDown, stepDown];
+    // The rate without faults is known before there are any.
+    const calmMillis = trial.scaled(20_000, 3000);
+    const begun = now();
+    let faults: ReturnType<typeof startFaults> | undefined;
+    let each = false;
+    let made = 0;
+    let settling = Number.POSITIVE_INFINITY;
+    for (; now() < settling; made++) {
+      signal.throwIfAborted();
+      if (faults === undefined && now() - begun > calmMillis) {
+        faults = startFaults(trial, kinds, trial.scaled(5000, 1000));
+        void faults.eachOnce.then(() => {
+          each = true;
+        });
+      }
+      if (settling === Number.POSITIVE_INFINITY && each && now() - begun > seconds * 1000) {
+        await faults?.stop();
+        // The last fault has the same time to recover as any other, under the same load.
+        settling = now() + calmMillis;
+      }
+      await ground.change(`key-${Math.floor(next() ** 2 * keys)}`, 2);
+      const early = begun + (made * 1000) / perSecond - now();
+      if (early > 0) await sleep(early);
+      if (made % 10_000 === 0) trial.say(`${figure(made)} changes, ${faults?.injected.length ?? 0} faults`);
+    }
+    await ground.published();
+    await ground.quiet();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    const injected = faults?.injected ?? [];
+    const record = await recordOf(ground, injected);
+    const { before, slowest } = recovery(record.effects, injected, begun, begun + calmMillis, settling);
+    return {
+      injected: describeFaults(kinds, injected),
+      checks: [
+        lastChangesSeen(record),
+        noOverlap(record),
+        bounded(
+          `longest time from a fault until a second with ${recoveredShare * 100} % of the undisturbed throughput`,
+          slowest,
+          "<=",
+          recoverySeconds,
+          "s",
+        ),
+      ],
+      figures: [
+        { what: "changes that were acknowledged", found: figure(made) },
+        { what: "reconciles", found: figure(record.effects.length) },
+        { what: "reconciles/s, undisturbed", found: figure(before) },
+      ],
+    };
+  },
+};
+
+/** How long each fault kept the throughput down. */
+function recovery(
+  effects: readonly Effect[],
+  faults: readonly Injected[],
+  begun: number,
+  calm: number,
+  end: number,
+): { before: number; slowest: number } {
+  const rate = (from: number): number => effects.filter(({ to }) => to >= from && to < from + 1000).length;
+  const calmRates: number[] = [];
+  // The first second warms up.
+  for (let from = begun + 1000; from + 1000 <= calm; from += 250) calmRates.push(rate(from));
+  const before = quantile(calmRates, 0.5);
+  const times = faults.map((fault) => {
+    for (let from = fault.from; from + 1000 <= end; from += 100)
+      if (rate(from) >= recoveredShare * before) return (from + 1000 - fault.from) / 1000;
+    return Number.POSITIVE_INFINITY;
+  });
+  return { before, slowest: Math.max(...times) };
+}

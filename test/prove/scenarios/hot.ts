@@ -1,0 +1,108 @@
+/** One object that changes all the time. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { streams, workStream } from "../../../bus/subjects.ts";
+import { type Ground, openGround, scope } from "../ground.ts";
+import { readJournals } from "../journal.ts";
+import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
+
+const reconcileMillis = 100;
+const pauseMillis = 10;
+const key = "hot";
+
+/** What one object cost. */
+interface Heat {
+  readonly runs: number;
+  readonly seconds: number;
+  /** Of both streams together, at any look. */
+  readonly mostStored: number;
+  readonly looks: number;
+  readonly seen: boolean;
+}
+
+export const hot: Scenario = {
+  number: 7,
+  name: "hot",
+  title:
+    "One object is changed 1,000 times while its reconciles take 100 ms each, with one worker and with three.",
+  fullMinutes: 1,
+  async run(trial) {
+    const changes = trial.scaled(1000, 300);
+    const one = await heat(trial, changes, 1);
+    const three = await heat(trial, changes, 3);
+    return {
+      injected: [
+        `${figure(changes)} changes of one object, one every ${pauseMillis} ms, with 1 and with 3 workers`,
+      ],
+      checks: [...checksOf(one, 1), ...checksOf(three, 3)],
+    };
+  },
+};
+
+/** A replica leaves no more than one mark of an object beside its ticket, and knows nothing of the others' marks. */
+function checksOf({ runs, seconds, mostStored, looks, seen }: Heat, workers: number): Check[] {
+  const who = workers === 1 ? "one worker" : `${workers} workers`;
+  return [
+    bounded(
+      `runs in ${seconds.toFixed(1)} s, ${who}`,
+      runs,
+      "<=",
+      Math.floor((seconds * 1000) / reconcileMillis) + 2,
+      "",
+    ),
+    bounded(
+      `messages stored at any of ${figure(looks)} looks, ${who}: the ticket and a mark per worker`,
+      mostStored,
+      "<=",
+      1 + workers,
+      "",
+    ),
+    {
+      what: `the last change was seen, ${who}`,
+      limit: "yes",
+      found: seen ? "yes" : "no",
+      holds: seen,
+    },
+  ];
+}
+
+async function heat(trial: Trial, changes: number, workers: number): Promise<Heat> {
+  const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000 });
+  const replicas = await Promise.all(
+    Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
+  );
+  let going = true;
+  let mostStored = 0;
+  let looks = 0;
+  const looking = (async () => {
+    while (going) {
+      mostStored = Math.max(mostStored, await stored(ground));
+      looks++;
+      await sleep(1);
+    }
+  })();
+  for (let at = 0; at < changes; at++) {
+    await ground.change(key, reconcileMillis);
+    await sleep(pauseMillis, undefined, { signal: trial.signal });
+  }
+  await ground.published();
+  await ground.quiet();
+  going = false;
+  await looking;
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  const { effects } = await readJournals(ground.journals);
+  const first = Math.min(...effects.map(({ from }) => from));
+  const last = Math.max(...effects.map(({ to }) => to));
+  return {
+    runs: effects.length,
+    seconds: (last - first) / 1000,
+    mostStored,
+    looks,
+    seen: effects.some(({ version }) => version === changes),
+  };
+}
+
+/** Tickets first: what leaves the timers for the work stream in between is missed and not counted twice. */
+async function stored({ bus }: Ground): Promise<number> {
+  const tickets = (await bus.jsm.streams.info(workStream(scope.fn))).state.messages;
+  return tickets + (await bus.jsm.streams.info(streams.timers)).state.messages;
+}

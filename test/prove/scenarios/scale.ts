@@ -1,0 +1,54 @@
+/** More workers do more. */
+import { openGround } from "../ground.ts";
+import { readJournals } from "../journal.ts";
+import { bounded, figure, type Scenario, type Trial } from "../scenario.ts";
+
+const reconcileMillis = 50;
+const least = 3.6;
+
+export const scale: Scenario = {
+  number: 9,
+  name: "scale",
+  title: `Reconciles that wait ${reconcileMillis} ms for somebody else, on 1, 2, 4 and 8 workers.`,
+  fullMinutes: 2,
+  async run(trial) {
+    const seconds = trial.scaled(15, 3);
+    // Beside other tests there is little of the machine left, and what is measured is waiting.
+    const concurrency = trial.scaled(10, 4);
+    const counts = concurrency === 10 ? [1, 2, 4, 8] : [1, 4];
+    /** What one worker can do at best. */
+    const perSecond = (concurrency * 1000) / reconcileMillis;
+    const rates = new Map<number, number>();
+    for (const count of counts) {
+      rates.set(count, await rateOf(trial, count, concurrency, perSecond * count * seconds));
+      trial.say(`${count} workers: ${figure(rates.get(count) ?? 0)} reconciles/s`);
+    }
+    const one = rates.get(1) ?? 0;
+    const times = (count: number): number => (rates.get(count) ?? 0) / one;
+    return {
+      injected: [`workers: ${counts.join(", ")}, ${concurrency} reconciles at once in each`],
+      checks: [bounded("throughput of 4 workers / of one", times(4), ">=", least, "×")],
+      figures: counts.map((count) => ({
+        what: `reconciles/s on ${count} (at best ${figure(count * perSecond)})`,
+        found: `${figure(rates.get(count) ?? 0)}, ${figure(times(count))} × one`,
+      })),
+    };
+  },
+};
+
+/** Reconciles per second while the workers are busy: of the middle of so many requests. */
+async function rateOf(trial: Trial, count: number, concurrency: number, requests: number): Promise<number> {
+  const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
+  const replicas = await Promise.all(
+    Array.from({ length: count }, (_, at) => ground.worker(`worker-${at + 1}`)),
+  );
+  // Every one of another object: nothing is coalesced.
+  for (let at = 0; at < requests; at++) await ground.change(`item-${at}`, reconcileMillis);
+  await ground.published();
+  await ground.quiet();
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  const ends = (await readJournals(ground.journals)).effects.map(({ to }) => to).sort((a, b) => a - b);
+  const from = Math.floor(ends.length * 0.1);
+  const to = Math.floor(ends.length * 0.9);
+  return ((to - from) / ((ends[to] ?? 0) - (ends[from] ?? 0))) * 1000;
+}
