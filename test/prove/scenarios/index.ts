@@ -2,7 +2,8 @@
 import type { Scenario } from "../scenario.ts";
 import { cluster } from "./cluster.ts";
 import { hot } from "./hot.ts";
+import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [queue, cluster, hot, scale];
+export const scenarios: readonly Scenario[] = [queue, cluster, poison, hot, scale];

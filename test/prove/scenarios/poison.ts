@@ -1,0 +1,275 @@
+/** Objects that harm whoever reconciles them, among others that do not. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { connectBus } from "../../../bus/connect.ts";
+import { resourcePath } from "../../../bus/kube/client.ts";
+import { crdOf } from "../../../bus/kube/crd.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { deadLetters } from "../../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../../bus/queue/queue.ts";
+import { quantile } from "../../bench/statistics.ts";
+import { Probe } from "../../fixtures/functions/probe.ts";
+import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
+import { now } from "../journal.ts";
+import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
+
+const path = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
+const workers = 3;
+const limitMillis = 1000;
+/** The first start is no suspect yet, the three that follow are counted. */
+const deaths = 4;
+const scope = { fn: "probe", cluster: "default" };
+
+/** What harms, and what its object must say of it. */
+const poisons = [
+  { name: "crashes", spec: { mode: "crash" }, reason: "WorkerCrashed" },
+  { name: "hangs", spec: { mode: "hang" }, reason: "Retrying" },
+  { name: "throws", spec: { mode: "throw" }, reason: "Retrying" },
+  { name: "gives-up", spec: { mode: "terminal" }, reason: "ToldSo" },
+  { name: "fights", spec: { mode: "fight", value: 1 }, reason: "HotLoop" },
+] as const;
+
+export const poison: Scenario = {
+  number: 6,
+  name: "poison",
+  title:
+    "One object crashes its worker, one hangs, one throws for ever, one gives up, one fights with another writer; the others change all the time.",
+  fullMinutes: 2,
+  async run(trial) {
+    const ackWaitSeconds = trial.scaled(10, 3);
+    const kit = await startKit({ crds: [crdOf(Probe)] });
+    trial.defer(() => kit.stop());
+    const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+    trial.defer(() => bus.nc.close());
+    await kit.bridge("bridge-1", { args: [path] });
+    const env = { DENREI_ACK_WAIT_SECONDS: String(ackWaitSeconds) };
+    const replicas = await Promise.all(
+      Array.from({ length: workers }, (_, at) => kit.worker(`worker-${at + 1}`, [path], { env })),
+    );
+    const revived = reviving(replicas);
+    trial.defer(revived.stop);
+    const healthy = await startHealthy(trial, kit);
+    const fighting = new AbortController();
+    await sleep(trial.scaled(20_000, 2000), undefined, { signal: trial.signal });
+
+    for (const { name, spec } of poisons) await create(kit, name, spec);
+    const rival = fight(kit, fighting.signal);
+    rival.catch(() => undefined);
+    const told: Check[] = await Promise.all(
+      poisons.map(async ({ name, reason }) => {
+        const found = await kit.until(Probe, at(name), (probe) => stalled(probe)?.reason === reason, 180_000);
+        trial.say(`${name}: ${reason}`);
+        return {
+          what: `${name}: the condition says why`,
+          limit: reason,
+          found: stalled(found)?.reason ?? "",
+          holds: true,
+        };
+      }),
+    );
+    fighting.abort();
+    await rival;
+    const letters = deadLetters(bus, scope);
+    const given = ["crashes", "gives-up"];
+    const buried = (await letters.list()).map(({ key }) => key.name).sort();
+    const queue = ticketQueue(bus, scope, { replica: "prove" });
+    for (const { name } of poisons)
+      await kit.client.mergePatch(Probe, at(name), { spec: { mode: "ok" } }, { fieldManager: "prove" });
+    for (const name of given) await letters.replay(queue, at(name));
+    for (const { name } of poisons) await kit.until(Probe, at(name), isReady);
+    const delays = await healthy.stop();
+    const left = (await letters.list()).map(({ key }) => key.name);
+
+    const crashed = delays.filter((one) => revived.deaths.some((time) => one.hitBy(time)));
+    const others = delays.filter((one) => !crashed.includes(one));
+    const ofOthers = others.map(({ millis }) => millis);
+    const worst = others.toSorted((a, b) => b.millis - a.millis)[0];
+    const worstKeys = new Set(crashed.map(({ key }) => key));
+    return {
+      injected: [
+        ...poisons.map(({ name }) => `an object that ${name.replace("-", " ")}`),
+        `${revived.deaths.length} deaths of workers`,
+        `${figure(delays.length)} changes of ${healthy.objects} other objects`,
+      ],
+      checks: [
+        bounded(
+          "longest time from a change of another object to its reconcile",
+          worst?.millis ?? Number.NaN,
+          "<=",
+          limitMillis,
+          "ms",
+          {
+            ...(worst && { history: worst.history(revived.deaths) }),
+          },
+        ),
+        bounded(
+          `the same of the ${worstKeys.size} objects that were in the hands of a worker when it died`,
+          Math.max(0, ...crashed.map(({ millis }) => millis)),
+          "<=",
+          deaths * (ackWaitSeconds * 1000 + limitMillis),
+          "ms",
+        ),
+        bounded("workers that one object has killed", revived.deaths.length, "=", deaths, ""),
+        ...told,
+        {
+          what: "dead letters",
+          limit: given.join(", "),
+          found: buried.join(", "),
+          holds: JSON.stringify(buried) === JSON.stringify(given),
+        },
+        bounded("dead letters left after the fix and a replay", left.length, "=", 0, ""),
+      ],
+      figures: [
+        {
+          what: "change to reconcile of the others, p50 / p99",
+          found: `${figure(quantile(ofOthers, 0.5))} / ${figure(quantile(ofOthers, 0.99))} ms`,
+        },
+      ],
+    };
+  },
+};
+
+const at = (name: string) => ({ namespace: "default", name });
+const create = (kit: Kit, name: string, spec: Probe["spec"]) =>
+  kit.client.create(
+    Probe,
+    { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: at(name), spec },
+    { fieldManager: "prove" },
+  );
+const conditionOf = ({ status }: Stored<Probe>, type: string) =>
+  status?.conditions?.find((one) => one.type === type && one.status === "True");
+const stalled = (probe: Stored<Probe>) => conditionOf(probe, "Stalled");
+const isReady = (probe: Stored<Probe>): boolean =>
+  conditionOf(probe, "Ready") !== undefined && stalled(probe) === undefined;
+
+/** Starts workers again when they die, as a Deployment does; when each of them died, by the machine's clock. */
+function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; stop(): Promise<void> } {
+  const deaths: number[] = [];
+  let going = true;
+  const done = Promise.all(
+    replicas.map(async (replica) => {
+      for (;;) {
+        await replica.exited();
+        if (!going) return;
+        deaths.push(now());
+        // Told to stop while it starts: the end of the scenario.
+        await replica.start().catch(() => undefined);
+      }
+    }),
+  );
+  return {
+    deaths,
+    async stop() {
+      going = false;
+      await Promise.all(replicas.map((replica) => replica.kill()));
+      await done;
+    },
+  };
+}
+
+/** Sets a field back each time the function sets it. */
+async function fight(kit: Kit, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    const probe = await kit.client.get(Probe, at("fights"));
+    if (probe.spec.value === 1)
+      await kit.client.mergePatch(Probe, at("fights"), { spec: { value: 0 } }, { fieldManager: "rival" });
+  }
+}
+
+/** How long one change of a healthy object took to be reconciled. */
+interface Delay {
+  readonly key: string;
+  readonly millis: number;
+  /** Whether this change, or one before it that the object was still busy with, was under way at that time. */
+  hitBy(time: number): boolean;
+  history(deaths: readonly number[]): string[];
+}
+
+/** Changes healthy objects all the time, and follows their status. */
+async function startHealthy(
+  trial: Trial,
+  kit: Kit,
+): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
+  const objects = 20;
+  const everyMillis = 250;
+  const names = Array.from({ length: objects }, (_, at) => `healthy-${at}`);
+  const sent = new Map<string, number[]>(names.map((name) => [name, []]));
+  const seen = new Map<string, number[]>(names.map((name) => [name, []]));
+  const watching = new AbortController();
+  trial.defer(() => watching.abort());
+  const note = ({ metadata: { name }, status }: Stored<Probe>): void => {
+    const times = seen.get(name);
+    // A reconcile that has seen a later change has seen the earlier ones.
+    for (let value = times?.length ?? 0; times && value < (status?.value ?? 0); value++) times.push(now());
+  };
+  for (const name of names) await create(kit, name, { mode: "ok", value: 0 });
+  const { metadata } = await kit.client.list(Probe, "default");
+  const followed = (async () => {
+    const query = { resourceVersion: metadata.resourceVersion, timeoutSeconds: 3600 };
+    const request = { path: resourcePath(Probe, "default"), query, signal: watching.signal };
+    for await (const { type, object } of await kit.client.watch<Probe>(request))
+      if (type !== "BOOKMARK") note(object);
+  })();
+  followed.catch(() => undefined);
+
+  let going = true;
+  const changed = Promise.all(
+    names.map(async (name, at) => {
+      await sleep((everyMillis * at) / objects);
+      for (let value = 1; going; value++) {
+        const begun = now();
+        await kit.client.mergePatch(
+          Probe,
+          { namespace: "default", name },
+          { spec: { value } },
+          { fieldManager: "prove" },
+        );
+        sent.get(name)?.push(now());
+        await sleep(Math.max(1, everyMillis - (now() - begun)));
+      }
+    }),
+  );
+  // Told when it is stopped.
+  changed.catch(() => undefined);
+  const missing = () => names.filter((name) => (seen.get(name)?.length ?? 0) < (sent.get(name)?.length ?? 0));
+
+  return {
+    objects,
+    async stop() {
+      going = false;
+      await changed;
+      for (const until = now() + 60_000; missing().length > 0; await sleep(20))
+        if (now() > until) throw new Error(`never reconciled to the last change: ${missing().join(", ")}`);
+      watching.abort();
+      return names.flatMap((name) => delaysOf(name, sent.get(name) ?? [], seen.get(name) ?? []));
+    },
+  };
+}
+
+function delaysOf(key: string, sent: readonly number[], seen: readonly number[]): Delay[] {
+  return sent.map((from, at) => {
+    const to = seen[at] ?? Number.POSITIVE_INFINITY;
+    /** Since when the object was busy without a pause. */
+    let since = from;
+    for (let before = at - 1; before >= 0 && (seen[before] ?? 0) > since; before--)
+      since = sent[before] ?? since;
+    return {
+      key,
+      millis: Math.max(0, to - from),
+      hitBy: (time) => since <= time + slackMillis && time - slackMillis <= to,
+      history: (deaths) =>
+        [
+          ...sent
+            .slice(Math.max(0, at - 5), at + 5)
+            .map((time, i) => `${time.toFixed(0)} changed (${Math.max(0, at - 5) + i + 1})`),
+          ...seen
+            .slice(Math.max(0, at - 5), at + 5)
+            .map((time, i) => `${time.toFixed(0)} reconciled (${Math.max(0, at - 5) + i + 1})`),
+          ...deaths.map((time) => `${time.toFixed(0)} a worker died`),
+        ].sort(),
+    };
+  });
+}
+
+/** Between the death of a process and our knowing of it. */
+const slackMillis = 100;
