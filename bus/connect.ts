@@ -7,9 +7,14 @@ import {
   type ConnectionOptions,
   connect,
   credsAuthenticator,
+  errors,
   type NatsConnection,
 } from "@nats-io/transport-node";
+import { withUser } from "./denied.ts";
+import { greeting } from "./greeting.ts";
+import { commonName, type Identity, identityOf } from "./identity.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
+import type { busSettings, Settings } from "./process/config.ts";
 import { redacted } from "./redact.ts";
 
 /** A connection and its JetStream clients. */
@@ -19,6 +24,7 @@ export interface Bus {
   readonly jsm: JetStreamManager;
   readonly kvm: Kvm;
   readonly inbox: Inbox;
+  readonly identity: Identity;
 }
 
 /** How to reach the bus. */
@@ -31,9 +37,22 @@ export interface BusAddress {
   readonly credentials?: string | undefined;
   /** CA certificate file for `tls://`. */
   readonly ca?: string | undefined;
+  /** Client certificate and key files; read again at every reconnect, because certificates are renewed. */
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
   /** How long the first connection may take, in milliseconds. */
   readonly timeoutMillis?: number | undefined;
 }
+
+/** The address that settings name. */
+export const busAddress = (settings: Settings<(typeof busSettings)[number]>, name: string): BusAddress => ({
+  url: settings.natsUrl,
+  name,
+  credentials: settings.natsCreds,
+  ca: settings.natsCa,
+  certificate: settings.natsCert,
+  key: settings.natsKey,
+});
 
 /** The bus could not be reached, or it is not one that the platform can use. */
 export class BusUnreachableError extends Error {
@@ -42,15 +61,19 @@ export class BusUnreachableError extends Error {
 
 /**
  * Connects once; afterwards the client reconnects for ever. Throws {@link BusUnreachableError} when no server
- * answers within the time or when JetStream is off.
+ * answers within the time, when it does not want this user, or when JetStream is off, and a `BusPermissionError` when
+ * the user may not even ask for JetStream.
  */
 export async function connectBus(address: BusAddress): Promise<Bus> {
   const shown = redacted(address.url);
   let nc: NatsConnection;
+  const servers = serversOf(address.url);
+  const identity = await whoIs(address, servers.user);
   try {
     nc = await connect({
-      ...serversOf(address.url),
+      ...servers,
       name: address.name,
+      inboxPrefix: identity.inboxPrefix,
       timeout: address.timeoutMillis ?? 5000,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
@@ -62,27 +85,59 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
       ...(address.credentials && {
         authenticator: credsAuthenticator(await readFile(address.credentials)),
       }),
-      ...(address.ca && { tls: { caFile: address.ca } }),
+      ...tlsOf(address),
     });
   } catch (error) {
     throw new BusUnreachableError(
-      `expected a NATS server at ${shown}, but ${reason(error)}. Start one with JetStream enabled ` +
-        "(nats-server -js), or set --nats-url or NATS_URL to one that runs.",
+      `expected a NATS server at ${shown}, but ${reason(error)}. ${await adviceOn(error, address, identity.user)}`,
       { cause: error },
     );
   }
   try {
     const jsm = await jetstreamManager(nc);
     const js = jetstream(nc);
-    return { nc, js, jsm, kvm: new Kvm(js), inbox: openInbox(nc) };
+    return { nc, js, jsm, kvm: new Kvm(js), inbox: openInbox(nc, identity), identity };
   } catch (error) {
     await nc.close();
+    const denied = withUser(identity.user, error);
+    if (denied !== error) throw denied;
     throw new BusUnreachableError(
       `the NATS server at ${shown} answers, but JetStream does not (${reason(error)}). ` +
         "Start it with JetStream enabled (nats-server -js -sd <folder>), and check the account's limits.",
       { cause: error },
     );
   }
+}
+
+async function whoIs({ certificate, key }: BusAddress, user: string | undefined): Promise<Identity> {
+  if ((certificate === undefined) !== (key === undefined)) {
+    const missing = certificate === undefined ? "certificate (NATS_CERT)" : "private key (NATS_KEY)";
+    throw new BusUnreachableError(
+      `expected a certificate for the bus and its private key, found no ${missing}.`,
+    );
+  }
+  if (certificate === undefined) return identityOf(user);
+  const pem = await readFile(certificate);
+  try {
+    return identityOf(commonName(pem));
+  } catch (error) {
+    throw new BusUnreachableError(`expected a certificate in ${certificate}, but ${reason(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Without any of them, what the server asks for decides; with one of them, a server without TLS is refused. */
+function tlsOf({ url, ca, certificate, key }: BusAddress): Pick<ConnectionOptions, "tls"> {
+  if (ca === undefined && certificate === undefined && key === undefined && !/(^|,\s*)tls:\/\//.test(url))
+    return {};
+  return {
+    tls: {
+      ...(ca !== undefined && { caFile: ca }),
+      ...(certificate !== undefined && { certFile: certificate }),
+      ...(key !== undefined && { keyFile: key }),
+    },
+  };
 }
 
 /** What the client library reads from URLs, and what it leaves out: who we are. */
@@ -109,4 +164,19 @@ function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${error.message}${cause}`;
+}
+
+/** What to do about a connection that was not made. */
+async function adviceOn(error: unknown, { url, certificate }: BusAddress, user: string): Promise<string> {
+  if (error instanceof errors.AuthorizationError)
+    return `It does not know ${user}, or not by these credentials: check them, and the server's users.`;
+  if (/VERIFY|SELF_SIGNED|ALTNAME|CERT_/.test((error as NodeJS.ErrnoException).code ?? ""))
+    return "Its certificate is not one to trust here: set --nats-ca or NATS_CA to the authority that signed it, and use a name that it was made for.";
+  // A server that is not satisfied with a certificate ends the connection, and the client library loses its last word.
+  if (error instanceof errors.TimeoutError && (await greeting(url))?.tls_verify) {
+    return certificate === undefined
+      ? "It wants to see a certificate: set --nats-cert and --nats-key (NATS_CERT, NATS_KEY)."
+      : `It wants to see a certificate and seems not to accept the one of ${user} (${certificate}): is it of the authority that the server trusts, and still valid?`;
+  }
+  return "Start one with JetStream enabled (nats-server -js), or set --nats-url or NATS_URL to one that runs.";
 }

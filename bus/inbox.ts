@@ -3,6 +3,8 @@
  * every call, lest it fail: three times the CPU of all the rest, on the path of every ticket and every event.
  */
 import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { BusPermissionError, watchDenials } from "./denied.ts";
+import type { Identity } from "./identity.ts";
 
 /** How to ask. */
 export interface AskOptions {
@@ -13,9 +15,12 @@ export interface AskOptions {
 
 /** Where the answers of one process arrive. */
 export interface Inbox {
+  /** A subject of one's own, below which nobody else may listen. */
+  create(): string;
   /**
    * Asks and resolves with the one answer. Rejects with the client library's `TimeoutError`, `NoRespondersError`,
-   * `DisconnectedError` (the question may have been heard, and its answer is lost) or `ClosedConnectionError`.
+   * `DisconnectedError` (the question may have been heard, and its answer is lost), `ClosedConnectionError`, or with a
+   * `BusPermissionError` when the question may not be asked.
    */
   request(subject: string, data: string, options?: AskOptions): Promise<Msg>;
   /** Asks and hands over answers until one of them is the last. Rejects as {@link Inbox.request} does, or with what `receive` throws. */
@@ -25,6 +30,8 @@ export interface Inbox {
     receive: (answer: Msg) => "more" | "last",
     options?: AskOptions,
   ): Promise<void>;
+  /** Calls back whenever the server refuses what is published on this subject; returns how to stop that. */
+  onDenied(subject: string, callback: (denied: BusPermissionError) => void): () => void;
 }
 
 /** The connection broke while an answer was awaited. */
@@ -33,6 +40,7 @@ export class DisconnectedError extends Error {
 }
 
 interface Question {
+  readonly subject: string;
   readonly receive: (answer: Msg) => void;
   readonly fail: (error: Error) => void;
 }
@@ -40,19 +48,30 @@ interface Question {
 const timeoutMillis = 5000;
 
 /** Opens the inbox of a connection; it is closed with it. */
-export function openInbox(nc: NatsConnection): Inbox {
-  const prefix = createInbox();
+export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): Inbox {
+  const create = () => createInbox(inboxPrefix);
+  const prefix = create();
   const asked = new Map<string, Question>();
+  const deniedTo = new Set<(denied: BusPermissionError) => void>();
+  /** Why no answer can arrive here. */
+  let deaf: Error | undefined;
   let nextId = 0;
 
   const failAll = (error: Error): void => {
-    for (const { fail } of asked.values()) fail(error);
+    for (const { fail } of [...asked.values()]) fail(error);
   };
 
   nc.subscribe(`${prefix}.*`, {
     callback(error, answer) {
-      if (error === null) asked.get(answer.subject.slice(prefix.length + 1))?.receive(answer);
+      if (error === null) return asked.get(answer.subject.slice(prefix.length + 1))?.receive(answer);
+      deaf = error instanceof errors.PermissionViolationError ? new BusPermissionError(user, error) : error;
+      failAll(deaf);
     },
+  });
+  void watchDenials(nc, user, (denied) => {
+    if (denied.operation !== "publish") return;
+    for (const { subject, fail } of [...asked.values()]) if (subject === denied.subject) fail(denied);
+    for (const callback of deniedTo) callback(denied);
   });
   void (async () => {
     for await (const { type } of nc.status()) {
@@ -81,6 +100,7 @@ export function openInbox(nc: NatsConnection): Inbox {
     };
     const timer = setTimeout(() => refuse(new errors.TimeoutError()), options.timeoutMillis ?? timeoutMillis);
     asked.set(id, {
+      subject,
       fail: refuse,
       receive(answer) {
         if (answer.headers?.code === 503) return refuse(new errors.NoRespondersError(subject));
@@ -92,6 +112,7 @@ export function openInbox(nc: NatsConnection): Inbox {
       },
     });
     try {
+      if (deaf !== undefined) throw deaf;
       const reply = `${prefix}.${id}`;
       nc.publish(subject, data, options.headers ? { reply, headers: options.headers } : { reply });
     } catch (error) {
@@ -100,6 +121,14 @@ export function openInbox(nc: NatsConnection): Inbox {
   }
 
   return {
+    create,
+    onDenied(subject, callback) {
+      const listener = (denied: BusPermissionError): void => {
+        if (denied.subject === subject) callback(denied);
+      };
+      deniedTo.add(listener);
+      return () => deniedTo.delete(listener);
+    },
     request: (subject, data, options = {}) =>
       new Promise((resolve, reject) => {
         const receive = (answer: Msg): true => {

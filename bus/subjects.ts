@@ -5,11 +5,10 @@
  * (object names, API groups) is escaped by {@link token} and read back by {@link untoken}.
  */
 
-/** Streams of the platform. Each function adds a work stream of its own: {@link workStream}. */
+/** Streams that all functions share. Each function has two of its own: {@link workStream} and {@link timersStream}. */
 export const streams = {
   objects: "OBJECTS",
   webhooks: "WEBHOOKS",
-  timers: "TIMERS",
   deadLetters: "DEADLETTERS",
 } as const;
 
@@ -136,6 +135,19 @@ export function parseObjectSubject(subject: string): ObjectAddress & { readonly 
 /** The work stream of a function. */
 export const workStream = (fn: string): string => `WORK_${fn}`;
 
+/**
+ * The stream of a function's timers and marks. One for each function, because what takes messages away from a stream
+ * (purging, deleting) can be allowed for a whole stream only.
+ */
+export const timersStream = (fn: string): string => `TIMERS_${fn}`;
+
+/** The stream behind {@link bridgeBucket}, and its subjects (ADR-8). */
+export const bridgeStream = `KV_${bridgeBucket}`;
+export const bridgeSubject = (key: string): string => `$KV.${bridgeBucket}.${key}`;
+
+/** Subject of a function's announcements of what it writes; in no stream. */
+export const echoSubject = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;
+
 /** A function's objects in one cluster: the scope of its queue, timers and dead letters. */
 export interface QueueScope {
   readonly fn: string;
@@ -179,6 +191,7 @@ export const work = {
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),
   crashes: (scope: QueueScope, key: ObjectKey) => keyed("crashes", scope, key),
+  allCrashes: (scope: QueueScope) => scoped("crashes", scope),
 } as const;
 
 /** Reads the key out of any subject that {@link work} built. */
@@ -198,6 +211,6 @@ export const consumers = {
   router: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
   /** On the function's work stream: hands tickets to workers. */
   worker: (scope: QueueScope) => token(scope.cluster),
-  /** On TIMERS: turns what is due into requests. */
-  relay: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
+  /** On the function's timers: turns what is due into requests. */
+  relay: (scope: QueueScope) => token(scope.cluster),
 } as const;

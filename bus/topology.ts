@@ -1,8 +1,9 @@
 /**
  * The configuration of every stream, bucket and consumer, and the one function that brings a bus to it.
  *
- * `ensureTopology` is idempotent and every process calls it at start: whoever comes first creates what is missing,
- * the others find it. What an operator chose (replicas, storage, limits beyond ours) is left alone.
+ * `ensureTopology` is idempotent and every process calls it at start: whoever comes first, and may, creates what is
+ * missing, the others find it. Where the server has users, the bridge is who may ({@link "./permissions.ts"}). What an
+ * operator chose (replicas, storage, limits beyond ours) is left alone.
  */
 import {
   AckPolicy,
@@ -15,7 +16,8 @@ import {
   StorageType,
   type StreamConfig,
 } from "@nats-io/jetstream";
-import type { Kvm } from "@nats-io/kv";
+import type { Bus } from "./connect.ts";
+import { violationIn } from "./denied.ts";
 import {
   bridgeBucket,
   consumers,
@@ -23,6 +25,7 @@ import {
   kindSubjects,
   type QueueScope,
   streams,
+  timersStream,
   work,
   workStream,
 } from "./subjects.ts";
@@ -72,18 +75,6 @@ export function sharedStreams(options: BusOptions): Stream[] {
     },
     {
       ...base(options),
-      name: streams.timers,
-      subjects: ["timers.>", "marks.>"],
-      description: "Delayed requests and dirty marks: message schedules that outlive every worker",
-      retention: RetentionPolicy.Workqueue,
-      max_msgs_per_subject: 1,
-      discard: DiscardPolicy.Old,
-      allow_msg_schedules: true,
-      allow_rollup_hdrs: true,
-      duplicate_window: seconds(1),
-    },
-    {
-      ...base(options),
       name: streams.deadLetters,
       subjects: ["deadletters.>", "crashes.>"],
       description: "Requests that were given up, with the reason; and who crashed while reconciling what",
@@ -92,7 +83,8 @@ export function sharedStreams(options: BusOptions): Stream[] {
       discard: DiscardPolicy.Old,
       max_age: hours(14 * 24),
       allow_msg_ttl: true,
-      allow_rollup_hdrs: true,
+      // A function that may write one letter could sweep away everybody's with it.
+      allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
   ];
@@ -111,6 +103,20 @@ export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
   max_msgs_per_subject: 1,
   discard: DiscardPolicy.New,
   discard_new_per_subject: true,
+  duplicate_window: seconds(1),
+});
+
+/** The stream of a function's timers and marks; what a schedule makes due stays in it. */
+export const timersStreamConfig = (fn: string, options: BusOptions): Stream => ({
+  ...base(options),
+  name: timersStream(fn),
+  subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`],
+  description: `Delayed requests and dirty marks of the function ${fn}: message schedules that outlive every worker`,
+  retention: RetentionPolicy.Workqueue,
+  max_msgs_per_subject: 1,
+  discard: DiscardPolicy.Old,
+  allow_msg_schedules: true,
+  allow_rollup_hdrs: true,
   duplicate_window: seconds(1),
 });
 
@@ -154,7 +160,7 @@ export function functionConsumers(
       }),
     ],
     [
-      streams.timers,
+      timersStream(scope.fn),
       durable(consumers.relay(scope), {
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [work.marksDue(scope), work.timersDue(scope)],
@@ -165,36 +171,66 @@ export function functionConsumers(
   ];
 }
 
+/** Something is missing on the bus, or is not as it must be, and this process may not mend it. */
+export class TopologyError extends Error {
+  override readonly name = "TopologyError";
+}
+
+/** Makes a thing that is not as expected. Throws {@link TopologyError} when this user may not. */
+async function mend(
+  user: string,
+  thing: string,
+  found: "none" | "another configuration",
+  make: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await make();
+  } catch (error) {
+    if (violationIn(error) === undefined) throw error;
+    throw new TopologyError(
+      `expected the ${thing} on the bus as this version has it, found ${found}, and ${user} may not make it so. The ` +
+        "bridge does: start the bridge of this version, with the same functions and settings.",
+      { cause: error },
+    );
+  }
+}
+
 const notFound = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
 
 /** Creates a stream, or brings the settings that the platform relies on up to date. */
-async function ensureStream(jsm: JetStreamManager, wanted: Stream): Promise<void> {
+async function ensureStream(jsm: JetStreamManager, user: string, wanted: Stream): Promise<void> {
   const { num_replicas: _replicas, storage: _storage, ...relied } = wanted;
+  const thing = `stream ${wanted.name}`;
   try {
     const { config } = await jsm.streams.info(wanted.name);
-    if (!covers(config, relied)) await jsm.streams.update(wanted.name, relied);
+    if (covers(config, relied)) return;
+    await mend(user, thing, "another configuration", () => jsm.streams.update(wanted.name, relied));
   } catch (error) {
     if (!notFound(error)) throw error;
     // Two processes may both find it missing; an equal create is answered like the first.
-    await jsm.streams.add(wanted as StreamConfig);
+    await mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
   }
 }
 
 /** Creates a durable consumer, or updates it when the declaration of its function changed. */
 async function ensureConsumer(
   jsm: JetStreamManager,
+  user: string,
   stream: string,
   wanted: Partial<ConsumerConfig>,
 ): Promise<void> {
   const name = wanted.durable_name ?? "";
+  const thing = `consumer ${name} of ${stream}`;
   try {
     const { config } = await jsm.consumers.info(stream, name);
     // A single filter is reported in the singular field.
     const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
-    if (!covers({ ...config, filter_subjects }, wanted)) await jsm.consumers.update(stream, name, wanted);
+    if (covers({ ...config, filter_subjects }, wanted)) return;
+    const update = () => jsm.consumers.update(stream, name, wanted);
+    await mend(user, thing, "another configuration", update);
   } catch (error) {
     if (!notFound(error)) throw error;
-    await jsm.consumers.add(stream, wanted);
+    await mend(user, thing, "none", () => jsm.consumers.add(stream, wanted));
   }
 }
 
@@ -209,21 +245,29 @@ function covers(found: object, wanted: object): boolean {
 const zeroOf = (value: unknown): unknown =>
   typeof value === "boolean" ? false : typeof value === "number" ? 0 : typeof value === "string" ? "" : [];
 
-/** Brings a bus to the streams and consumers that the given functions need. */
+/**
+ * Brings a bus to the streams and consumers that the given functions need. Throws {@link TopologyError} when something
+ * is missing that this user may not make.
+ */
 export async function ensureTopology(
-  { jsm, kvm }: { jsm: JetStreamManager; kvm: Kvm },
+  { jsm, kvm, identity: { user } }: Pick<Bus, "jsm" | "kvm" | "identity">,
   options: BusOptions,
   interests: readonly Interest[] = [],
 ): Promise<void> {
   const wanted = [
     ...sharedStreams(options),
-    ...interests.map(({ scope }) => workStreamConfig(scope.fn, options)),
+    ...interests.flatMap(({ scope: { fn } }) => [
+      workStreamConfig(fn, options),
+      timersStreamConfig(fn, options),
+    ]),
   ];
-  await Promise.all(wanted.map((config) => ensureStream(jsm, config)));
+  await Promise.all(wanted.map((config) => ensureStream(jsm, user, config)));
   await Promise.all(
     interests
       .flatMap((interest) => functionConsumers(interest, options))
-      .map(([stream, config]) => ensureConsumer(jsm, stream, config)),
+      .map(([stream, config]) => ensureConsumer(jsm, user, stream, config)),
   );
-  await kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File });
+  await mend(user, `bucket ${bridgeBucket}`, "none", () =>
+    kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
+  );
 }

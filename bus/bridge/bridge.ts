@@ -9,7 +9,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import { isVersion } from "../kube/object.ts";
 import { bridgeBucket, token } from "../subjects.ts";
-import { type BusOptions, ensureTopology } from "../topology.ts";
+import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import { claim, holdLease, type LeaseTimes } from "./lease.ts";
 import { openPublisher } from "./publisher.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
@@ -23,6 +23,8 @@ export interface BridgeOptions {
   /** Unique among the replicas. */
   readonly replica: string;
   readonly kinds: readonly Kind[];
+  /** Whose streams and consumers the bridge makes: workers may not, where the bus has users. */
+  readonly interests?: readonly Interest[];
   /** Only these namespaces; none means all of them. */
   readonly namespaces?: readonly string[];
   readonly log: Logger;
@@ -73,7 +75,7 @@ export const leaseKey = (cluster: string, kind: Kind, namespace?: string): strin
 /** Starts a bridge; resolves when it stands by or leads for every kind. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { bus, cluster, replica, kinds, registry, log } = options;
-  await ensureTopology(bus, options.busOptions);
+  await ensureTopology(bus, options.busOptions, options.interests);
   const kv = await bus.kvm.open(bridgeBucket);
   const metrics = bridgeMetrics(registry);
   const stopping = new AbortController();

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
-import { isOvertaken } from "./overtaken.ts";
+import { isOvertaken } from "../overtaken.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {

@@ -16,10 +16,10 @@ import {
 } from "../events/kubernetes.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
+import { isOvertaken } from "../overtaken.ts";
 import { type PublishObserver, publishUntilAnswered } from "../queue/publish.ts";
 import { keyText, kindSubjects, objectSubject, parseObjectSubject, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology.ts";
-import { isOvertaken } from "./overtaken.ts";
 
 /** What the bus has on one subject. */
 interface Known {

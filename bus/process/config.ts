@@ -53,6 +53,8 @@ const settings = {
   },
   natsCreds: { env: "NATS_CREDS", schema: file.optional() },
   natsCa: { env: "NATS_CA", schema: file.optional() },
+  natsCert: { env: "NATS_CERT", schema: file.optional() },
+  natsKey: { env: "NATS_KEY", schema: file.optional() },
   cluster: { env: "DENREI_CLUSTER", schema: dnsLabel.default("default") },
   replica: {
     env: "DENREI_REPLICA",
@@ -91,6 +93,8 @@ export const processSettings = [
   "natsUrl",
   "natsCreds",
   "natsCa",
+  "natsCert",
+  "natsKey",
   "cluster",
   "replica",
   "streamReplicas",
@@ -98,6 +102,9 @@ export const processSettings = [
   "httpAddress",
   "logLevel",
 ] as const;
+/** Settings that say how the bus is reached, and as whom. */
+export const busSettings = ["natsUrl", "natsCreds", "natsCa", "natsCert", "natsKey"] as const;
+
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;
 
 /** A setting has a value that it can not have. */

@@ -1,7 +1,7 @@
 /** The frame of a process: log, probes, connections, signals, and an orderly end. */
 import { type Logger, pino } from "pino";
 import { Counter, collectDefaultMetrics, Registry } from "prom-client";
-import { type Bus, connectBus } from "../connect.ts";
+import { type Bus, busAddress, connectBus } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { redacted } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
@@ -85,12 +85,7 @@ export async function runProcess(
     { path: settings.kubeconfig, context: settings.context },
     ({ status, method, host }) => calls.inc({ code: status, method, host }),
   );
-  const bus = await connectBus({
-    url: settings.natsUrl,
-    name: `denrei-${name}`,
-    credentials: settings.natsCreds,
-    ca: settings.natsCa,
-  });
+  const bus = await connectBus(busAddress(settings, `denrei-${name}`));
   let connected = true;
   void watchConnection(bus, log, (is) => {
     connected = is;

@@ -1,6 +1,8 @@
 /** Dead letters: requests that were given up, one per object, with what an operator needs to judge them. */
 import { z } from "zod";
 import type { Bus } from "../connect.ts";
+import { lastValuesOf } from "../lastvalues.ts";
+import { isOvertaken } from "../overtaken.ts";
 import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from "../subjects.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
@@ -33,7 +35,7 @@ export interface DeadLetters {
   put(key: ObjectKey, letter: DeadLetter): Promise<void>;
   get(key: ObjectKey): Promise<DeadLetter | undefined>;
   list(): Promise<AddressedDeadLetter[]>;
-  /** Takes a letter away: the object was reconciled after all. */
+  /** Takes a letter away, if there is one: the object was reconciled after all. */
   remove(key: ObjectKey): Promise<void>;
   /**
    * Asks for the reconcile of a letter's object again and takes the letter away: this one, and not the one that the
@@ -51,58 +53,66 @@ export interface DeadLetters {
 /** An old crash says nothing about the object of today. NATS duration text. */
 const crashTtl = "1h";
 
+/**
+ * How long the empty message stays that is put in place of one that is taken away: the shortest that there is. Deleting
+ * and purging are not for functions, whose letters all lie in one stream.
+ */
+const emptyTtl = "1s";
+
 /** Opens the dead letters of a function. */
 export function deadLetters(bus: Pick<Bus, "inbox" | "jsm">, scope: QueueScope): DeadLetters {
-  const last = (subject: string) => bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
-  const purge = async (filter: string, before?: number) => {
-    await bus.jsm.streams.purge(streams.deadLetters, { filter, ...(before && { seq: before }) });
-  };
+  const lastValues = lastValuesOf(bus, streams.deadLetters);
+
+  /** The last message on a subject, unless it only says that there is none any more. */
+  async function last(subject: string) {
+    const message = await bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
+    return message === null || message.data.length === 0 ? undefined : message;
+  }
+
+  /** Takes away the message of that sequence, and not one that has replaced it. */
+  async function takeAway(subject: string, sequence: number): Promise<void> {
+    try {
+      await publishUntilAnswered(bus, subject, "", { lastSubjectSequence: sequence, ttl: emptyTtl });
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+    }
+  }
+
+  async function remove(subject: string): Promise<void> {
+    const message = await last(subject);
+    if (message !== undefined) await takeAway(subject, message.seq);
+  }
+
   return {
     async put(key, letter) {
       await publishUntilAnswered(bus, work.deadLetter(scope, key), JSON.stringify(letter));
     },
     async get(key) {
       const message = await last(work.deadLetter(scope, key));
-      return message === null ? undefined : deadLetterSchema.parse(message.json());
+      return message && deadLetterSchema.parse(message.json());
     },
     async list() {
-      const letters: AddressedDeadLetter[] = [];
-      for (let seq = 1; ; ) {
-        const page = await bus.jsm.direct.getBatch(streams.deadLetters, {
-          seq,
-          next_by_subj: work.deadLetters(scope),
-          batch: 1000,
-        });
-        let count = 0;
-        try {
-          for await (const message of page) {
-            letters.push({
-              ...parseKeySubject(message.subject),
-              letter: deadLetterSchema.parse(message.json()),
-            });
-            seq = message.seq + 1;
-            count++;
-          }
-        } catch (error) {
-          if ((error as { code?: number }).code !== 404) throw error;
-        }
-        if (count < 1000) return letters;
-      }
+      const letters = await lastValues(work.deadLetters(scope));
+      return letters.flatMap((value) => {
+        const text = value.string();
+        if (text === "") return [];
+        return [{ ...parseKeySubject(value.subject), letter: deadLetterSchema.parse(JSON.parse(text)) }];
+      });
     },
-    remove: (key) => purge(work.deadLetter(scope, key)),
+    remove: (key) => remove(work.deadLetter(scope, key)),
     async replay(queue, key) {
       const subject = work.deadLetter(scope, key);
       const letter = await last(subject);
       await queue.request(key, newRequest({ type: "replay" }));
-      if (letter !== null) await purge(subject, letter.seq + 1);
+      if (letter !== undefined) await takeAway(subject, letter.seq);
     },
     async countStart(key) {
       const subject = work.crashes(scope, key);
       const before = await last(subject);
-      const count = before === null ? 0 : Number(before.string());
+      const count = before === undefined ? 0 : Number(before.string());
       await publishUntilAnswered(bus, subject, String(count + 1), { ttl: crashTtl });
       return count;
     },
-    survived: (key) => purge(work.crashes(scope, key)),
+    survived: (key) => remove(work.crashes(scope, key)),
   };
 }

@@ -9,7 +9,7 @@
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
-import { keyText, type MarkName, type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
+import { keyText, type MarkName, type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
 import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";
 
@@ -76,7 +76,7 @@ export function openMarks(
   /** One that stays falls due, and a needless reconcile is all it costs; mostly it is gone already. */
   async function forget(sequence: number): Promise<void> {
     const what = JSON.stringify({ seq: sequence, no_erase: true });
-    await bus.inbox.request(`$JS.API.STREAM.MSG.DELETE.${streams.timers}`, what).catch(() => undefined);
+    await bus.inbox.request(`$JS.API.STREAM.MSG.DELETE.${timersStream(scope.fn)}`, what).catch(() => undefined);
   }
 
   async function run(object: string, lane: Lane, turn: Turn): Promise<void> {

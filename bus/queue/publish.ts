@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiError, JetStreamApiError } from "@nats-io/jetstream";
 import { errors, headers, type Msg, type MsgHdrs } from "@nats-io/transport-node";
 import type { Bus } from "../connect.ts";
+import { BusPermissionError } from "../denied.ts";
 
 /** `err_code` of a message that the stream could not store; the description says why. */
 const storeFailed = 10077;
@@ -15,6 +16,7 @@ export const isSubjectTaken = (error: unknown): boolean =>
 /** The server has answered and will answer the same again, or this process has closed its connection. */
 const isFinal = (error: unknown): boolean =>
   error instanceof errors.ClosedConnectionError ||
+  error instanceof BusPermissionError ||
   (error instanceof JetStreamApiError &&
     // Out of resources, no leader, a full disk: these pass.
     !(error.status >= 500) &&
@@ -58,8 +60,8 @@ function headersOf({
 
 /**
  * Publishes and waits for the answer; on timeouts, lost connections and passing refusals it tries again, for ever,
- * with growing pauses up to two seconds. Resolves with the message's sequence. Throws when the server refuses for good,
- * when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
+ * with growing pauses up to two seconds. Resolves with the message's sequence. Throws when the server refuses for good
+ * (also because this user may not: `BusPermissionError`), when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
  */
 export async function publishUntilAnswered(
   { inbox }: Pick<Bus, "inbox">,

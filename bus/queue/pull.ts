@@ -7,7 +7,7 @@
  * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createInbox, type Msg } from "@nats-io/transport-node";
+import type { Msg } from "@nats-io/transport-node";
 import type { Bus } from "../connect.ts";
 import { type Delivery, deliveryOf } from "./delivery.ts";
 
@@ -40,7 +40,8 @@ const refusedPauseMillis = 250;
 /** Starts pulling. */
 export function startPull({ bus, stream, consumer, slots, handle, onRefused }: PullOptions): Pull {
   const { nc } = bus;
-  const inbox = createInbox();
+  const inbox = bus.inbox.create();
+  const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
   // Messages carry the subject they were stored under, not the pull they answer, so only their sum is known.
   let open = 0;
   const pulls = new Map<string, { batch: number; until: number }>();
@@ -79,11 +80,9 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
     const id = String(nextId++);
     open += want;
     pulls.set(id, { batch: want, until: performance.now() + expiresMillis + graceMillis });
-    nc.publish(
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
-      JSON.stringify({ batch: want, expires: expiresMillis * 1e6 }),
-      { reply: `${inbox}.${id}` },
-    );
+    nc.publish(next, JSON.stringify({ batch: want, expires: expiresMillis * 1e6 }), {
+      reply: `${inbox}.${id}`,
+    });
   }
 
   async function pause(): Promise<void> {
@@ -135,7 +134,16 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       if (error === null) receive(message);
+      else onRefused?.({ code: 403, description: error.message });
     },
+  });
+  const forgetDenials = bus.inbox.onDenied(next, ({ message }) => {
+    // None of them was heard.
+    pulls.clear();
+    open = 0;
+    onRefused?.({ code: 403, description: message });
+    if (state === "stopping") idle?.();
+    else void pause();
   });
   const watchdog = setInterval(() => {
     forgetLost();
@@ -158,6 +166,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
         idle();
       });
       clearInterval(watchdog);
+      forgetDenials();
       subscription.unsubscribe();
       // The hand-backs are on their way when the server has answered a ping behind them.
       if (!nc.isClosed()) await nc.flush().catch(() => undefined);

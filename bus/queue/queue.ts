@@ -8,7 +8,7 @@
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { lastValuesOf } from "../lastvalues.ts";
-import { type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
+import { type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
 import { openMarks } from "./marks.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { parseRequest, type Request } from "./request.ts";
@@ -60,7 +60,8 @@ export function ticketQueue(
   { replica, observe, markMillis = 1000 }: TicketQueueOptions,
 ): TicketQueue {
   const leaveMark = openMarks(bus, scope, { replica, observe, markMillis });
-  const lastMarks = lastValuesOf(bus, streams.timers);
+  const stream = timersStream(scope.fn);
+  const lastMarks = lastValuesOf(bus, stream);
 
   async function tryTicket(
     key: ObjectKey,
@@ -98,7 +99,7 @@ export function ticketQueue(
     },
     async dropMarks(key, marks) {
       const last = Math.max(...marks.map((mark) => mark.sequence));
-      await bus.jsm.streams.purge(streams.timers, { filter: work.marksOf(scope, key), seq: last + 1 });
+      await bus.jsm.streams.purge(stream, { filter: work.marksOf(scope, key), seq: last + 1 });
     },
   };
 }

@@ -1,6 +1,6 @@
-/** The relay: what falls due in TIMERS becomes a request. */
+/** The relay: what falls due among a function's timers and marks becomes a request. */
 import type { Bus } from "../connect.ts";
-import { consumers, parseKeySubject, streams } from "../subjects.ts";
+import { consumers, parseKeySubject, timersStream } from "../subjects.ts";
 import type { Delivery } from "./delivery.ts";
 import { type Pull, startPull } from "./pull.ts";
 import type { TicketQueue } from "./queue.ts";
@@ -33,7 +33,7 @@ export function startRelay({ bus, queue, slots, signal, onError }: RelayOptions)
   }
   return startPull({
     bus,
-    stream: streams.timers,
+    stream: timersStream(queue.scope.fn),
     consumer: consumers.relay(queue.scope),
     slots,
     handle,

@@ -5,7 +5,7 @@
  * Schedules: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-51.md
  */
 import type { Bus } from "../connect.ts";
-import { keyText, type ObjectKey, streams, work } from "../subjects.ts";
+import { keyText, type ObjectKey, timersStream, work } from "../subjects.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
@@ -57,7 +57,7 @@ export function timers(
       });
     },
     async get(key) {
-      const message = await bus.jsm.direct.getMessage(streams.timers, {
+      const message = await bus.jsm.direct.getMessage(timersStream(scope.fn), {
         last_by_subj: work.timer(scope, key),
       });
       return message === null ? undefined : parseRequest(message.string());

@@ -10,7 +10,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
-import { keyText, type ObjectKey, type QueueScope, token } from "../subjects.ts";
+import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
 
 /** Echoes of one function. */
 export interface Echoes {
@@ -39,12 +39,9 @@ interface Announced {
 const keptMillis = 10_000;
 const keptEntries = 50_000;
 
-/** Subject of the announcements; in no stream. */
-const subjectOf = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;
-
 /** Opens the echoes of a function. */
 export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
-  const subject = subjectOf(scope);
+  const subject = echoSubject(scope);
   const announced = new Recent<Announced>({ keptMillis, limit: keptEntries });
   let outgoing: [string, string, string, number][] = [];
 

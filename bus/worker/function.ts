@@ -5,6 +5,7 @@ import type { Kind } from "../kube/kind.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
 import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
+import type { Interest } from "../topology.ts";
 
 /** What a reconcile asks for when it ends well; nothing means "wake me when something changes". */
 export interface Result {
@@ -118,8 +119,8 @@ export interface ReconcileFunction
   readonly finalizer: string | undefined;
 }
 
-/** The bridge's own name among the functions'. */
-const bridgeName = "bridge";
+/** Users of the bus, accounts and Secrets that are no function's, but are named like one's. */
+const reservedNames = ["admin", "bridge", "ca", "gateway", "nats", "operator", "worker"];
 
 /** Prefix of finalizers and of the field manager. */
 export const domain = "denrei.dev";
@@ -139,9 +140,9 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
       `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
     );
   }
-  if (options.name === bridgeName) {
+  if (reservedNames.includes(options.name)) {
     throw new TypeError(
-      `expected a function name other than "${bridgeName}": the bridge's Deployment and account have it`,
+      `expected a function name other than "${options.name}": accounts and users of the platform's own have it`,
     );
   }
   const definition: FunctionOptions<T> = options;
@@ -155,6 +156,10 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
 }
+
+/** Streams and consumers that functions need in a cluster. */
+export const interestsOf = (functions: readonly ReconcileFunction[], cluster: string): Interest[] =>
+  functions.map((fn) => ({ scope: { fn: fn.name, cluster }, kinds: kindsOf(fn) }));
 
 /** Every kind that a function needs on the bus. */
 export function kindsOf(fn: ReconcileFunction): Kind[] {

@@ -3,7 +3,19 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import { type Position, positionKey, positionKeys, positionSchema } from "../bridge/bridge.ts";
 import type { Bus } from "../connect.ts";
 import { kindText } from "../kube/kind.ts";
-import { bridgeBucket, consumers, type QueueScope, streams, untoken, work, workStream } from "../subjects.ts";
+import { lastValuesOf } from "../lastvalues.ts";
+import { deadLetters } from "../queue/deadletters.ts";
+import {
+  bridgeStream,
+  bridgeSubject,
+  consumers,
+  type QueueScope,
+  streams,
+  timersStream,
+  untoken,
+  work,
+  workStream,
+} from "../subjects.ts";
 import { kindsOf, type ReconcileFunction } from "./function.ts";
 
 /** A function's queue. All figures are counts of objects; undefined when the function never ran on this bus. */
@@ -45,6 +57,16 @@ async function count({ jsm }: Bus, stream: string, filter: string): Promise<numb
   }
 }
 
+/** So many letters can be looked at in one read. */
+const readLetters = 1000;
+
+/** A letter that was taken away leaves an empty message for a moment, which is none; among very many it does not matter. */
+async function countLetters(bus: Bus, scope: QueueScope): Promise<number | undefined> {
+  const messages = await count(bus, streams.deadLetters, work.deadLetters(scope));
+  if (messages === undefined || messages > readLetters) return messages;
+  return (await deadLetters(bus, scope).list()).length;
+}
+
 /** Reads the status of a function's queue. */
 export async function functionStatus(
   bus: Bus,
@@ -60,11 +82,11 @@ export async function functionStatus(
       throw error;
     }
   };
-  const [consumer, parked, delayed, deadLetters] = await Promise.all([
+  const [consumer, parked, delayed, letters] = await Promise.all([
     tickets(),
-    count(bus, streams.timers, work.marks(scope)),
-    count(bus, streams.timers, work.timers(scope)),
-    count(bus, streams.deadLetters, work.deadLetters(scope)),
+    count(bus, timersStream(fn.name), work.marks(scope)),
+    count(bus, timersStream(fn.name), work.timers(scope)),
+    countLetters(bus, scope),
   ]);
   return {
     function: fn.name,
@@ -72,7 +94,7 @@ export async function functionStatus(
     parked,
     inFlight: consumer?.num_ack_pending,
     delayed,
-    deadLetters,
+    deadLetters: letters,
   };
 }
 
@@ -108,14 +130,11 @@ function current(found: readonly KindPosition[]): KindPosition[] {
 /** Every position in a cluster, by its key. */
 async function positionsOf(bus: Bus, cluster: string): Promise<Map<string, Position>> {
   const positions = new Map<string, Position>();
-  try {
-    const kv = await bus.kvm.open(bridgeBucket);
-    for await (const key of await kv.keys(positionKeys(cluster))) {
-      const entry = await kv.get(key);
-      if (entry?.operation === "PUT") positions.set(key, positionSchema.parse(entry.json()));
-    }
-  } catch (error) {
-    if (!absent(error)) throw error;
+  const root = bridgeSubject("");
+  if ((await count(bus, bridgeStream, bridgeSubject(">"))) === undefined) return positions;
+  for (const value of await lastValuesOf(bus, bridgeStream)(bridgeSubject(positionKeys(cluster)))) {
+    const text = value.string();
+    if (text !== "") positions.set(value.subject.slice(root.length), positionSchema.parse(JSON.parse(text)));
   }
   return positions;
 }

@@ -2,7 +2,7 @@
 import { startBridge } from "../../bus/bridge/bridge.ts";
 import type { Settings } from "../../bus/process/config.ts";
 import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/process/run.ts";
-import { kindsOf } from "../../bus/worker/function.ts";
+import { interestsOf, kindsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 
 /** Runs the bridge until it is told to stop. */
@@ -14,5 +14,6 @@ export const bridge = (settings: ProcessSettings & Settings<"namespaces" | "watc
       ...settings,
       busOptions: busOptionsOf(settings),
       kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
+      interests: interestsOf(functions, settings.cluster),
     });
   });

@@ -1,37 +1,36 @@
 /** A connection for one command. */
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
-import { type Bus, BusUnreachableError, connectBus } from "../../bus/connect.ts";
-import type { Settings } from "../../bus/process/config.ts";
+import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus/connect.ts";
+import { withUser } from "../../bus/denied.ts";
+import type { busSettings, Settings } from "../../bus/process/config.ts";
 
 /** Settings of the commands that ask the bus. */
-export type BusSettings = Settings<"natsUrl" | "natsCreds" | "natsCa" | "cluster">;
+export type BusSettings = Settings<(typeof busSettings)[number] | "cluster">;
 
 const refusals = [
   JetStreamApiError,
   JetStreamError,
   errors.ConnectionError,
   errors.ClosedConnectionError,
-  errors.PermissionViolationError,
   errors.RequestError,
   errors.TimeoutError,
 ];
 
-/** Runs `use` with a connection and closes it. Throws `BusUnreachableError` when the bus answers no or not at all. */
+/**
+ * Runs `use` with a connection and closes it. Throws `BusUnreachableError` when the bus answers no or not at all, and
+ * `BusPermissionError` when this user may not ask.
+ */
 export async function withBus<T>(settings: BusSettings, use: (bus: Bus) => Promise<T>): Promise<T> {
-  const bus = await connectBus({
-    url: settings.natsUrl,
-    name: "denrei-cli",
-    credentials: settings.natsCreds,
-    ca: settings.natsCa,
-  });
+  const bus = await connectBus(busAddress(settings, "denrei-cli"));
   try {
     return await use(bus);
-  } catch (error) {
+  } catch (caught) {
+    const error = withUser(bus.identity.user, caught);
     if (!refusals.some((type) => error instanceof type)) throw error;
     throw new BusUnreachableError(
       `expected an answer of the bus at ${settings.natsUrl}, but ${(error as Error).message}. ` +
-        "Look at the server's log, and whether JetStream has a leader and this user may use its API.",
+        "Look at the server's log, and whether JetStream has a leader.",
       { cause: error },
     );
   } finally {

@@ -2,6 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
 import {
+  busSettings,
   defaultOf,
   flagOf,
   processSettings,
@@ -31,6 +32,8 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
   natsUrl: ["url", "NATS servers, separated by commas"],
   natsCreds: ["path", "NATS credentials file"],
   natsCa: ["path", "certificate of the authority that the NATS servers' are signed by"],
+  natsCert: ["path", "certificate that tells the NATS servers who this is; read again when it was renewed"],
+  natsKey: ["path", "the certificate's private key"],
   cluster: ["name", "name of the cluster on a bus that many clusters share"],
   replica: ["name", "name of this process, unique among its replicas (default: host name and process id)"],
   streamReplicas: ["count", "copies of each stream: 1, or 3 on a NATS cluster"],
@@ -56,7 +59,7 @@ function withSettings(command: Command, names: readonly SettingName[]): Command 
   return command;
 }
 
-const connectionSettings = ["natsUrl", "natsCreds", "natsCa", "cluster"] as const;
+const connectionSettings = [...busSettings, "cluster"] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
 
 /** More would be a slip of the finger: each one is a process of 70 MB. */

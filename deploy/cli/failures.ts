@@ -1,8 +1,10 @@
 /** Errors that say themselves what was expected, what was found and what to do. */
 import { BusUnreachableError } from "../../bus/connect.ts";
+import { BusPermissionError } from "../../bus/denied.ts";
 import { KubeconfigError } from "../../bus/kube/connection.ts";
 import { ApiError, ApiUnreachableError } from "../../bus/kube/errors.ts";
 import { ProbeAddressError } from "../../bus/process/http.ts";
+import { TopologyError } from "../../bus/topology.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
 import { AbsentError } from "./usage.ts";
 
@@ -12,9 +14,11 @@ export const selfExplaining = [
   ApiError,
   ApiUnreachableError,
   BinaryUnavailableError,
+  BusPermissionError,
   BusUnreachableError,
   ChecksumMismatchError,
   ChildStartError,
   KubeconfigError,
   ProbeAddressError,
+  TopologyError,
 ] as const;

@@ -10,6 +10,8 @@ export interface ReplicaOptions extends ReviveOptions {
   /** Makes the names differ from those of other replicas on the same bus. */
   readonly suffix: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The address of the bus for each role. */
+  natsUrlFor(role: "bridge" | "worker"): string;
 }
 
 const program = fileURLToPath(new URL("./denrei.ts", import.meta.url));
@@ -23,13 +25,19 @@ export async function startReplicas(options: ReplicaOptions): Promise<Child[]> {
   const { workers, suffix } = options;
   const names = Array.from({ length: workers }, (_, at) => `worker-${at + 1}${suffix}`);
   return Promise.all([
-    ...names.map((name) => startReplica(name, ["worker", "all"], options)),
-    startReplica(`bridge-1${suffix}`, ["bridge"], options),
+    ...names.map((name) => startReplica(name, "worker", ["all"], options)),
+    startReplica(`bridge-1${suffix}`, "bridge", [], options),
   ]);
 }
 
-async function startReplica(name: string, args: string[], options: ReplicaOptions): Promise<Child> {
-  const { processes, env, signal } = options;
+async function startReplica(
+  name: string,
+  role: "bridge" | "worker",
+  args: string[],
+  options: ReplicaOptions,
+): Promise<Child> {
+  const { processes, natsUrlFor, signal } = options;
+  const env = { ...options.env, NATS_URL: natsUrlFor(role) };
   // A replica says that it is ready in its log; its probes listen on a port that only it knows.
   let ready = false;
   let child: Child | undefined;
@@ -37,7 +45,7 @@ async function startReplica(name: string, args: string[], options: ReplicaOption
     {
       name,
       command: process.execPath,
-      args: [program, ...args],
+      args: [program, role, ...args],
       env: { ...env, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1" },
       graceMillis,
       onLine(line) {

@@ -1,6 +1,6 @@
 /** Where `demo` and `up` run: on a local platform, or on the cluster and bus that the environment names. */
 import { basename } from "node:path";
-import { connectBus } from "../../bus/connect.ts";
+import { busAddress, connectBus } from "../../bus/connect.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
@@ -13,6 +13,7 @@ import {
   type Child,
   type LocalPlatform,
   type LocalProcesses,
+  shippedRoles,
   startLocalPlatform,
   startLocalProcesses,
 } from "../local/index.ts";
@@ -26,6 +27,7 @@ export interface Stage {
   readonly origin: "local" | "existing";
   /** Undefined for an existing cluster: its kubeconfig is the user's own. */
   readonly kubeconfigPath: string | undefined;
+  /** For an operator. */
   readonly natsUrl: string;
   readonly directory: string;
   /** The workers, then the bridge. */
@@ -43,6 +45,7 @@ export interface StageOptions {
 
 /** What the replicas run on. */
 interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl"> {
+  natsUrlFor(role: "bridge" | "worker"): string;
   readonly processes: LocalProcesses;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly suffix: string;
@@ -95,19 +98,16 @@ const replicaEnv = {
 };
 
 async function existingGround(kubeconfig: string, natsUrl: string): Promise<Ground> {
-  const env = { ...replicaEnv, KUBECONFIG: kubeconfig, NATS_URL: natsUrl };
-  const settings = readSettings(processSettings, {}, { ...process.env, ...env });
-  const bus = await connectBus({
-    url: settings.natsUrl,
-    name: "denrei-cli",
-    credentials: settings.natsCreds,
-    ca: settings.natsCa,
-  });
+  const env = { ...replicaEnv, KUBECONFIG: kubeconfig };
+  const settings = readSettings(processSettings, {}, { ...process.env, ...env, NATS_URL: natsUrl });
+  const bus = await connectBus(busAddress(settings, "denrei-cli"));
   await bus.nc.close();
   const processes = await startLocalProcesses();
   // There may be replicas already, and nobody else has this folder.
   const suffix = basename(processes.directory).replace(/^denrei/, "");
-  return { origin: "existing", processes, kubeconfigPath: undefined, natsUrl, env, suffix };
+  // Whoever the user is on that bus, the replicas are.
+  const natsUrlFor = () => natsUrl;
+  return { origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix };
 }
 
 async function localGround({ display, say }: StageOptions, signal: AbortSignal): Promise<Ground> {
@@ -115,10 +115,13 @@ async function localGround({ display, say }: StageOptions, signal: AbortSignal):
   const foreign = {
     NATS_CREDS: undefined,
     NATS_CA: undefined,
+    NATS_CERT: undefined,
+    NATS_KEY: undefined,
     DENREI_STREAM_REPLICAS: undefined,
     DENREI_NAMESPACES: undefined,
   };
-  readSettings(processSettings, {}, { ...process.env, ...replicaEnv, ...foreign, NATS_URL: undefined });
+  const ours = { ...replicaEnv, ...foreign, NATS_URL: undefined };
+  const { cluster } = readSettings(processSettings, {}, { ...process.env, ...ours });
   const { KUBECONFIG, NATS_URL } = process.env;
   if (KUBECONFIG || NATS_URL) {
     say(
@@ -138,10 +141,12 @@ async function localGround({ display, say }: StageOptions, signal: AbortSignal):
     }[name];
   platform = await startLocalPlatform({
     signal,
+    roles: shippedRoles(cluster),
     onProgress: (step) => signal.aborted || display.show(step),
     onUnexpectedExit: (part, exit) => void revive(part, exit, () => partOf(part), { say, signal }),
   });
-  const { kubeconfigPath, natsUrl } = platform;
-  const env = { ...replicaEnv, ...foreign, KUBECONFIG: kubeconfigPath, NATS_URL: natsUrl };
-  return { origin: "local", processes: platform, kubeconfigPath, natsUrl, env, suffix: "" };
+  const { kubeconfigPath, natsUrlFor } = platform;
+  const env = { ...replicaEnv, ...foreign, KUBECONFIG: kubeconfigPath };
+  const natsUrl = natsUrlFor("operator");
+  return { origin: "local", processes: platform, kubeconfigPath, natsUrl, natsUrlFor, env, suffix: "" };
 }

@@ -10,7 +10,7 @@
  *   name: "worker-1",
  *   command: process.execPath,
  *   args: ["worker.ts"],
- *   env: { KUBECONFIG: platform.kubeconfigPath, NATS_URL: platform.natsUrl },
+ *   env: { KUBECONFIG: platform.kubeconfigPath, NATS_URL: platform.natsUrlFor("worker") },
  * });
  * await platform.apiserver.stop("SIGKILL"); // a fault
  * await platform.apiserver.start(); // same port, same data
@@ -34,4 +34,5 @@ export {
   startLocalProcesses,
 } from "./platform.ts";
 export { type Child, type ChildSpec, ChildStartError, describeExit, type Exit } from "./run/child.ts";
+export { shippedRoles } from "./users.ts";
 export { type BinaryName, versions } from "./versions.ts";

@@ -1,4 +1,5 @@
 /** The local platform: a control plane, a NATS server, and whatever the caller runs on top of them. */
+import type { Role } from "../../bus/permissions.ts";
 import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
@@ -7,6 +8,7 @@ import { type Nats, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
+import { adminRole, type LocalUsers, localUsers, shippedRoles } from "./users.ts";
 
 /** A step on the way to a running platform: getting a program, or starting it. */
 export type PlatformProgress = Progress | PartProgress;
@@ -16,6 +18,8 @@ export interface LocalNatsOptions
   extends Pick<ObtainOptions, "env" | "patience">,
     Pick<PartObserver, "onUnexpectedExit" | "signal"> {
   readonly onProgress?: ((progress: PlatformProgress) => void) | undefined;
+  /** The users of the bus beside the administrator; those of the shipped functions unless given. */
+  readonly roles?: readonly Role[] | undefined;
 }
 
 /** How to start. Everything has a default. */
@@ -39,7 +43,10 @@ export interface LocalProcesses {
 
 /** A NATS server, and a place for children. */
 export interface LocalNats extends LocalProcesses {
+  /** The bus, with the password of the administrator, who may do everything. */
   readonly natsUrl: string;
+  /** The bus as the user of a role: `bridge`, `operator`, `worker` for all functions, or the name of one. */
+  natsUrlFor(role: string): string;
   readonly nats: Nats;
 }
 
@@ -50,10 +57,8 @@ export interface LocalPlatform extends LocalNats, ControlPlane {}
 export async function startLocalNats(options: LocalNatsOptions = {}): Promise<LocalNats> {
   const binaries = await obtainBinaries(["nats-server"], options);
   return inRun(async (run) => {
-    const nats = await observed("nats-server", binaries["nats-server"].path, options, (part) =>
-      startNats(run, part),
-    );
-    return { ...surface(run), nats, natsUrl: nats.url };
+    const bus = await startBus(run, binaries["nats-server"].path, options);
+    return { ...surface(run), ...bus };
   });
 }
 
@@ -68,8 +73,8 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
       ? undefined
       : (await obtainBinaries(["kube-controller-manager"], options))["kube-controller-manager"];
   return inRun(async (run) => {
-    const [nats, controlPlane] = await Promise.all([
-      observed("nats-server", binaries["nats-server"].path, options, (part) => startNats(run, part)),
+    const [bus, controlPlane] = await Promise.all([
+      startBus(run, binaries["nats-server"].path, options),
       startControlPlane(
         run,
         {
@@ -80,8 +85,20 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
         options,
       ),
     ]);
-    return { ...controlPlane, ...surface(run), nats, natsUrl: nats.url };
+    return { ...controlPlane, ...surface(run), ...bus };
   });
+}
+
+/** Starts the NATS server with its users. */
+async function startBus(
+  run: Run,
+  binary: string,
+  options: LocalNatsOptions,
+): Promise<Pick<LocalNats, "nats" | "natsUrl" | "natsUrlFor">> {
+  const { users, urlFor }: LocalUsers = localUsers(options.roles ?? shippedRoles());
+  const nats = await observed("nats-server", binary, options, (part) => startNats(run, users, part));
+  const natsUrlFor = (role: string) => urlFor(role, nats.url);
+  return { nats, natsUrl: natsUrlFor(adminRole.name), natsUrlFor };
 }
 
 /** Opens a place for children alone, for when cluster and bus are somebody else's. */

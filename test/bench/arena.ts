@@ -6,10 +6,16 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { progressDisplay } from "../../deploy/cli/progress.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
-import { describeExit, type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import {
+  describeExit,
+  type LocalPlatform,
+  shippedRoles,
+  startLocalPlatform,
+} from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import type { Pids } from "./processes.ts";
+import { queueRole } from "./queueplan.ts";
 
 /** The common ground of a benchmark run. */
 export interface Arena {
@@ -54,6 +60,7 @@ export async function openArena(stopping: AbortController): Promise<Arena> {
   aborted.catch(() => undefined);
   const display = progressDisplay(process.stdout);
   const platform = await startLocalPlatform({
+    roles: [...shippedRoles(), queueRole],
     // Nothing here needs garbage collection, and its work would be noise in the API server's figures.
     controllerManager: "omit",
     signal,

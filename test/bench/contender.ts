@@ -31,6 +31,8 @@ export const words = ["Doko", "Zun", "Zun", "Zun", "Zun", "Doko"] as const;
 
 /** Says when a process works. */
 export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args" | "env"> {
+  /** Its role on the bus, if it uses one. */
+  readonly role?: string;
   /** A line of its output that tells that it works. */
   readonly readyLine: RegExp;
   /** Receives its output. */
@@ -39,7 +41,7 @@ export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args"
 
 /** Starts a process of a contender; its unexpected end fails the benchmark. */
 export async function startProcess(arena: Arena, spec: ProcessSpec): Promise<Child> {
-  const { readyLine, onLine, ...child } = spec;
+  const { readyLine, onLine, role, ...child } = spec;
   const last: string[] = [];
   let ready: () => void = () => undefined;
   const isReady = new Promise<void>((resolve) => {
@@ -50,7 +52,7 @@ export async function startProcess(arena: Arena, spec: ProcessSpec): Promise<Chi
       ...child,
       env: {
         KUBECONFIG: arena.platform.kubeconfigPath,
-        NATS_URL: arena.platform.natsUrl,
+        ...(role !== undefined && { NATS_URL: arena.platform.natsUrlFor(role) }),
         DENREI_ZUNDOKO_WORDS: words.join(","),
         NODE_NO_WARNINGS: "1",
         ...child.env,

@@ -31,14 +31,16 @@ export function denrei(arena: Arena, inspector: "inspector" | "no inspector" = "
     async start(label): Promise<DenreiRunning> {
       const inspectors = new Map<string, string>();
       const start = (role: string) => {
+        const isBridge = role === "bridge";
         const name = `${role}-${label}`;
         return startProcess(arena, {
           name,
+          role: isBridge ? "bridge" : hikawa.name,
           command: process.execPath,
           args: [
             ...(inspector === "inspector" ? [inspectorArgument] : []),
             program,
-            ...(role === "bridge" ? ["bridge"] : ["worker", "hikawa"]),
+            ...(isBridge ? ["bridge"] : ["worker", hikawa.name]),
           ],
           env: { DENREI_REPLICA: name },
           readyLine: /"msg":"(bridge|worker) ready"/,

@@ -3,13 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openPublisher } from "../../bus/bridge/publisher.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import { streams, workStream } from "../../bus/subjects.ts";
+import { timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Arena } from "./arena.ts";
 import { pidOf, startProcess } from "./contender.ts";
 import { measure, type Usage } from "./processes.ts";
 import {
   busOptions,
+  interest,
   type Made,
   Note,
   namespace,
@@ -57,11 +58,13 @@ export async function queueSeries(
   { requests, rounds }: { readonly requests: number; readonly rounds: number },
 ): Promise<QueueSeries[]> {
   await arena.clearBus();
+  await ensureTopology(arena.bus, busOptions, [interest]);
   if (mode === "runtime") await publishNotes(arena);
   const children = await Promise.all(
     replicas.map((name) =>
       startProcess(arena, {
         name: `${mode}-${name}`,
+        role: scope.fn,
         command: process.execPath,
         args: [program, mode],
         env: { DENREI_REPLICA: name },
@@ -118,12 +121,12 @@ async function ask<Answer>({ bus, aborted }: Arena, subject: string, what: objec
 }
 
 /**
- * Every request has ended when both streams are empty. What becomes a ticket leaves TIMERS after it has entered the
+ * Every request has ended when both streams are empty. What becomes a ticket leaves the timers' stream after it has entered the
  * work stream, so the order of the two looks matters.
  */
 async function drained({ bus, signal }: Arena): Promise<void> {
   const messages = async (stream: string) => (await bus.jsm.streams.info(stream)).state.messages;
-  while ((await messages(streams.timers)) > 0 || (await messages(workStream(scope.fn))) > 0) {
+  while ((await messages(timersStream(scope.fn))) > 0 || (await messages(workStream(scope.fn))) > 0) {
     await sleep(20, undefined, { signal });
   }
 }
@@ -144,7 +147,6 @@ async function expectNothingLost(arena: Arena): Promise<void> {
 
 /** The runtime reads its object before it calls the function, so there has to be one. */
 async function publishNotes({ bus, signal }: Arena): Promise<void> {
-  await ensureTopology(bus, busOptions);
   const { cluster } = scope;
   const onPublished = () => undefined;
   const publisher = await openPublisher({ bus, cluster, kind: Note, signal, onPublished });

@@ -1,11 +1,26 @@
 /** What the queue's benchmark and its workers have agreed on. */
 import { z } from "zod";
+import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
+import { type Role, together, workerRole } from "../../bus/permissions.ts";
 import type { QueueScope } from "../../bus/subjects.ts";
-import type { BusOptions } from "../../bus/topology.ts";
+import type { BusOptions, Interest } from "../../bus/topology.ts";
 
 /** The queue that is measured. */
 export const scope: QueueScope = { fn: "bench", cluster: "default" };
+
+/** What its workers need on the bus. */
+export const interest: Interest = { scope, kinds: [{ group: "bench.denrei.dev", kind: "Note" }] };
+
+/** Its workers' user: a function's, that takes orders as well. */
+export const queueRole: Role = {
+  name: scope.fn,
+  permissions: together(
+    workerRole(scope.fn, [interest]).permissions,
+    // The benchmark asks as the administrator.
+    { publish: [`${inboxPrefixOf(userOf("admin"))}.>`], subscribe: ["bench.>"] },
+  ),
+};
 
 /** The bus as a single server has it, with the platform's own default of how long a ticket is owned. */
 export const busOptions: BusOptions = { replicas: 1, ackWaitMillis: 10_000 };

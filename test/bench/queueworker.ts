@@ -12,6 +12,7 @@ import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import {
   busOptions,
+  interest,
   Note,
   namespace,
   noteName,
@@ -110,7 +111,7 @@ function startRuntime(context: ProcessContext): Promise<Running> {
 
 /** The queue alone: ticket, confirmed answer, look for marks. A reconcile has seen what its request asks for. */
 async function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Promise<Running> {
-  await ensureTopology(bus, busOptions, [{ scope, kinds: [Note] }]);
+  await ensureTopology(bus, busOptions, [interest]);
   const tickets = startPull({
     bus,
     stream: workStream(scope.fn),

@@ -19,7 +19,8 @@ const scope = { fn: "hikawa", cluster };
 /** Its children's names would be too long, which no retry changes. */
 const longName = "long".padEnd(250, "g");
 
-const ask = (...args: string[]): Promise<Ended> => run(args, { env: { NATS_URL: kit.platform.natsUrl } });
+const ask = (...args: string[]): Promise<Ended> =>
+  run(args, { env: { NATS_URL: kit.platform.natsUrlFor("operator") } });
 async function said(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await ask(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

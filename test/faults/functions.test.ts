@@ -19,7 +19,7 @@ beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Probe)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { DENREI_ACK_WAIT_SECONDS: "3" };
-  await kit.bridge("bridge-1", { args: [path] });
+  await kit.bridge("bridge-1", { args: [path], env });
   workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path], { env })));
 });
 afterAll(async () => {

@@ -2,6 +2,7 @@
  * A cluster, a bus and replicas for one test file: real parts, thrown away at the end. Files that run side by side
  * never meet.
  */
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type KubeClient, kubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -13,6 +14,7 @@ import { crdManifests } from "../../deploy/generate/crds.ts";
 import { type Child, type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { Lines } from "./lines.ts";
+import { testRoles } from "./roles.ts";
 
 /** A replica and what it logs. */
 export interface Replica extends Child {
@@ -31,7 +33,10 @@ export interface ReplicaOptions {
 export interface Kit {
   readonly platform: LocalPlatform;
   readonly client: KubeClient;
-  /** A worker of the real command line; `functions` are names, or paths of modules under `test/fixtures`. */
+  /**
+   * A worker of the real command line; `functions` are names, or paths of modules under `test/fixtures` that are called
+   * as their function. Like the bridge it is the user of its role on the bus. It waits for a bridge with its functions.
+   */
   worker(name: string, functions: readonly string[], options?: ReplicaOptions): Promise<Replica>;
   bridge(name: string, options?: ReplicaOptions): Promise<Replica>;
   /** Resolves when the object satisfies the condition; rejects with the object as it is when `signal` aborts. */
@@ -58,7 +63,10 @@ export async function startKit(
     readonly crds?: readonly Record<string, unknown>[];
   } = {},
 ): Promise<Kit> {
-  const platform = await startLocalPlatform({ controllerManager: options.controllerManager ?? "omit" });
+  const platform = await startLocalPlatform({
+    controllerManager: options.controllerManager ?? "omit",
+    roles: testRoles(),
+  });
   const connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
   const client = kubeClient(connection);
   await installCrds(client, options.crds ?? crdManifests(functions), {
@@ -66,7 +74,12 @@ export async function startKit(
     signal: AbortSignal.timeout(defaultDeadline),
   });
 
-  async function replica(name: string, args: string[], { env }: ReplicaOptions): Promise<Replica> {
+  async function replica(
+    name: string,
+    role: string,
+    args: string[],
+    { env }: ReplicaOptions,
+  ): Promise<Replica> {
     const log = new Lines();
     // Where the log of the present life begins: what an earlier one said does not count.
     let life = 0;
@@ -76,7 +89,7 @@ export async function startKit(
       args,
       env: {
         KUBECONFIG: platform.kubeconfigPath,
-        NATS_URL: platform.natsUrl,
+        NATS_URL: platform.natsUrlFor(role),
         DENREI_REPLICA: name,
         DENREI_LOG_LEVEL: "debug",
         NODE_NO_WARNINGS: "1",
@@ -104,6 +117,7 @@ export async function startKit(
     worker: (name, fns, more = {}) =>
       replica(
         name,
+        roleOf(fns),
         fns.some((fn) => fn.endsWith(".ts"))
           ? [fixtureProgram, "worker", ...fns, ...(more.args ?? [])]
           : [program, "worker", ...fns, ...(more.args ?? [])],
@@ -111,7 +125,12 @@ export async function startKit(
       ),
     bridge: (name, more = {}) => {
       const fixtures = more.args?.some((arg) => arg.endsWith(".ts")) ?? false;
-      return replica(name, [fixtures ? fixtureProgram : program, "bridge", ...(more.args ?? [])], more);
+      return replica(
+        name,
+        "bridge",
+        [fixtures ? fixtureProgram : program, "bridge", ...(more.args ?? [])],
+        more,
+      );
     },
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
@@ -134,6 +153,12 @@ export async function startKit(
       await connection.close();
     },
   };
+}
+
+/** The role of a function by its name, or its module's; of several, the one that may run them all. */
+function roleOf(fns: readonly string[]): string {
+  const [fn = "", ...more] = fns;
+  return more.length > 0 ? "worker" : basename(fn, ".ts");
 }
 
 /** The object now and after each change, undefined while it does not exist; ends at the deadline. */

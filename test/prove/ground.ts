@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { consumers, type QueueScope, streams, workStream } from "../../bus/subjects.ts";
+import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
@@ -76,7 +76,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     const [router, work, timers] = await Promise.all([
       bus.jsm.consumers.info(streams.objects, consumers.router(scope)),
       bus.jsm.streams.info(workStream(scope.fn)),
-      bus.jsm.streams.info(streams.timers),
+      bus.jsm.streams.info(timersStream(scope.fn)),
     ]);
     const counts = {
       "events to route": router.num_pending + router.num_ack_pending,

@@ -6,7 +6,7 @@ import type { Inbox } from "../../bus/inbox.ts";
 import { lastValuesOf } from "../../bus/lastvalues.ts";
 import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
-import { keyText, type ObjectKey, parseKeySubject, streams } from "../../bus/subjects.ts";
+import { keyText, type ObjectKey, parseKeySubject, timersStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { random } from "../harness/random.ts";
@@ -54,9 +54,11 @@ const versionOf = ({ cause }: Request): string =>
 const versionsOf = async (key: ObjectKey): Promise<string[]> =>
   (await queue.marks(key)).map(({ request }) => versionOf(request));
 
-/** Subjects in TIMERS that match. */
+/** Subjects in the timers' stream that match. */
 const subjects = async (filter: string): Promise<string[]> =>
-  Object.keys((await bus.jsm.streams.info(streams.timers, { subjects_filter: filter })).state.subjects ?? {});
+  Object.keys(
+    (await bus.jsm.streams.info(timersStream(scope.fn), { subjects_filter: filter })).state.subjects ?? {},
+  );
 
 test("a mark that is stored when an older one of its object fires is fired, too", async () => {
   const seed = 7;
@@ -71,7 +73,7 @@ test("a mark that is stored when an older one of its object fires is fired, too"
     }),
   );
   await expect.poll(() => subjects("marks.at.>"), patience).toEqual([]);
-  const fired = await lastValuesOf(bus, streams.timers)("marks.due.>");
+  const fired = await lastValuesOf(bus, timersStream(scope.fn))("marks.due.>");
   const second = fired.filter((value) => versionOf(parseRequest(value.string())) === "2");
   const told = new Set(second.map(({ subject }) => keyText(parseKeySubject(subject).key)));
   const lost = keys.map(keyText).filter((key) => !told.has(key));

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
+import { busRoles } from "../../bus/permissions.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { type Child, type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { Counted } from "../fixtures/queue-replica.ts";
@@ -23,16 +24,19 @@ interface Run {
 
 const keys = Array.from({ length: 25 }, (_, i) => `key-${i}`);
 const program = fileURLToPath(new URL("../fixtures/queue-replica.ts", import.meta.url));
+const interests = [{ scope: { fn: "counted", cluster: "test" }, kinds: [Counted] }];
 const lines = new Lines();
+/** Workers that have said that they are ready in this life of theirs. */
+const heard = new Set<string>();
 let local: LocalNats;
 let bus: Bus;
 let publisher: Publisher;
 const replicas: Child[] = [];
 
 beforeAll(async () => {
-  local = await startLocalNats();
+  local = await startLocalNats({ roles: busRoles(interests, "test") });
   bus = await connectBus({ url: local.natsUrl, name: "test" });
-  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, interests);
   publisher = await publisherOf(bus, Counted);
   for (const name of ["replica-1", "replica-2", "replica-3"]) {
     replicas.push(
@@ -40,8 +44,21 @@ beforeAll(async () => {
         name,
         command: process.execPath,
         args: [program],
-        env: { NATS_URL: local.natsUrl, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1", VITEST: undefined },
-        onLine: (line) => lines.push(line),
+        env: {
+          NATS_URL: local.natsUrlFor("counted"),
+          DENREI_REPLICA: name,
+          NODE_NO_WARNINGS: "1",
+          VITEST: undefined,
+        },
+        onLine(line) {
+          lines.push(line);
+          heard.add(line.includes('"worker ready"') ? name : "");
+        },
+        // A worker that is killed before it has begun proves nothing.
+        async ready() {
+          if (!heard.delete(name)) throw new Error("it has not said that it is ready");
+        },
+        readyMillis: 60_000,
       }),
     );
   }

@@ -1,9 +1,10 @@
-/** nats-server with JetStream, its streams in files of the run's directory. */
+/** nats-server with JetStream and users, its streams in files of the run's directory. */
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { authorizationText, type NatsUser } from "../../generate/authorization.ts";
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
 import type { PartOptions } from "./part.ts";
@@ -11,14 +12,18 @@ import { withFreePorts } from "./ports.ts";
 
 /** A running NATS server. */
 export interface Nats extends Child {
-  /** `nats://127.0.0.1:port`. */
+  /** `nats://127.0.0.1:port`, without a user. */
   readonly url: string;
   /** `http://127.0.0.1:port`: `/varz`, `/jsz` and the other monitoring endpoints. */
   readonly monitorUrl: string;
 }
 
 /** Starts a server on free ports of 127.0.0.1. What was stored survives a restart of it, even by `kill -9`. */
-export function startNats(run: Run, { binary, signal, onUnexpectedExit }: PartOptions): Promise<Nats> {
+export function startNats(
+  run: Run,
+  users: readonly NatsUser[],
+  { binary, signal, onUnexpectedExit }: PartOptions,
+): Promise<Nats> {
   return withFreePorts(2, async ([port = 0, monitorPort = 0]) => {
     // A name that no other server on this machine has: its greeting tells that it is ours.
     const name = basename(run.directory);
@@ -30,8 +35,9 @@ export function startNats(run: Run, { binary, signal, onUnexpectedExit }: PartOp
         `listen: "127.0.0.1:${port}"`,
         `http: "127.0.0.1:${monitorPort}"`,
         `jetstream { store_dir: ${JSON.stringify(join(run.directory, "nats"))} }`,
-        "",
+        authorizationText(users),
       ].join("\n"),
+      { mode: 0o600 },
     );
     const child = run.child({
       name: "nats-server",

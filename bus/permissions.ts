@@ -1,0 +1,170 @@
+/**
+ * Who may do what on the bus: the subjects that each role may publish on and subscribe to. What is not listed is
+ * refused, and every name comes from where the code takes it from, so there is one truth. A NATS server's users are
+ * generated from this, for the local platform as for a cluster.
+ *
+ * The bridge makes all streams and consumers, of the functions as well: whoever may configure a stream can have it
+ * copy others, and can have the server publish what it holds anywhere.
+ */
+import { inboxPrefixOf, userOf } from "./identity.ts";
+import {
+  bridgeStream,
+  bridgeSubject,
+  consumers,
+  echoSubject,
+  kindSubjects,
+  streams,
+  timersStream,
+  token,
+  work,
+  workStream,
+} from "./subjects.ts";
+import type { Interest } from "./topology.ts";
+
+/** Subjects, with wildcards. */
+export interface Permissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+/** A user of the bus. */
+export interface Role {
+  /** `bridge`, `gateway`, `operator`, `worker`, or the name of a function. Its user is called as `userOf` says. */
+  readonly name: string;
+  /** Undefined: everything. */
+  readonly permissions: Permissions | undefined;
+}
+
+const api = (...parts: string[]): string => ["$JS.API", ...parts].join(".");
+const acks = (stream: string, consumer: string): string => `$JS.ACK.${stream}.${consumer}.>`;
+
+/** What every connection does: it asks whether there is JetStream, and listens for answers. */
+const connection = (role: string): Permissions => ({
+  publish: [api("INFO")],
+  subscribe: [`${inboxPrefixOf(userOf(role))}.>`],
+});
+
+/** The union of permissions. */
+export const together = (...all: readonly Permissions[]): Permissions => ({
+  publish: [...new Set(all.flatMap(({ publish }) => publish))].sort(),
+  subscribe: [...new Set(all.flatMap(({ subscribe }) => subscribe))].sort(),
+});
+
+/** A function's consumers, by stream. */
+const consumersOf = ({ scope }: Interest): [stream: string, consumer: string][] => [
+  [streams.objects, consumers.router(scope)],
+  [workStream(scope.fn), consumers.worker(scope)],
+  [timersStream(scope.fn), consumers.relay(scope)],
+];
+
+/** The bridge: writes the objects of its kinds, its leases and positions, and the configuration of the whole bus. */
+const bridge = (interests: readonly Interest[], cluster: string): Permissions => {
+  const all = [
+    streams.objects,
+    streams.deadLetters,
+    bridgeStream,
+    ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
+  ];
+  return {
+    publish: [
+      ...all.flatMap((stream) => ["INFO", "CREATE", "UPDATE"].map((verb) => api("STREAM", verb, stream))),
+      ...interests
+        .flatMap(consumersOf)
+        .flatMap(([stream, consumer]) => [
+          api("CONSUMER.INFO", stream, consumer),
+          api("CONSUMER.DURABLE.CREATE", stream, consumer),
+        ]),
+      // It reads what it has published with consumers of its own, which the server names.
+      api("CONSUMER.CREATE", streams.objects),
+      ...["INFO", "MSG.NEXT", "DELETE"].map((verb) => api("CONSUMER", verb, streams.objects, "*")),
+      api("STREAM.MSG.GET", streams.objects),
+      ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
+      api("DIRECT.GET", bridgeStream, ">"),
+      api("STREAM.MSG.GET", bridgeStream),
+      ...["lease", "position"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),
+    ],
+    subscribe: [],
+  };
+};
+
+/** A function: reads all objects, and has its own queue, timers, marks, letters and announcements to itself. */
+const ofFunction = (interest: Interest): Permissions => {
+  const { scope } = interest;
+  const timers = timersStream(scope.fn);
+  return {
+    publish: [
+      ...[streams.objects, streams.deadLetters, bridgeStream, workStream(scope.fn), timers].map((stream) =>
+        api("STREAM.INFO", stream),
+      ),
+      ...consumersOf(interest).flatMap(([stream, consumer]) => [
+        api("CONSUMER.INFO", stream, consumer),
+        api("CONSUMER.MSG.NEXT", stream, consumer),
+        acks(stream, consumer),
+      ]),
+      api("DIRECT.GET", streams.objects),
+      api("DIRECT.GET", timers),
+      api("DIRECT.GET", timers, ">"),
+      api("STREAM.MSG.DELETE", timers),
+      api("STREAM.PURGE", timers),
+      ...[work.deadLetters(scope), work.allCrashes(scope)].flatMap((letters) => [
+        letters,
+        api("DIRECT.GET", streams.deadLetters, letters),
+      ]),
+      work.tickets(scope),
+      work.timers(scope),
+      work.marks(scope),
+      echoSubject(scope),
+    ],
+    subscribe: [echoSubject(scope)],
+  };
+};
+
+/** An operator: reads what `status` and `deadletters` show, and replays letters. */
+const operator = (interests: readonly Interest[]): Permissions => ({
+  publish: [
+    api("STREAM.INFO", streams.deadLetters),
+    api("STREAM.INFO", bridgeStream),
+    api("DIRECT.GET", streams.deadLetters),
+    api("DIRECT.GET", streams.deadLetters, ">"),
+    api("DIRECT.GET", bridgeStream),
+    ...interests.flatMap(({ scope }) => [
+      api("STREAM.INFO", workStream(scope.fn)),
+      api("STREAM.INFO", timersStream(scope.fn)),
+      api("CONSUMER.INFO", workStream(scope.fn), consumers.worker(scope)),
+      work.tickets(scope),
+      work.marks(scope),
+      work.deadLetters(scope),
+    ]),
+  ],
+  subscribe: [],
+});
+
+/** The gateway, for which there is no program yet: writes webhooks and nothing else. */
+const gateway: Permissions = { publish: ["webhooks.>"], subscribe: [] };
+
+/** A role for processes that run these functions. */
+export const workerRole = (
+  name: string,
+  interests: readonly Interest[],
+): Role & { readonly permissions: Permissions } => ({
+  name,
+  permissions: together(connection(name), ...interests.map(ofFunction)),
+});
+
+/**
+ * The roles of an installation with these functions, in one cluster: the bridge, the gateway, the operator, each
+ * function, and `worker`, which is all functions in one process.
+ */
+export function busRoles(interests: readonly Interest[], cluster: string): Role[] {
+  const role = (name: string, permissions: Permissions): Role => ({
+    name,
+    permissions: together(connection(name), permissions),
+  });
+  return [
+    role("bridge", bridge(interests, cluster)),
+    role("gateway", gateway),
+    role("operator", operator(interests)),
+    workerRole("worker", interests),
+    ...interests.map((interest) => workerRole(interest.scope.fn, [interest])),
+  ];
+}

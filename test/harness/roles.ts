@@ -1,0 +1,22 @@
+/** Users of the bus for tests: the roles of the shipped functions and of those that only tests have. */
+import { busRoles, type Role, together } from "../../bus/permissions.ts";
+import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { functions } from "../../functions/index.ts";
+import letters from "../fixtures/functions/letters.ts";
+import notes from "../fixtures/functions/notes.ts";
+import probe from "../fixtures/functions/probe.ts";
+
+/** Every function that a test may run. */
+export const testFunctions: readonly ReconcileFunction[] = [...functions, letters, notes, probe];
+
+/** Clusters that tests call theirs, all on one bus. */
+const clusters = ["default", "elsewhere", "late"];
+
+/** The roles, each with its rights in all of the clusters. */
+export function testRoles(): Role[] {
+  const all = clusters.flatMap((cluster) => busRoles(interestsOf(testFunctions, cluster), cluster));
+  return [...Map.groupBy(all, ({ name }) => name)].map(([name, roles]) => ({
+    name,
+    permissions: together(...roles.flatMap(({ permissions }) => permissions ?? [])),
+  }));
+}
