@@ -130,7 +130,8 @@ const operator = (interests: readonly Interest[]): Permissions => ({
     ...interests.flatMap(({ scope }) => [
       api("STREAM.INFO", workStream(scope.fn)),
       api("STREAM.INFO", timersStream(scope.fn)),
-      api("CONSUMER.INFO", workStream(scope.fn), consumers.worker(scope)),
+      // Of any cluster: how long a queue is.
+      api("CONSUMER.INFO", workStream(scope.fn), "*"),
       work.tickets(scope),
       work.marks(scope),
       work.deadLetters(scope),

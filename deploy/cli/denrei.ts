@@ -143,6 +143,28 @@ program
   .option("--json", "as a JSON list")
   .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
 
+program
+  .command("certificates")
+  .description(
+    "print Secrets with new certificates for the bus and each of its users, for kubectl apply -f -",
+  )
+  .option("--namespace <name>", "where the bus and its users live", namespaceName, "denrei")
+  .option("--json", "as a JSON list")
+  .addHelpText(
+    "after",
+    `
+They are valid for a year. The key of the authority that signs them is not kept:
+who needs one more makes all of them anew, and restarts the NATS servers, which
+read theirs at the start only. Processes read theirs at each connection.`,
+  )
+  .action(async (options) => (await import("./manifests.ts")).certificates(options));
+
+program
+  .command("users")
+  .description("print the users of the NATS servers and their rights, as authorization.conf")
+  .option("--cluster <name>", "the cluster whose processes they are", namespaceName, "default")
+  .action(async (options) => (await import("./manifests.ts")).users(options));
+
 withSettings(
   program
     .command("status")

@@ -1,5 +1,7 @@
-/** `denrei crds` and `denrei rbac` */
+/** `denrei crds`, `denrei rbac`, `denrei certificates` and `denrei users` */
 import { functions } from "../../functions/index.ts";
+import { authorizationText, certificateUsers, clusterRoles } from "../generate/authorization.ts";
+import { certificateManifests } from "../generate/certificates.ts";
 import { crdManifests } from "../generate/crds.ts";
 import { roleManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
@@ -31,3 +33,14 @@ export function rbac(names: readonly string[], options: { json?: boolean; namesp
     options,
   );
 }
+
+/** Prints Secrets with new certificates for the bus and each of its users. */
+export function certificates(options: { json?: boolean; namespace: string }): void {
+  const roles = clusterRoles(functions, "default").map(({ name }) => name);
+  print(certificateManifests(roles, options.namespace), options);
+}
+
+/** Prints the users of the NATS servers, as a file for their configuration to include. */
+export const users = (options: { cluster: string }): void => {
+  process.stdout.write(authorizationText(certificateUsers(clusterRoles(functions, options.cluster))));
+};

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
 import { roleManifests } from "./rbac.ts";
 import { bridgeManifests, functionDeployment } from "./workloads.ts";
 import { yamlText } from "./yaml.ts";
@@ -23,6 +24,9 @@ const base = "deploy/kubernetes/base";
 
 /** The namespace that the files name; an overlay may choose another one. */
 const namespace = "denrei";
+
+/** The cluster whose functions the bus has users for: what processes call theirs unless they are told. */
+const cluster = "default";
 
 /** Every generated file. `root` is the folder that holds `functions/`, where kinds are looked up. */
 export async function generatedFiles(
@@ -55,6 +59,11 @@ export async function generatedFiles(
   files.set(
     `${base}/bridge.yaml`,
     generated("from the declarations of all functions", [...bridgeRoles, ...bridgeManifests(namespace)]),
+  );
+  const users = certificateUsers(clusterRoles(functions, cluster));
+  files.set(
+    `${base}/authorization.conf`,
+    `${mark} from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n${authorizationText(users)}`,
   );
   return files;
 }

@@ -1,5 +1,6 @@
 /** What runs in a cluster: the bridge and one Deployment per function, which differ in little but their names. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import { secretOf } from "./certificates.ts";
 import { bridgeName, labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -14,6 +15,9 @@ export const settingsName = "denrei-settings";
 const userId = 65532;
 
 const httpPort = 8080;
+
+/** Where a process finds the certificate that tells the bus who it is. */
+const certificateFolder = "/etc/denrei/bus";
 
 /** How many pods there are until somebody who has measured says otherwise. */
 const replicas = 2;
@@ -67,6 +71,8 @@ const podTemplate = ({ name, component, args }: Workload): Manifest => ({
       runAsNonRoot: true,
       runAsUser: userId,
       runAsGroup: userId,
+      // The private key is readable for this group alone.
+      fsGroup: userId,
       seccompProfile: { type: "RuntimeDefault" },
     },
     topologySpreadConstraints: ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map(
@@ -79,7 +85,10 @@ const podTemplate = ({ name, component, args }: Workload): Manifest => ({
     ),
     containers: [container(component, args)],
     // Node keeps compiled code here, so that a container that starts again starts faster.
-    volumes: [{ name: "tmp", emptyDir: { sizeLimit: "64Mi" } }],
+    volumes: [
+      { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
+      { name: "bus", secret: { secretName: secretOf(name), defaultMode: 0o440 } },
+    ],
   },
 });
 
@@ -91,6 +100,9 @@ const container = (name: string, args: readonly string[]): Manifest => ({
   env: [
     { name: "DENREI_HTTP_ADDRESS", value: `0.0.0.0:${httpPort}` },
     { name: "DENREI_REPLICA", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+    { name: "NATS_CA", value: `${certificateFolder}/ca.crt` },
+    { name: "NATS_CERT", value: `${certificateFolder}/tls.crt` },
+    { name: "NATS_KEY", value: `${certificateFolder}/tls.key` },
   ],
   ports: [{ name: "http", containerPort: httpPort }],
   startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
@@ -104,7 +116,10 @@ const container = (name: string, args: readonly string[]): Manifest => ({
     readOnlyRootFilesystem: true,
     capabilities: { drop: ["ALL"] },
   },
-  volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+  volumeMounts: [
+    { name: "tmp", mountPath: "/tmp" },
+    { name: "bus", mountPath: certificateFolder, readOnly: true },
+  ],
 });
 
 const probe = (path: string) => ({ httpGet: { path, port: "http" }, timeoutSeconds: 5 });

@@ -1,5 +1,5 @@
 /**
- * A throw-away certificate authority (RFC 5280, ECDSA on P-256) and what a control plane needs from one.
+ * A throw-away certificate authority (RFC 5280, ECDSA on P-256) and what a control plane and a bus need from one.
  *
  * Written out on Node's own crypto: a certificate is some 60 lines of DER, and the libraries for it bring a dozen
  * packages and a global polyfill.
@@ -55,9 +55,9 @@ const ids = {
 } as const;
 
 /** Makes a new authority with a key of its own, which never leaves this process. */
-export function createCertificateAuthority(): CertificateAuthority {
+export function createCertificateAuthority(name = "denrei-local"): CertificateAuthority {
   const { privateKey, publicKey } = newKey();
-  const issuer = distinguishedName("denrei-local", []);
+  const issuer = distinguishedName(name, []);
   const issuerKeyId = keyId(publicKey);
 
   function issue(subject: Buffer, key: KeyObject, extensions: Buffer[]): string {

@@ -3,11 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
+import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type LocalPlatform, type PlatformProgress, startLocalNats, startLocalPlatform } from "./index.ts";
 import { type Child, ChildStartError } from "./run/child.ts";
 import { identify } from "./run/identity.ts";
@@ -195,17 +194,14 @@ test("an abort in the middle of a start ends it with the signal's reason and lea
 }, 15_000);
 
 async function withJetStream(
-  servers: string,
-  work: (clients: {
-    js: ReturnType<typeof jetstream>;
-    jsm: Awaited<ReturnType<typeof jetstreamManager>>;
-  }) => Promise<void>,
+  url: string,
+  work: (clients: Pick<Bus, "js" | "jsm">) => Promise<void>,
 ): Promise<void> {
-  const nc = await connect({ servers });
+  const bus = await connectBus({ url, name: "test" });
   try {
-    await work({ js: jetstream(nc), jsm: await jetstreamManager(nc) });
+    await work(bus);
   } finally {
-    await nc.close();
+    await bus.nc.close();
   }
 }
 
@@ -216,6 +212,9 @@ describe("a NATS server alone", () => {
     await withJetStream(local.natsUrl, async ({ jsm }) => {
       expect((await jsm.getAccountInfo()).streams).toBe(0);
     });
+    const anybody = connectBus({ url: local.nats.url, name: "test" });
+    await expect(anybody).rejects.toThrow(/Authorization Violation/);
+    expect(() => local.natsUrlFor("nobody")).toThrow(/\(bridge, gateway, operator, worker, hikawa, admin\)/);
     const { body } = await request(`${local.nats.monitorUrl}/varz`, { reset: true });
     expect(await body.json()).toMatchObject({ version: "2.15.2" });
     const { pid } = local.nats;

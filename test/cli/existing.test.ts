@@ -1,6 +1,7 @@
 /** `denrei demo` with KUBECONFIG and NATS_URL: on somebody's own cluster and bus. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
+import { redacted } from "../../bus/redact.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { hikawa } from "../harness/song.ts";
@@ -25,7 +26,7 @@ test("it runs there, beside what there is, and takes its own objects away", asyn
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(
-    `Using the cluster at ${kit.platform.apiserver.url} and the bus at ${env().NATS_URL}`,
+    `Using the cluster at ${kit.platform.apiserver.url} and the bus at ${redacted(env().NATS_URL)}`,
   );
   expect(stdout).not.toContain("kube-apiserver");
   expect(said(stdout).map(([word]) => word)).toEqual([...words, "Kiyoshi!"]);

@@ -24,6 +24,8 @@ let bus: LocalNats;
 let processes: LocalProcesses;
 /** A NATS server without JetStream. */
 let plainUrl: string;
+/** One that lets in everybody. */
+let openUrl: string;
 
 async function listening<S extends Server>(server: S): Promise<{ server: S; port: number }> {
   servers.push(server);
@@ -102,6 +104,7 @@ async function natsServer(name: string, ...args: string[]): Promise<string> {
 beforeAll(async () => {
   [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
   plainUrl = `nats://${await natsServer("plain")}`;
+  openUrl = `nats://${await natsServer("open", "--jetstream", "--store_dir", join(folder, "open"))}`;
 });
 
 afterAll(async () => {
@@ -275,7 +278,7 @@ describe.concurrent("a process", () => {
 describe("a process that runs", () => {
   const env = async () => ({
     // The server asks for no password, so it takes any.
-    NATS_URL: bus.natsUrl.replace("://", "://user:hunter2@"),
+    NATS_URL: openUrl.replace("://", "://user:hunter2@"),
     KUBECONFIG: kubeconfig((await apiServer(403)).url),
     DENREI_LOG_LEVEL: "trace",
   });

@@ -1,5 +1,6 @@
 /** The kustomize base as it is rendered: what belongs together does, and it is what the code says. */
 import { execFile } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -8,6 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readSettings, variableOf } from "../../bus/process/config.ts";
 import { processSettings } from "../../bus/process/run.ts";
 import { obtainBinaries, versions } from "../../deploy/local/index.ts";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { render } from "./kustomize.ts";
@@ -35,6 +37,16 @@ const workloads = () => objects.filter(isWorkload);
 const deployments = (among: readonly Manifest[]) =>
   among.filter(isWorkload).filter(({ kind }) => kind === "Deployment");
 const ours = () => deployments(objects);
+/** The name of the ConfigMap that the NATS servers have mounted. */
+const natsConfiguration = (): string => {
+  const volumes = find<Workload>(objects, "StatefulSet", "nats").spec.template.spec.volumes;
+  return volumes?.find(({ configMap }) => configMap !== undefined)?.configMap?.name ?? "";
+};
+/** The Secret that is mounted where this path is. */
+function mountedSecret(workload: Workload, path = ""): string | undefined {
+  const mount = containerOf(workload).volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`));
+  return template(workload).spec.volumes?.find(({ name }) => name === mount?.name)?.secret?.secretName;
+}
 const template = (workload: Workload): PodTemplate => workload.spec.template;
 
 /** Settings as the container of a Deployment has them, from ConfigMaps of the same rendering. */
@@ -75,7 +87,10 @@ describe("processes", () => {
     for (const workload of ours()) {
       const environment = environmentOf(workload);
       for (const variable of Object.keys(environment)) expect(known).toContain(variable);
-      const settings = readSettings(names, {}, environment);
+      // Their own files are not on this machine: here it matters that they are where something is mounted.
+      const { NATS_CA, NATS_CERT, NATS_KEY, ...others } = environment;
+      for (const path of [NATS_CA, NATS_CERT, NATS_KEY]) expect(mountedSecret(workload, path)).toBeDefined();
+      const settings = readSettings(names, {}, others);
       expect(settings).toMatchObject({ httpAddress: "0.0.0.0:8080", replica: workload.metadata.name });
     }
   });
@@ -90,6 +105,28 @@ describe("processes", () => {
       const ports = pods.flatMap((candidate) => containerOf(candidate).ports);
       expect(ports.find(({ name }) => name === target)?.containerPort).toBe(4222);
     }
+  });
+
+  test("show the bus the certificate of their own user, and no two the same", async () => {
+    const { stdout } = await run(process.execPath, ["deploy/cli/denrei.ts", "certificates", "--json"], {
+      cwd: root,
+    });
+    const secrets: Manifest[] = JSON.parse(stdout).items;
+    const users = ours().map((workload) => {
+      const { NATS_CERT } = environmentOf(workload);
+      const name = mountedSecret(workload, NATS_CERT) ?? "";
+      const certificate = find(secrets, "Secret", name).data?.["tls.crt"] ?? "";
+      const { subject } = new X509Certificate(Buffer.from(certificate, "base64"));
+      expect(subject).toBe(`CN=${workload.metadata.name}`);
+      return subject;
+    });
+    const { data } = find(objects, "ConfigMap", natsConfiguration());
+    for (const user of users) expect(data?.["authorization.conf"]).toContain(`user: "${user}"`);
+    expect(new Set(users).size).toBe(ours().length);
+    // The server's own is among them, too.
+    const nats = find<Workload>(objects, "StatefulSet", "nats");
+    const paths = /cert_file: (\S+)/.exec(data?.["nats.conf"] ?? "");
+    find(secrets, "Secret", mountedSecret(nats, paths?.[1]) ?? "");
   });
 
   test("are scraped where they serve metrics", () => {
@@ -132,10 +169,7 @@ describe("services and budgets", () => {
 
 describe("NATS", () => {
   const nats = () => find<Workload>(objects, "StatefulSet", "nats");
-  const configuration = () => {
-    const volume = template(nats()).spec.volumes?.find(({ configMap }) => configMap !== undefined);
-    return find(objects, "ConfigMap", volume?.configMap?.name ?? "").data?.["nats.conf"] ?? "";
-  };
+  const configuration = () => find(objects, "ConfigMap", natsConfiguration()).data?.["nats.conf"] ?? "";
 
   test("is the version that everything is tested with", () => {
     expect(containerOf(nats()).image).toMatch(`nats:${versions["nats-server"]}-`);
@@ -145,7 +179,12 @@ describe("NATS", () => {
     const { "nats-server": server } = await obtainBinaries(["nats-server"]);
     const folder = await temporaryFolder();
     const path = join(folder, "nats.conf");
-    await writeFile(path, configuration());
+    const { cert, key } = createCertificateAuthority().server(["nats"]);
+    const files = Object.entries({ "tls.crt": cert, "tls.key": key, "ca.crt": cert });
+    for (const [name, text] of files) await writeFile(join(folder, name), text);
+    const { data = {} } = find(objects, "ConfigMap", natsConfiguration());
+    for (const [name, text] of Object.entries(data))
+      await writeFile(join(folder, name), text.replaceAll("/etc/nats-tls", folder));
     const { stderr } = await run(server.path, ["-t", "--config", path], {
       env: { ...process.env, POD_NAME: "nats-0" },
     });

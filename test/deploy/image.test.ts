@@ -120,7 +120,7 @@ describe("bridge and worker of the base, in the layout of the image,", () => {
       env: {
         ...noTemporaryFolder,
         KUBECONFIG: await kit.platform.kubeconfigFor(account),
-        NATS_URL: kit.platform.natsUrl,
+        NATS_URL: kit.platform.natsUrlFor(name.replace("denrei-", "")),
         DENREI_REPLICA: name,
         VITEST: undefined,
       },

@@ -19,6 +19,7 @@ export interface Container {
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
@@ -34,7 +35,11 @@ export interface PodTemplate {
     readonly terminationGracePeriodSeconds: number;
     readonly securityContext: Record<string, unknown>;
     readonly containers: readonly Container[];
-    readonly volumes?: readonly { readonly name: string; readonly configMap?: { readonly name: string } }[];
+    readonly volumes?: readonly {
+      readonly name: string;
+      readonly configMap?: { readonly name: string };
+      readonly secret?: { readonly secretName: string };
+    }[];
   };
 }
 

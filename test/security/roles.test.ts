@@ -171,8 +171,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   operator: [
     "DIRECT.GET.DEADLETTERS",
     "DIRECT.GET.KV_BRIDGE",
-    "CONSUMER.INFO.WORK_mine.test",
-    "CONSUMER.INFO.WORK_theirs.test",
+    ...consumerNames.flatMap((name) => [
+      `CONSUMER.INFO.WORK_mine.${name}`,
+      `CONSUMER.INFO.WORK_theirs.${name}`,
+    ]),
   ],
   mine: [
     "DIRECT.GET.OBJECTS",

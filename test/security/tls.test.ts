@@ -1,0 +1,167 @@
+/** The bus as the kustomize base configures it, with the certificates that `denrei certificates` prints. */
+import { X509Certificate } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type Bus, busAddress, connectBus } from "../../bus/connect.ts";
+import { BusPermissionError } from "../../bus/denied.ts";
+import { busSettings, readSettings } from "../../bus/process/config.ts";
+import { createCertificateAuthority, type KeyPair } from "../../deploy/local/pki.ts";
+import { functions } from "../../functions/index.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { run } from "../cli/program.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { type Secret, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
+
+const roles = ["bridge", "gateway", "operator", ...functions.map(({ name }) => name)];
+const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
+let kit: Kit;
+let tls: TlsBus;
+let secrets: Secret[];
+
+async function certificates(...args: string[]): Promise<Secret[]> {
+  const { code, stdout, stderr } = await run(["certificates", "--json", ...args]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout).items;
+}
+
+beforeAll(async () => {
+  secrets = await certificates();
+  kit = await startKit();
+  tls = await startTlsBus(kit.platform, secrets);
+});
+afterAll(() => kit?.stop());
+
+/** Connects with a mounted Secret, until the test ends. */
+async function connected(secret: string): Promise<Bus> {
+  const bus = await connectBus(busAddress(readSettings(busSettings, {}, tls.env(secret)), "test"));
+  onTestFinished(() => bus.nc.close());
+  return bus;
+}
+
+/** A Secret with certificates of somebody else's authority, or for somebody else. */
+function secretWith(name: string, ca: string, { cert, key }: KeyPair): Secret {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const data = { "ca.crt": base64(ca), "tls.crt": base64(cert), "tls.key": base64(key) };
+  return { metadata: { name, namespace: "denrei" }, type: "kubernetes.io/tls", data };
+}
+
+const text = (secret: Secret | undefined, name: string): string =>
+  Buffer.from(secret?.data[name] ?? "", "base64").toString();
+
+describe("denrei certificates", () => {
+  test("prints a Secret for the bus and one for each user, all of one authority", () => {
+    const names = secrets.map(({ metadata, type }) => `${metadata.namespace}/${metadata.name} ${type}`);
+    expect(names).toEqual(
+      ["nats", ...roles.map((role) => `denrei-${role}`)].map(
+        (name) => `denrei/${name}-tls kubernetes.io/tls`,
+      ),
+    );
+    const ca = new X509Certificate(text(secrets[0], "ca.crt"));
+    for (const secret of secrets) {
+      const leaf = new X509Certificate(text(secret, "tls.crt"));
+      expect(leaf.verify(ca.publicKey)).toBe(true);
+      expect(text(secret, "ca.crt")).toBe(text(secrets[0], "ca.crt"));
+      expect(`${leaf.subject.slice("CN=".length)}-tls`).toBe(secret.metadata.name);
+    }
+    expect(new Set(secrets.map((secret) => text(secret, "tls.key"))).size).toBe(secrets.length);
+  });
+
+  test("makes the bus known by the names of its service in the namespace that is asked for", async () => {
+    const [nats] = await certificates("--namespace", "elsewhere");
+    const certificate = new X509Certificate(text(nats, "tls.crt"));
+    for (const name of ["nats", "nats.elsewhere.svc", "nats-0.nats-headless.elsewhere.svc", "localhost"])
+      expect([name, certificate.checkHost(name)]).toEqual([name, expect.any(String)]);
+    expect(certificate.checkHost("nats.denrei.svc")).toBeUndefined();
+    expect(nats?.metadata.namespace).toBe("elsewhere");
+  });
+});
+
+describe("with the certificate of a role", () => {
+  test("bridge and worker do their work, and what each may do is what it must", async () => {
+    await kit.bridge("bridge-1", { env: tls.env("denrei-bridge-tls") });
+    const worker = await kit.worker("worker-1", ["hikawa"], {
+      env: { ...words, ...tls.env("denrei-hikawa-tls") },
+    });
+    await kit.client.create(Hikawa, hikawa("over-tls", 0), { fieldManager: "test" });
+    await kit.until(Hikawa, { namespace: "default", name: "over-tls" }, isFinished);
+    await expectFinishedSongs(kit, ["over-tls"]);
+    expect(worker.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
+    const { code, stdout } = await run(["status"], { env: tls.env("denrei-operator-tls") });
+    expect(stdout).toMatch(/^hikawa +0 /m);
+    expect(code).toBe(0);
+  });
+
+  test.for(roles)("%s is the user that it names, and none of the others", async (role) => {
+    const bus = await connected(`denrei-${role}-tls`);
+    expect(bus.identity).toEqual({ user: `denrei-${role}`, inboxPrefix: `_INBOX_denrei-${role}` });
+    await expect(bus.inbox.request("$JS.API.STREAM.DELETE.OBJECTS", "")).rejects.toBeInstanceOf(
+      BusPermissionError,
+    );
+  });
+
+  test("a password for another user is of no use", async () => {
+    const { NATS_URL, ...files } = tls.env("denrei-hikawa-tls");
+    const url = NATS_URL.replace("//", "//CN=denrei-bridge:x@");
+    const settings = readSettings(busSettings, {}, { ...files, NATS_URL: url });
+    await expect(connectBus(busAddress(settings, "test"))).rejects.toThrow("Authorization Violation");
+  });
+
+  test("that is renewed, the new one is shown at the next connection", async () => {
+    const authority = createCertificateAuthority();
+    const mounted = (name: string, keys: KeyPair) => secretWith(name, authority.cert, keys);
+    const server = mounted("nats-tls", authority.server(["localhost", "127.0.0.1"]));
+    const operator = mounted("denrei-operator-tls", authority.client({ user: "denrei-operator" }));
+    const bus = await connected("denrei-operator-tls");
+    await tls.mount(server);
+    await tls.mount(operator);
+    await tls.server.stop("SIGKILL");
+    await tls.server.start();
+    const about = async () => (await bus.inbox.request("$JS.API.INFO", "")).json();
+    await expect
+      .poll(() => about().catch(String), { timeout: 60_000 })
+      .toMatchObject({ type: "io.nats.jetstream.api.v1.account_info_response" });
+    for (const secret of secrets) await tls.mount(secret);
+    await tls.server.stop("SIGKILL");
+    await tls.server.start();
+  });
+});
+
+describe("refused, with what to do about it, is whoever", () => {
+  const said = async (env: Record<string, string>): Promise<string> => {
+    const { code, stderr } = await run(["status"], { env });
+    expect(code).toBe(1);
+    return stderr;
+  };
+
+  test("has no certificate", async () => {
+    const { NATS_URL, NATS_CA } = tls.env("denrei-operator-tls");
+    expect(await said({ NATS_URL, NATS_CA })).toMatch(
+      /^denrei: expected a NATS server at tls:.*It wants to see a certificate: set --nats-cert and --nats-key/,
+    );
+  });
+
+  test("has a certificate without its key", async () => {
+    const { NATS_KEY: _, ...env } = tls.env("denrei-operator-tls");
+    expect(await said(env)).toMatch(/^denrei: .*found no private key \(NATS_KEY\)/);
+  });
+
+  test("has a certificate of another authority, which names a user that there is", async () => {
+    const foreign = createCertificateAuthority().client({ user: "denrei-operator" });
+    await tls.mount(secretWith("foreign", text(secrets[0], "ca.crt"), foreign));
+    expect(await said(tls.env("foreign"))).toMatch(
+      /^denrei: .*seems not to accept the one of denrei-operator .*foreign.tls\.crt/,
+    );
+  });
+
+  test("does not trust the authority of the server", async () => {
+    const { NATS_URL, NATS_CERT, NATS_KEY } = tls.env("denrei-operator-tls");
+    expect(await said({ NATS_URL, NATS_CERT, NATS_KEY })).toMatch(/^denrei: .*set --nats-ca or NATS_CA/);
+  });
+
+  test("expects TLS of a server that has none", async () => {
+    const NATS_URL = kit.platform.natsUrl.replace("nats://", "tls://");
+    expect(await said({ NATS_URL })).toMatch(
+      /^denrei: expected a NATS server at tls:.*does not support 'tls'/,
+    );
+  });
+});
