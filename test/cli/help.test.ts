@@ -4,13 +4,15 @@ import { parseAllDocuments } from "yaml";
 import { run, start } from "./program.ts";
 
 const helps: readonly [command: string, ...mentioned: string[]][] = [
-  ["", "demo", "up", "bridge", "worker", "crds", "rbac", "status", "deadletters", "Exit codes"],
+  ["", "demo", "up", "bridge", "worker", "crds", "rbac", "certificates", "users", "status", "Exit codes"],
   ["demo", "--workers <count>", "KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
   ["up", "--workers <count>", "Ctrl-C"],
   ["bridge", "--kubeconfig <path>", "--nats-url <url>", "NATS_URL", "nats://127.0.0.1:4222", "--namespaces"],
   ["worker", "--ack-wait-seconds <seconds>", "DENREI_ACK_WAIT_SECONDS", "(default: 10)", "--http-address"],
   ["crds", "--json"],
   ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
+  ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
+  ["users", "--cluster <name>", '(default: "default")'],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED"],
   ["deadletters", "list", "show", "replay"],
   ["deadletters list", "--function <name>", "--json"],
@@ -33,7 +35,10 @@ describe.concurrent("--help", () => {
     const { stdout } = await run(["--help"]);
     const listed = [...stdout.matchAll(/^ {2}([a-z]+)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
-      ["bridge", "crds", "deadletters", "demo", "help", "rbac", "status", "up", "worker"].sort(),
+      [
+        ...["bridge", "certificates", "crds", "deadletters", "demo", "help"],
+        ...["rbac", "status", "up", "users", "worker"],
+      ].sort(),
     );
   });
 });
@@ -165,6 +170,16 @@ describe.concurrent("manifests", () => {
     expect(list.items).toEqual(documents);
     expect(kinds(documents)).toEqual(["CustomResourceDefinition"]);
     expect(documents.map(({ spec }) => spec.names.kind).sort()).toEqual(["Hikawa", "Kiyoshi", "Zundoko"]);
+  });
+
+  test("users prints the rights of one cluster's users, with the names of that cluster", async () => {
+    const { code, stdout } = await run(["users", "--cluster", "east"]);
+    expect(code).toBe(0);
+    const users = [...stdout.matchAll(/^ +user: "CN=denrei-(.*)"$/gm)].map(([, name]) => name);
+    expect(users).toEqual(["bridge", "gateway", "operator", "hikawa"]);
+    expect(stdout).toContain('"work.hikawa.east.>"');
+    expect(stdout).toContain('"$JS.API.CONSUMER.MSG.NEXT.OBJECTS.hikawa_east"');
+    expect(stdout).not.toContain("default");
   });
 
   test("rbac prints what was asked for, in the namespace that was asked for", async () => {
