@@ -14,7 +14,7 @@ import { withUser } from "./denied.ts";
 import { greeting } from "./greeting.ts";
 import { commonName, type Identity, identityOf } from "./identity.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
-import type { busSettings, Settings } from "./process/config.ts";
+import { type busSettings, ConfigError, type Settings } from "./process/config.ts";
 import { redacted } from "./redact.ts";
 
 /** A connection and its JetStream clients. */
@@ -62,7 +62,7 @@ export class BusUnreachableError extends Error {
 /**
  * Connects once; afterwards the client reconnects for ever. Throws {@link BusUnreachableError} when no server
  * answers within the time, when it does not want this user, or when JetStream is off, and a `BusPermissionError` when
- * the user may not even ask for JetStream.
+ * the user may not even ask for JetStream, and a `ConfigError` for a certificate without its key.
  */
 export async function connectBus(address: BusAddress): Promise<Bus> {
   const shown = redacted(address.url);
@@ -112,9 +112,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
 async function whoIs({ certificate, key }: BusAddress, user: string | undefined): Promise<Identity> {
   if ((certificate === undefined) !== (key === undefined)) {
     const missing = certificate === undefined ? "certificate (NATS_CERT)" : "private key (NATS_KEY)";
-    throw new BusUnreachableError(
-      `expected a certificate for the bus and its private key, found no ${missing}.`,
-    );
+    throw new ConfigError(`expected a certificate for the bus and its private key, found no ${missing}.`);
   }
   if (certificate === undefined) return identityOf(user);
   const pem = await readFile(certificate);

@@ -76,7 +76,9 @@ export function openMarks(
   /** One that stays falls due, and a needless reconcile is all it costs; mostly it is gone already. */
   async function forget(sequence: number): Promise<void> {
     const what = JSON.stringify({ seq: sequence, no_erase: true });
-    await bus.inbox.request(`$JS.API.STREAM.MSG.DELETE.${timersStream(scope.fn)}`, what).catch(() => undefined);
+    await bus.inbox
+      .request(`$JS.API.STREAM.MSG.DELETE.${timersStream(scope.fn)}`, what)
+      .catch(() => undefined);
   }
 
   async function run(object: string, lane: Lane, turn: Turn): Promise<void> {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/connect.ts";
+import { busRoles } from "../../bus/permissions.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
-import { ensureTopology } from "../../bus/topology.ts";
+import { ensureTopology, type Interest } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 import { startNatsCluster } from "./cluster.ts";
@@ -49,6 +50,7 @@ export interface Ground {
 
 export const scope: QueueScope = { fn: itemsFunction, cluster: "test" };
 const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
+const interest: Interest = { scope, kinds: [Item] };
 const lookMillis = 100;
 /** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
 const quietLooks = 3;
@@ -57,16 +59,14 @@ const quietMillis = 180_000;
 /** Sets the ground up; it is cleared away when the trial ends. */
 export async function openGround(trial: Trial, options: GroundOptions): Promise<Ground> {
   const { signal, defer } = trial;
-  const started = await (options.servers === 1 ? single() : startNatsCluster(signal));
-  const { processes, servers, natsUrl } = started;
+  const started = await (options.servers === 1 ? single() : several(signal));
+  const { processes, servers, natsUrl, workerUrl } = started;
   defer(() => processes.stop());
   const journals = join(processes.directory, "journals");
   await mkdir(journals);
   const bus = await connectBus({ url: natsUrl, name: "prove", timeoutMillis: 30_000 });
   defer(() => bus.nc.close());
-  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [
-    { scope, kinds: [Item] },
-  ]);
+  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [interest]);
   const publisher = await publisherOf(bus, Item);
   const changes = new Map<string, Change[]>();
   let version = 0;
@@ -97,7 +97,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     worker(name) {
       let heard = false;
       const env: ReplicaEnv = {
-        NATS_URL: natsUrl,
+        NATS_URL: workerUrl,
         DENREI_REPLICA: name,
         PROVE_JOURNALS: journals,
         PROVE_ACK_WAIT_MILLIS: String(options.ackWaitMillis),
@@ -148,7 +148,15 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   };
 }
 
+/** One server, on which workers have the rights of their function and no others. */
 async function single() {
-  const local = await startLocalNats();
-  return { processes: local, servers: [local.nats], natsUrl: local.natsUrl };
+  const local = await startLocalNats({ roles: busRoles([interest], scope.cluster) });
+  const workerUrl = local.natsUrlFor(scope.fn);
+  return { processes: local, servers: [local.nats], natsUrl: local.natsUrl, workerUrl };
+}
+
+/** Three servers, which have no users. */
+async function several(signal: AbortSignal) {
+  const cluster = await startNatsCluster(signal);
+  return { ...cluster, workerUrl: cluster.natsUrl };
 }

@@ -1,6 +1,6 @@
 /** A bus of three servers that lose each other. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { streams, workStream } from "../../../bus/subjects.ts";
+import { streams, timersStream, workStream } from "../../../bus/subjects.ts";
 import type { Child } from "../../../deploy/local/index.ts";
 import { quantile } from "../../bench/statistics.ts";
 import { describeFaults, type Fault, type Injected, startFaults } from "../faults.ts";
@@ -45,7 +45,7 @@ export const cluster: Scenario = {
         return { victim: server.name, from };
       },
     };
-    const names = [streams.objects, workStream(scope.fn), streams.timers];
+    const names = [streams.objects, workStream(scope.fn), timersStream(scope.fn)];
     const stepDown: Fault = {
       name: "the leader of a stream steps down",
       async inject() {

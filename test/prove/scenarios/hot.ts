@@ -1,6 +1,6 @@
 /** One object that changes all the time. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { streams, workStream } from "../../../bus/subjects.ts";
+import { timersStream, workStream } from "../../../bus/subjects.ts";
 import { type Ground, openGround, scope } from "../ground.ts";
 import { readJournals } from "../journal.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
@@ -104,5 +104,5 @@ async function heat(trial: Trial, changes: number, workers: number): Promise<Hea
 /** Tickets first: what leaves the timers for the work stream in between is missed and not counted twice. */
 async function stored({ bus }: Ground): Promise<number> {
   const tickets = (await bus.jsm.streams.info(workStream(scope.fn))).state.messages;
-  return tickets + (await bus.jsm.streams.info(streams.timers)).state.messages;
+  return tickets + (await bus.jsm.streams.info(timersStream(scope.fn))).state.messages;
 }
