@@ -32,7 +32,7 @@ export interface History {
 }
 
 /** Subscribes to the whole stream, in order. It ends with the connection. */
-export async function openHistory({ js }: Bus): Promise<History> {
+export async function openHistory({ nc, js }: Bus): Promise<History> {
   const all: Told[] = [];
   const checks = new Set<() => void>();
   const consumer = await js.consumers.get(streams.objects);
@@ -51,7 +51,10 @@ export async function openHistory({ js }: Bus): Promise<History> {
       });
       for (const check of checks) check();
     }
-  })();
+  })().catch((error: unknown) => {
+    // The client library may acknowledge once more when the connection is closed already.
+    if (!nc.isClosed()) throw error;
+  });
   const print = ({ subject, change, resourceVersion }: Told) => `${change} ${subject} at ${resourceVersion}`;
 
   return {
