@@ -24,24 +24,44 @@ import (
 func main() {
 	metricsAddr := flag.String("metrics-bind-address", "0", "address of the metrics server; 0: off")
 	probeAddr := flag.String("health-probe-bind-address", "0", "address of /healthz; 0: off")
+	var elect election
+	flag.BoolVar(&elect.on, "leader-elect", false, "reconcile only while holding the lease: for replicas beside each other")
+	flag.StringVar(&elect.id, "leader-election-id", "denrei-bench-peer", "name of the lease")
+	flag.StringVar(&elect.namespace, "leader-election-namespace", "default", "namespace of the lease")
 	flag.Parse()
 	logger := logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
-	if err := run(ctrl.SetupSignalHandler(), *metricsAddr, *probeAddr); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), *metricsAddr, *probeAddr, elect); err != nil {
 		logger.Error(err, "peer failed")
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, metricsAddr, probeAddr string) error {
+// election has no durations: controller-runtime's own (a lease of 15 s, renewed within 10 s, tried every 2 s) are what
+// an operator gets that does not choose.
+type election struct {
+	on            bool
+	id, namespace string
+}
+
+// everywhere runs on replicas that do not lead, too.
+type everywhere func(context.Context) error
+
+func (e everywhere) Start(ctx context.Context) error { return e(ctx) }
+func (everywhere) NeedLeaderElection() bool          { return false }
+
+func run(ctx context.Context, metricsAddr, probeAddr string, elect election) error {
 	cfg := ctrl.GetConfigOrDie() // from KUBECONFIG
 	cfg.QPS = -1                 // no client-side rate limit: the API server is to be the limit
 	cfg.UserAgent = "denrei-bench-peer"
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{ // leader election is off by default
-		Scheme:                 newScheme(),
-		Metrics:                metricsserver.Options{BindAddress: metricsAddr},
-		HealthProbeBindAddress: probeAddr,
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:                  newScheme(),
+		Metrics:                 metricsserver.Options{BindAddress: metricsAddr},
+		HealthProbeBindAddress:  probeAddr,
+		LeaderElection:          elect.on,
+		LeaderElectionID:        elect.id,
+		LeaderElectionNamespace: elect.namespace,
 	})
 	if err != nil {
 		return err
@@ -53,7 +73,11 @@ func run(ctx context.Context, metricsAddr, probeAddr string) error {
 		// No predicates, as a status write must start the next step too. No Kiyoshis, as no step waits for one.
 		ctrl.NewControllerManagedBy(mgr).For(&Hikawa{}).Owns(&Zundoko{}).
 			WithOptions(controller.Options{MaxConcurrentReconciles: 10}).Complete(r),
-		// Runs when the informers known so far have synced: the Zundokos', because of the index. The Hikawas' is
+		mgr.Add(everywhere(func(context.Context) error {
+			fmt.Println("started")
+			return nil
+		})),
+		// Runs on the leader, when the informers known so far have synced: the Zundokos', because of the index. The Hikawas' is
 		// started by the controller, at the same time as this; GetInformer blocks until it too has synced.
 		mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			_, err := mgr.GetCache().GetInformer(ctx, &Hikawa{})
