@@ -36,8 +36,11 @@ const hours = (n: number): number => seconds(n * 3600);
 /** How long a deleted object stays on the bus for functions that are down. NATS duration text. */
 export const tombstoneTtl = "72h";
 
-/** How long a router or relay may hold a message before another replica gets it, in milliseconds: far above what one takes. */
-const routeAckWaitMillis = 5_000;
+/**
+ * How long a router or relay may hold a message before another replica gets it, in milliseconds: far above what one takes,
+ * and no longer than a ticket, for what a killed worker was routing waits like what it was reconciling.
+ */
+const routeAckWaitMillis = ({ ackWaitMillis }: BusOptions): number => Math.min(5_000, ackWaitMillis);
 
 /** What an operator may choose about the bus. */
 export interface BusOptions {
@@ -136,7 +139,7 @@ const durable = (name: string, config: Partial<ConsumerConfig>): Partial<Consume
 /** Consumers of one function, by stream. */
 export function functionConsumers(
   { scope, kinds }: Interest,
-  { ackWaitMillis }: BusOptions,
+  options: BusOptions,
 ): [stream: string, Partial<ConsumerConfig>][] {
   return [
     [
@@ -145,7 +148,7 @@ export function functionConsumers(
         // With one message per object, "all" is list-then-watch.
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort(),
-        ack_wait: routeAckWaitMillis * 1e6,
+        ack_wait: routeAckWaitMillis(options) * 1e6,
         max_ack_pending: 2000,
       }),
     ],
@@ -154,7 +157,7 @@ export function functionConsumers(
       durable(consumers.worker(scope), {
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [work.tickets(scope)],
-        ack_wait: ackWaitMillis * 1e6,
+        ack_wait: options.ackWaitMillis * 1e6,
         // Workers pull no more than they have free slots for, so the slots are the limit.
         max_ack_pending: -1,
       }),
@@ -164,7 +167,7 @@ export function functionConsumers(
       durable(consumers.relay(scope), {
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [work.marksDue(scope), work.timersDue(scope)],
-        ack_wait: routeAckWaitMillis * 1e6,
+        ack_wait: routeAckWaitMillis(options) * 1e6,
         max_ack_pending: 2000,
       }),
     ],

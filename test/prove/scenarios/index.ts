@@ -1,9 +1,10 @@
 /** Every scenario, in the order of docs/reliability.md. */
 import type { Scenario } from "../scenario.ts";
 import { cluster } from "./cluster.ts";
+import { failover } from "./failover.ts";
 import { hot } from "./hot.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [queue, cluster, poison, hot, scale];
+export const scenarios: readonly Scenario[] = [queue, cluster, poison, hot, scale, failover];

@@ -1,0 +1,199 @@
+/** A worker dies under load: how long does whom it concerns wait, and does anybody else notice? */
+import { setTimeout as sleep } from "node:timers/promises";
+import { lastValuesOf } from "../../../bus/lastvalues.ts";
+import { consumers, parseKeySubject, streams, work, workStream } from "../../../bus/subjects.ts";
+import { anyOf, type Injected } from "../faults.ts";
+import { type Ground, openGround, scope } from "../ground.ts";
+import { type Begun, now } from "../journal.ts";
+import { startLoad } from "../load.ts";
+import { bounded, figure, type Scenario } from "../scenario.ts";
+import { historyOf, lastChangesSeen, type Record, recordOf } from "../verify.ts";
+import { longest, spreadText, type Wait, waitsOf } from "../waits.ts";
+
+const workers = 3;
+const concurrency = 10;
+const othersMillis = 200;
+/** On a machine that is busy with something else, a pause is the kill's doing from so many times what it is without. */
+const busyFactor = 2;
+/** What may come on top of AckWait for those that the dead worker had in hand. */
+const marginMillis = 1000;
+/** Normal operation before each kill, to compare with. */
+const calmMillis = 2500;
+const warmMillis = 1500;
+/** Much longer than a reconcile takes here, much shorter than AckWait. */
+const ticketMillis = 300;
+
+/** What a kill left in the hands of the dead. */
+interface Kill extends Injected {
+  /** The worker's process was gone at this time. */
+  readonly gone: number;
+  /** When the tickets were looked at for the second time. */
+  readonly looked: number;
+  /** Keys whose ticket was delivered before the worker was gone, and was still not answered when looked at again. */
+  readonly tickets: readonly string[];
+  /** Events and due requests that were delivered and never answered, and that no later version has replaced. */
+  readonly unanswered: number;
+}
+
+export const failover: Scenario = {
+  number: 10,
+  name: "failover",
+  title:
+    "One of three workers is killed while some hundred keys change many times a second; beside it, what the death of the leader costs an operator on controller-runtime.",
+  fullMinutes: 5,
+  async run(trial) {
+    const ackWaitMillis = trial.scaled(10_000, 3000);
+    const kills = trial.scaled(10, 1);
+    const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency });
+    const replicas = await Promise.all(
+      Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
+    );
+    const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 40) });
+    const pick = anyOf(replicas, trial.next);
+    const injected: Kill[] = [];
+    // The first changes find everything cold.
+    await sleep(warmMillis, undefined, { signal: trial.signal });
+    for (let at = 1; at <= kills; at++) {
+      await sleep(calmMillis + 500 * trial.next(), undefined, { signal: trial.signal });
+      const victim = pick();
+      trial.say(`kill ${at} of ${kills}: ${victim.name}`);
+      const from = now();
+      await victim.stop("SIGKILL");
+      const gone = now();
+      const left = await leftBehind(ground);
+      await sleep(gone + ackWaitMillis + marginMillis - now(), undefined, { signal: trial.signal });
+      injected.push({ name: "kill -9 of a worker", victim: victim.name, from, to: now(), gone, ...left });
+      await victim.start();
+    }
+    await load.stop();
+    await ground.published();
+    await ground.quiet();
+
+    const record = await recordOf(ground, injected);
+    const rounds = injected.map((kill) => judge(kill, record, waitsOf(record.changes, record.effects)));
+    const millis = (waits: readonly Wait[]): number[] => waits.map((wait) => wait.millis);
+    const calm = rounds.flatMap((round) => round.calm);
+    const others = rounds.flatMap((round) => round.others);
+    const theirs = rounds.flatMap((round) => round.theirs);
+    const limit = Math.max(othersMillis, busyFactor * longest(millis(calm)));
+    const slowestOther = others.toSorted((a, b) => b.millis - a.millis)[0];
+    const slowestTheirs = theirs.toSorted((a, b) => b.millis - a.millis)[0];
+    const inHand = injected.map(({ tickets }) => tickets.length);
+    const events = injected.map(({ unanswered }) => unanswered);
+    return {
+      injected: [`kill -9 of one of ${workers} workers: ${kills === 1 ? "once" : `${kills} times`}`],
+      checks: [
+        {
+          what: "the longest pause of any other key",
+          limit: `≤ ${othersMillis} ms; on a machine that is busy with something else, twice the longest without a kill`,
+          found: `${figure(longest(millis(others)))} ms (without a kill: ${figure(longest(millis(calm)))} ms)`,
+          holds: calm.length > 0 && longest(millis(others)) <= limit,
+          ...(slowestOther && { history: historyOf(record, slowestOther.key, slowestOther.at) }),
+        },
+        bounded(
+          "the longest pause of a key that the dead worker had in hand",
+          longest(millis(theirs)) / 1000,
+          "<=",
+          (ackWaitMillis + marginMillis) / 1000,
+          "s",
+          { ...(slowestTheirs && { history: historyOf(record, slowestTheirs.key, slowestTheirs.at) }) },
+        ),
+        bounded(
+          "keys with a ticket in the dead worker's hands, at most",
+          longest(inHand),
+          "<=",
+          concurrency,
+          "",
+        ),
+        bounded(
+          "keys in hand by its journal whose ticket was not found in its hands",
+          rounds.reduce((sum, { unexplained }) => sum + unexplained, 0),
+          "=",
+          0,
+          "",
+        ),
+        lastChangesSeen(record),
+      ],
+      figures: [
+        { what: "changes", found: `${figure(load.made())}, ${figure(load.perSecond())} a second` },
+        { what: "change to reconcile before a kill: p50 · p99 · max", found: spreadText(millis(calm)) },
+        {
+          what: "the same of other keys, from the kill until AckWait + 1 s later",
+          found: spreadText(millis(others)),
+        },
+        { what: "tickets that the dead had in hand, by kill", found: inHand.join(", ") },
+        {
+          what: "the same of events and due requests that it routed and that nothing newer replaced",
+          found: events.join(", "),
+        },
+        {
+          what: "longest pause of a key whose event it was routing",
+          found: spreadText(millis(rounds.flatMap(({ routed }) => routed))),
+        },
+      ],
+    };
+  },
+};
+
+/** What the bus says, right after the kill, about what was delivered and not answered. */
+async function leftBehind({ bus }: Ground): Promise<Pick<Kill, "looked" | "tickets" | "unanswered">> {
+  const readTickets = lastValuesOf(bus, workStream(scope.fn));
+  const info = (stream: string, consumer: string) => bus.jsm.consumers.info(stream, consumer);
+  const { delivered } = await info(workStream(scope.fn), consumers.worker(scope));
+  const before = await readTickets(work.tickets(scope));
+  const old = new Set(
+    before.map(({ sequence }) => sequence).filter((sequence) => sequence <= delivered.stream_seq),
+  );
+  await sleep(ticketMillis);
+  const tickets = (await readTickets(work.tickets(scope)))
+    .filter(({ sequence }) => old.has(sequence))
+    .map(({ subject }) => parseKeySubject(subject).key.name);
+  const looked = now();
+  // The living have some in hand at any moment; what stays is the dead's.
+  let unanswered = Number.POSITIVE_INFINITY;
+  for (let looks = 0; looks < 20; looks++) {
+    const [router, relay] = await Promise.all([
+      info(streams.objects, consumers.router(scope)),
+      info(streams.timers, consumers.relay(scope)),
+    ]);
+    unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);
+    await sleep(20);
+  }
+  return { looked, tickets, unanswered };
+}
+
+/** Tells the waits around a kill apart. */
+function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
+  const { from, gone, to, victim, looked } = kill;
+  const around = waits.filter(({ at, millis }) => at < to && at + millis > from - calmMillis);
+  const calm = around.filter(({ at, millis }) => at + millis <= from);
+  const after = around.filter(({ at, millis }) => at + millis > from);
+  const begunLast = new Map<string, Begun>();
+  for (const begun of record.begun) {
+    if (begun.from < looked && begun.from > (begunLast.get(begun.key)?.from ?? 0))
+      begunLast.set(begun.key, begun);
+  }
+  const ended = new Set(record.effects.map(({ replica, key, from: begun }) => `${replica} ${key} ${begun}`));
+  const isEnded = ({ replica, key, from: begun }: Begun) => ended.has(`${replica} ${key} ${begun}`);
+  // A ticket that a living worker has begun since is its own: a pause of that key is none of the dead's doing.
+  const its = new Set(
+    kill.tickets.filter((key) => {
+      const last = begunLast.get(key);
+      return last === undefined || last.replica === victim || (last.from < gone && isEnded(last));
+    }),
+  );
+  const unfinished = record.begun.filter(
+    (begun) => begun.replica === victim && begun.from < gone && begun.from > from - 1000 && !isEnded(begun),
+  );
+  // Which events it was routing nobody can tell, but how many they were: as many of the slowest are its own.
+  const rest = after.filter(({ key }) => !its.has(key)).toSorted((a, b) => b.millis - a.millis);
+  const slow = rest.filter(({ millis }) => millis > othersMillis).slice(0, kill.unanswered);
+  const routed = new Set(slow);
+  return {
+    calm,
+    theirs: after.filter(({ key }) => its.has(key)).concat(slow),
+    routed: slow,
+    others: rest.filter((wait) => !routed.has(wait)),
+    unexplained: unfinished.filter(({ key }) => !its.has(key)).length,
+  };
+}
