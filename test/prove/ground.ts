@@ -40,8 +40,11 @@ export interface Ground {
   /** Everything that was changed, by key, in order. */
   readonly changes: ReadonlyMap<string, readonly Change[]>;
   worker(name: string): Promise<Child>;
-  /** Changes an item as the bridge would; its reconcile takes so long. Resolves when the next one may follow. */
-  change(key: string, millis?: number): Promise<void>;
+  /**
+   * Changes an item as the bridge would; its reconcile takes so long, and asks to be called again when it is `due` (Unix
+   * milliseconds). Resolves when the next one may follow.
+   */
+  change(key: string, millis?: number, due?: number): Promise<void>;
   /** Resolves when everything that was changed is on the bus. */
   published(): Promise<void>;
   /** Resolves when nothing is on its way to a worker, or in one. */
@@ -125,12 +128,16 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
         signal,
       );
     },
-    async change(key, millis = 0) {
+    async change(key, millis = 0, due) {
       version++;
       const before = changes.get(key);
       if (before) before.push({ version, at: now() });
       else changes.set(key, [{ version, at: now() }]);
-      await publisher.publish("modified", stored(Item, key, version, { millis }), "watch");
+      await publisher.publish(
+        "modified",
+        stored(Item, key, version, { millis, ...(due !== undefined && { due }) }),
+        "watch",
+      );
     },
     published: () => publisher.settled(),
     async quiet() {

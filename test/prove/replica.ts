@@ -7,6 +7,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { z } from "zod";
+import { claim } from "../../bus/bridge/lease.ts";
 import { connectBus } from "../../bus/connect.ts";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { openConnection } from "../../bus/kube/connection.ts";
@@ -21,11 +22,25 @@ export const Item = defineKind({
   version: "v1",
   kind: "Item",
   description: "Something whose reconcile takes so long.",
-  spec: z.object({ millis: z.number().min(0) }),
+  spec: z.object({
+    millis: z.number().min(0),
+    /** If given, its reconcile asks to be called again at this time, and then has an effect that can be had once. Unix milliseconds. */
+    due: z.number().optional(),
+  }),
 });
 
 /** The function that reconciles items. */
 export const itemsFunction = "items";
+
+/** Bucket of the effects of items that were due: one {@link DueEffect} per item. */
+export const dueBucket = "PROVE_DUE";
+
+/** The effect of an item that was due. */
+export interface DueEffect {
+  readonly replica: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
 
 /** How a replica is told what it is: environment variables. */
 export interface ReplicaEnv {
@@ -41,6 +56,15 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
   const env = process.env as unknown as ReplicaEnv;
   const replica = env.DENREI_REPLICA;
   const journal = openJournal(env.PROVE_JOURNALS, replica);
+  const bus = await connectBus({ url: env.NATS_URL, name: replica, timeoutMillis: 30_000 });
+
+  /** A conditional write, as every effect should be: of two only one is had. */
+  async function haveEffect(key: string): Promise<void> {
+    const bucket = await bus.kvm.open(dueBucket);
+    const effect: DueEffect = { replica, at: Date.now() };
+    await claim(() => bucket.create(key, JSON.stringify(effect)));
+  }
+
   const items = defineFunction({
     name: itemsFunction,
     for: Item,
@@ -48,11 +72,13 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
     async reconcile({ metadata, spec }, ctx) {
       const entry = { key: metadata.name, version: Number(metadata.resourceVersion), from: now() };
       journal.begun(entry);
+      const wait = spec.due === undefined ? 0 : spec.due - Date.now();
+      if (wait <= 0 && spec.due !== undefined) await haveEffect(metadata.name);
       if (spec.millis > 0) await sleep(spec.millis);
       const to = now();
       ctx.assertOwned();
       journal.effect({ ...entry, to });
-      return undefined;
+      return wait > 0 ? { requeueAfter: wait } : undefined;
     },
   });
   const nowhere = new KubeConfig();
@@ -64,7 +90,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
     pino.destination({ dest: 1, sync: true }),
   );
   const worker = await startWorker({
-    bus: await connectBus({ url: env.NATS_URL, name: replica, timeoutMillis: 30_000 }),
+    bus,
     busOptions: {
       replicas: Number(env.PROVE_STREAM_REPLICAS),
       ackWaitMillis: Number(env.PROVE_ACK_WAIT_MILLIS),

@@ -1,10 +1,11 @@
 /** Every scenario, in the order of docs/reliability.md. */
 import type { Scenario } from "../scenario.ts";
 import { cluster } from "./cluster.ts";
+import { delays } from "./delays.ts";
 import { failover } from "./failover.ts";
 import { hot } from "./hot.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [queue, cluster, poison, hot, scale, failover];
+export const scenarios: readonly Scenario[] = [queue, delays, cluster, poison, hot, scale, failover];

@@ -1,0 +1,212 @@
+/** Delayed requests outlive everything: their workers, and the server that keeps them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../bench/statistics.ts";
+import { type Ground, openGround } from "../ground.ts";
+import { now, readJournals } from "../journal.ts";
+import { type DueEffect, dueBucket } from "../replica.ts";
+import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
+import { spreadText } from "../waits.ts";
+
+const workers = 3;
+const latenessSeconds = 1.5;
+const waitMillis = 60_000;
+
+/** When an item is due: before, while, or after nothing runs. */
+const phases = ["before", "during", "after"] as const;
+
+/** One delayed request. Unix milliseconds. */
+interface Delayed {
+  readonly key: string;
+  readonly due: number;
+  readonly phase: (typeof phases)[number];
+}
+
+/** What is planned. Unix milliseconds, drawn from before anything happens. */
+interface Plan {
+  readonly begin: number;
+  readonly kill: number;
+  readonly restart: number;
+  readonly end: number;
+}
+
+export const delays: Scenario = {
+  number: 4,
+  name: "delays",
+  title:
+    "10,000 delayed requests fall due before, while and after all workers and the NATS server are dead (kill -9) for 30 s.",
+  fullMinutes: 4,
+  async run(trial) {
+    const count = trial.scaled(10_000, 500);
+    const outageMillis = trial.scaled(30_000, 4000);
+    const ground = await openGround(trial, { servers: 1, ackWaitMillis: trial.scaled(10_000, 3000) });
+    const bucket = await ground.bus.kvm.create(dueBucket);
+    const names = Array.from({ length: workers }, (_, at) => `worker-${at + 1}`);
+    const replicas = await Promise.all(names.map((name) => ground.worker(name)));
+    const everything = [...replicas, ...ground.servers];
+
+    const begin = Date.now();
+    const kill = begin + trial.scaled(25_000, 4500);
+    const plan: Plan = {
+      begin,
+      kill,
+      restart: kill + outageMillis,
+      end: kill + outageMillis + trial.scaled(20_000, 4000),
+    };
+    const requests = draw(trial, plan, count);
+    trial.say(`${figure(count)} requests`);
+    const asking = ask(trial, ground, requests, plan);
+    await until(plan.kill, trial.signal);
+    await Promise.all(everything.map((child) => child.stop("SIGKILL")));
+    const killed = Date.now();
+    trial.say("everything is dead");
+    await until(plan.restart, trial.signal);
+    for (const server of ground.servers) await server.start();
+    await Promise.all(replicas.map((worker) => worker.start()));
+    const ready = Date.now();
+    trial.say(`everything runs again, ${ready - plan.restart} ms after its start`);
+    await asking;
+    await ground.published();
+    await until(plan.end, trial.signal);
+    const effects = await allEffects(trial, bucket, count);
+    await ground.quiet();
+
+    const fired = requests.flatMap((request) => {
+      const effect = effects.get(request.key);
+      return effect ? [{ ...request, ...effect }] : [];
+    });
+    /** Milliseconds from when it was due and could be done. */
+    const lateness = ({ due, at }: (typeof fired)[number]): number =>
+      Math.max(0, at - (at > killed ? Math.max(due, due < ready ? ready : due) : due));
+    const before = fired.filter(({ at }) => at <= killed);
+    const after = fired.filter(({ at }) => at > killed);
+    const overdue = after.filter(({ due }) => due < ready);
+    const { effects: runs } = await readJournals(ground.journals);
+    // Both clocks are this machine's.
+    const clocks = Date.now() - now();
+    const dueOf = new Map(requests.map(({ key, due }) => [key, due]));
+    const runsWhenDue = runs.filter(({ key, from }) => from + clocks >= (dueOf.get(key) ?? 0));
+    const late = after.toSorted((a, b) => lateness(b) - lateness(a))[0];
+    return {
+      injected: [`kill -9 of ${workers} workers and of NATS for ${figure(outageMillis / 1000)} s: once`],
+      checks: [
+        allFired(requests, fired.length, effects),
+        twice(await valuesOf(ground), fired.length),
+        bounded(
+          "lateness of what fired after the restart, p99",
+          quantile(after.map(lateness), 0.99) / 1000,
+          "<=",
+          latenessSeconds,
+          "s",
+          {
+            history: late
+              ? [
+                  `the latest, ${late.key}: due ${late.due - ready} ms after everything was ready, done after ${late.at - ready} ms`,
+                ]
+              : [],
+          },
+        ),
+      ],
+      figures: [
+        {
+          what: "due before, during and after the outage",
+          found: phases
+            .map((phase) => figure(requests.filter((request) => request.phase === phase).length))
+            .join(", "),
+        },
+        { what: "lateness before the outage: p50 · p99 · max", found: spreadText(before.map(lateness)) },
+        {
+          what: "lateness after it; of what was due meanwhile, from when the workers were ready again",
+          found: spreadText(after.map(lateness)),
+        },
+        {
+          what: "overdue when the workers were ready, and all of them done after",
+          found: `${figure(overdue.length)}, ${figure(Math.max(0, ...overdue.map(({ at }) => at - ready)) / 1000)} s`,
+        },
+        {
+          what: "ran more often than once (its effect was refused)",
+          found: figure(Math.max(0, runsWhenDue.length - new Set(runsWhenDue.map(({ key }) => key)).size)),
+        },
+      ],
+    };
+  },
+};
+
+/** Draws who is due when. */
+function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
+  const { begin, kill, restart, end } = plan;
+  const spans = {
+    before: [begin + (kill - begin) / 2, kill],
+    during: [kill, restart],
+    after: [restart, end],
+  } as const;
+  return Array.from({ length: count }, (_, at) => {
+    const phase = phases[at % phases.length] ?? "after";
+    const [from, to] = spans[phase];
+    return { key: `item-${at}`, phase, due: Math.round(from + next() * (to - from)) };
+  });
+}
+
+/** Most are asked for at once; the others steadily until the kill, which finds some of them on their way. */
+async function ask(
+  { signal }: Trial,
+  ground: Ground,
+  requests: readonly Delayed[],
+  plan: Plan,
+): Promise<void> {
+  const isLast = ({ phase }: Delayed, at: number): boolean => phase !== "before" && at % 5 === 0;
+  for (const { key, due } of requests.filter((request, at) => !isLast(request, at)))
+    await ground.change(key, 0, due);
+  const last = requests.filter(isLast);
+  const from = Date.now();
+  for (const [at, { key, due }] of last.entries()) {
+    await until(from + ((plan.kill - from) * at) / last.length, signal);
+    await ground.change(key, 0, due);
+  }
+}
+
+const until = (time: number, signal: AbortSignal): Promise<void> =>
+  sleep(Math.max(0, time - Date.now()), undefined, { signal });
+
+/** Every effect by key: waits until there are `count`, or until nothing more can be expected. */
+async function allEffects(
+  { signal }: Trial,
+  bucket: Awaited<ReturnType<Ground["bus"]["kvm"]["create"]>>,
+  count: number,
+): Promise<Map<string, DueEffect>> {
+  const deadline = Date.now() + waitMillis;
+  while ((await bucket.status()).values < count && Date.now() < deadline)
+    await sleep(200, undefined, { signal });
+  const effects = new Map<string, DueEffect>();
+  const watch = await bucket.watch({ key: ">" });
+  for await (const entry of watch) {
+    effects.set(entry.key, entry.json<DueEffect>());
+    if (entry.delta === 0) break;
+  }
+  return effects;
+}
+
+/** How many effects were ever stored: the bucket's stream counts what was replaced as well. */
+const valuesOf = async ({ bus }: Ground): Promise<number> =>
+  (await bus.jsm.streams.info(`KV_${dueBucket}`)).state.last_seq;
+
+function allFired(
+  requests: readonly Delayed[],
+  fired: number,
+  effects: ReadonlyMap<string, DueEffect>,
+): Check {
+  const missing = requests.filter(({ key }) => !effects.has(key));
+  return {
+    what: "delayed requests that fired",
+    limit: "all of them",
+    found: `${figure(fired)} of ${figure(requests.length)}`,
+    holds: missing.length === 0 && requests.length > 0,
+    ...(missing.length > 0 && {
+      history: missing
+        .slice(0, 10)
+        .map(({ key, due, phase }) => `${key} was due at ${due}, ${phase} the outage, and never fired`),
+    }),
+  };
+}
+
+const twice = (stored: number, fired: number): Check =>
+  bounded("delayed requests that had their effect twice", stored - fired, "=", 0, "");
