@@ -3,8 +3,10 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { Child, LocalPlatform } from "../../deploy/local/index.ts";
+import { Lines } from "../harness/lines.ts";
 import type { Arena } from "./arena.ts";
-import { type Contender, pidOf, startProcess } from "./contender.ts";
+import { type Contender, pidOf, startProcess, words } from "./contender.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("./peer/", import.meta.url));
@@ -35,6 +37,40 @@ export async function buildPeer(signal: AbortSignal): Promise<PeerVersions> {
       { cause: error },
     );
   }
+}
+
+/** A replica of the built peer, for platforms without a benchmark. */
+export interface GoReplica extends Child {
+  /** Resolves when this life reconciles: when it leads, if there is an election. */
+  leads(): Promise<void>;
+}
+
+/** Starts a replica, alone or among others that elect their leader; resolves when it works or stands by. */
+export async function startGoReplica(
+  platform: LocalPlatform,
+  name: string,
+  election: "elect" | "alone",
+): Promise<GoReplica> {
+  const lines = new Lines();
+  // Where the lines of the present life begin.
+  let life = 0;
+  const said = (word: string) => lines.until((line) => line === word, 60_000, life);
+  const child = await platform.spawn({
+    name,
+    command: `${folder}peer`,
+    args: election === "elect" ? ["--leader-elect"] : [],
+    env: { KUBECONFIG: platform.kubeconfigPath, DENREI_ZUNDOKO_WORDS: words.join(",") },
+    onLine: (line) => lines.push(line),
+    ready: () => said("started"),
+    readyMillis: 60_000,
+  });
+  return Object.assign(Object.create(child) as Child, {
+    leads: () => said("ready").then(() => undefined),
+    start(signal?: AbortSignal) {
+      life = lines.all.length;
+      return child.start(signal);
+    },
+  });
 }
 
 /** The built peer. */

@@ -10,8 +10,15 @@ const creators = 8;
 /** Without any progress for so long, the contender hangs. */
 const stallMillis = 90_000;
 
+/** Where Hikawas are made and watched: an arena, or any other platform. */
+export type Stage = Pick<Arena, "client" | "namespace" | "signal" | "fail">;
+
 /** Creates one Hikawa. */
-export const createHikawa = (arena: Arena, name: string, intervalMillis: number): Promise<Stored<Hikawa>> =>
+export const createHikawa = (
+  arena: Omit<Stage, "fail">,
+  name: string,
+  intervalMillis: number,
+): Promise<Stored<Hikawa>> =>
   arena.client.create(
     Hikawa,
     {
@@ -42,7 +49,7 @@ export async function createHikawas(
 
 /** Calls back for each object of a kind that is created or changed from now on, until the returned function is called. */
 export async function watchKind<T extends KubeObject>(
-  { client, namespace, signal, fail }: Arena,
+  { client, namespace, signal, fail }: Stage,
   kind: Kind<T>,
   onChange: (object: Stored<T>, type: "ADDED" | "MODIFIED") => void,
 ): Promise<() => void> {

@@ -14,6 +14,7 @@ export interface LoadOptions {
 export interface Load {
   /** Changes so far. */
   made(): number;
+  /** Of one that has ended. */
   perSecond(): number;
   /** Ends it. Rejects when the bus refused a change. */
   stop(): Promise<void>;
@@ -34,6 +35,7 @@ export function startLoad(trial: Trial, ground: Ground, { hotKeys }: LoadOptions
   let hot = 0;
   let once = 0;
   let going = true;
+  let seconds = 0;
   const elapsed = (): number => now() - begun;
 
   async function changeNext(): Promise<void> {
@@ -55,10 +57,11 @@ export function startLoad(trial: Trial, ground: Ground, { hotKeys }: LoadOptions
 
   return {
     made: () => hot + once,
-    perSecond: () => Math.round(((hot + once) / elapsed()) * 1000),
+    perSecond: () => Math.round((hot + once) / seconds),
     async stop() {
       going = false;
       await done;
+      seconds = elapsed() / 1000;
     },
   };
 }

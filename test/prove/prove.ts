@@ -82,14 +82,18 @@ async function judge(
   return { scenario, outcome, error, holds, seconds: elapsed() };
 }
 
+const besides = (peer: string | undefined): string => (peer === undefined ? "" : `; Go: ${peer}`);
+
 /** What is to be said about a verdict, and all that is known about what broke. */
 export function describe({ scenario, outcome, error, holds, seconds }: Verdict): string[] {
   const broken = outcome?.checks.filter((check) => !check.holds) ?? [];
   return [
     ...(outcome?.checks.map(
-      ({ what, limit, found, holds }) => `   ${holds ? "holds " : "BROKEN"}  ${what}: ${found} (${limit})`,
+      ({ what, limit, found, holds, peer }) =>
+        `   ${holds ? "holds " : "BROKEN"}  ${what}: ${found} (${limit})${besides(peer)}`,
     ) ?? []),
-    ...(outcome?.figures?.map(({ what, found }) => `           ${what}: ${found}`) ?? []),
+    ...(outcome?.figures?.map(({ what, found, peer }) => `           ${what}: ${found}${besides(peer)}`) ??
+      []),
     ...broken.flatMap(({ what, history = [] }) => [
       ...(history.length > 0 ? [`   What happened (${what}):`] : []),
       ...history.map((line) => `     ${line}`),

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { KubeConfig } from "@kubernetes/client-node";
+import type { KV } from "@nats-io/kv";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { z } from "zod";
@@ -59,8 +60,10 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
   const bus = await connectBus({ url: env.NATS_URL, name: replica, timeoutMillis: 30_000 });
 
   /** A conditional write, as every effect should be: of two only one is had. */
+  let opened: Promise<KV> | undefined;
   async function haveEffect(key: string): Promise<void> {
-    const bucket = await bus.kvm.open(dueBucket);
+    opened ??= bus.kvm.open(dueBucket);
+    const bucket = await opened;
     const effect: DueEffect = { replica, at: Date.now() };
     await claim(() => bucket.create(key, JSON.stringify(effect)));
   }

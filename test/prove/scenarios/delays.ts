@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../../bench/statistics.ts";
 import { type Ground, openGround } from "../ground.ts";
 import { now, readJournals } from "../journal.ts";
+import { isTimeForOperators, openOperatorGround, startGo, startOurs, wordsAcrossKill } from "../operators.ts";
 import { type DueEffect, dueBucket } from "../replica.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
 import { spreadText } from "../waits.ts";
@@ -45,7 +46,7 @@ export const delays: Scenario = {
     const everything = [...replicas, ...ground.servers];
 
     const begin = Date.now();
-    const kill = begin + trial.scaled(25_000, 4500);
+    const kill = begin + trial.scaled(40_000, 4500);
     const plan: Plan = {
       begin,
       kill,
@@ -69,6 +70,8 @@ export const delays: Scenario = {
     await until(plan.end, trial.signal);
     const effects = await allEffects(trial, bucket, count);
     await ground.quiet();
+
+    const acrossKill = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
 
     const fired = requests.flatMap((request) => {
       const effect = effects.get(request.key);
@@ -126,16 +129,46 @@ export const delays: Scenario = {
           what: "ran more often than once (its effect was refused)",
           found: figure(Math.max(0, runsWhenDue.length - new Set(runsWhenDue.map(({ key }) => key)).size)),
         },
+        ...(acrossKill
+          ? [
+              {
+                what: `Hikawas on a whole platform: how late a word every ${intervalMillis / 1000} s is, with everything of the operator killed halfway and started again: p50 · p99 · max`,
+                found: spreadText(acrossKill.ours),
+                peer: `${spreadText(acrossKill.go)} (it waits in memory, so the interval begins anew)`,
+              },
+            ]
+          : []),
       ],
     };
   },
 };
 
+const intervalMillis = 20_000;
+
+/** The same question to both operators: a delay is half over, and all of it dies. */
+async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: number[] }> {
+  const ground = await openOperatorGround(trial);
+  const common = { count: trial.scaled(200, 50), intervalMillis };
+  trial.say("the same of Hikawas on a real platform: Go");
+  const go = await startGo(ground, 1);
+  const theirs = await wordsAcrossKill(ground, go, { ...common, label: "go", due: "after create" });
+  await go.stop();
+  trial.say("ours");
+  const operator = await startOurs(ground, trial, { bridges: 1, kill: "worker" });
+  const ours = await wordsAcrossKill(ground, operator, {
+    ...common,
+    label: "ours",
+    due: "after the first word",
+  });
+  await operator.stop();
+  return { ours, go: theirs };
+}
+
 /** Draws who is due when. */
 function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
   const { begin, kill, restart, end } = plan;
   const spans = {
-    before: [begin + (kill - begin) / 2, kill],
+    before: [begin + (2 * (kill - begin)) / 3, kill],
     during: [kill, restart],
     after: [restart, end],
   } as const;

@@ -6,7 +6,16 @@ import { anyOf, type Injected } from "../faults.ts";
 import { type Ground, openGround, scope } from "../ground.ts";
 import { type Begun, now } from "../journal.ts";
 import { startLoad } from "../load.ts";
-import { bounded, figure, type Scenario } from "../scenario.ts";
+import {
+  isTimeForOperators,
+  type Operator,
+  openOperatorGround,
+  type Seen,
+  startGo,
+  startOurs,
+  watchKills,
+} from "../operators.ts";
+import { bounded, type Figure, figure, type Scenario, type Trial } from "../scenario.ts";
 import { historyOf, lastChangesSeen, type Record, recordOf } from "../verify.ts";
 import { longest, spreadText, type Wait, waitsOf } from "../waits.ts";
 
@@ -35,12 +44,14 @@ interface Kill extends Injected {
   readonly unanswered: number;
 }
 
+const millis = (waits: readonly Wait[]): number[] => waits.map((wait) => wait.millis);
+
 export const failover: Scenario = {
   number: 10,
   name: "failover",
   title:
     "One of three workers is killed while some hundred keys change many times a second; beside it, what the death of the leader costs an operator on controller-runtime.",
-  fullMinutes: 5,
+  fullMinutes: 9,
   async run(trial) {
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const kills = trial.scaled(10, 1);
@@ -69,9 +80,9 @@ export const failover: Scenario = {
     await ground.published();
     await ground.quiet();
 
+    const operators = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
     const record = await recordOf(ground, injected);
     const rounds = injected.map((kill) => judge(kill, record, waitsOf(record.changes, record.effects)));
-    const millis = (waits: readonly Wait[]): number[] => waits.map((wait) => wait.millis);
     const calm = rounds.flatMap((round) => round.calm);
     const others = rounds.flatMap((round) => round.others);
     const theirs = rounds.flatMap((round) => round.theirs);
@@ -87,6 +98,9 @@ export const failover: Scenario = {
           what: "the longest pause of any other key",
           limit: `≤ ${othersMillis} ms; on a machine that is busy with something else, twice the longest without a kill`,
           found: `${figure(longest(millis(others)))} ms (without a kill: ${figure(longest(millis(calm)))} ms)`,
+          ...(operators && {
+            peer: `${figure(longest(operators.leader.kills.flatMap(millis)) / 1000)} s, every key: nobody leads`,
+          }),
           holds: calm.length > 0 && longest(millis(others)) <= limit,
           ...(slowestOther && { history: historyOf(record, slowestOther.key, slowestOther.at) }),
         },
@@ -130,10 +144,78 @@ export const failover: Scenario = {
           what: "longest pause of a key whose event it was routing",
           found: spreadText(millis(rounds.flatMap(({ routed }) => routed))),
         },
+        ...(operators ? operatorFigures(operators) : []),
       ],
     };
   },
 };
+
+/** Kills of each part that can pause somebody, seen by who creates Hikawas. */
+interface Operators {
+  readonly worker: Seen;
+  readonly bridge: Seen;
+  /** Of the operator in Go. */
+  readonly leader: Seen;
+}
+
+/** Above AckWait, and above what it takes until another one leads. */
+const lookMillis = { ours: 13_000, go: 22_000 };
+
+async function measureOperators(trial: Trial): Promise<Operators> {
+  const ground = await openOperatorGround(trial);
+  const watched = async (label: string, operator: Operator, look: number, most: number): Promise<Seen> => {
+    const kills = trial.scaled(most, 1);
+    trial.say(`${kills} kills on a real platform: ${label}`);
+    const seen = await watchKills(ground, operator, { label, kills, lookMillis: look });
+    await operator.stop();
+    return seen;
+  };
+  return {
+    leader: await watched("go", await startGo(ground, 2), lookMillis.go, 3),
+    worker: await watched(
+      "worker",
+      await startOurs(ground, trial, { bridges: 1, kill: "worker" }),
+      lookMillis.ours,
+      6,
+    ),
+    bridge: await watched(
+      "bridge",
+      await startOurs(ground, trial, { bridges: 2, kill: "bridge" }),
+      lookMillis.ours,
+      3,
+    ),
+  };
+}
+
+function operatorFigures({ worker, bridge, leader }: Operators): Figure[] {
+  const longestOf = (seen: Seen): string =>
+    seen.kills.map((waits) => figure(longest(millis(waits)) / 1000)).join(", ");
+  const pausedBy = (seen: Seen): string =>
+    seen.kills.map((waits) => figure(waits.filter((wait) => wait.millis > 1000).length)).join(", ");
+  return [
+    {
+      what: "create of a Hikawa to its first word, on a whole platform, before a kill: p50 · p99 · max",
+      found: spreadText(millis([...worker.calm, ...bridge.calm])),
+      peer: spreadText(millis(leader.calm)),
+    },
+    {
+      what: "the same after a kill, the longest in s of each: one of three workers; of two replicas the leader",
+      found: longestOf(worker),
+      peer: longestOf(leader),
+    },
+    {
+      what: "the same where of two bridges the one that watches is killed",
+      found: longestOf(bridge),
+      peer: "(the leader watches)",
+    },
+    {
+      what: "Hikawas that waited for more than 1 s, of five a second: worker or leader killed",
+      found: pausedBy(worker),
+      peer: pausedBy(leader),
+    },
+    { what: "the same: bridge killed", found: pausedBy(bridge) },
+  ];
+}
 
 /** What the bus says, right after the kill, about what was delivered and not answered. */
 async function leftBehind({ bus }: Ground): Promise<Pick<Kill, "looked" | "tickets" | "unanswered">> {

@@ -1,0 +1,241 @@
+/**
+ * The Zundoko operator on a real platform, ours and the same in Go on controller-runtime: what it costs those who create
+ * Hikawas when a part of it dies.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { leaseKey } from "../../bus/bridge/bridge.ts";
+import { connectBus } from "../../bus/connect.ts";
+import { bridgeBucket } from "../../bus/subjects.ts";
+import type { Child } from "../../deploy/local/index.ts";
+import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
+import { words } from "../bench/contender.ts";
+import { buildPeer, startGoReplica } from "../bench/gopeer.ts";
+import { createHikawa, namesOf, type Stage, watchKind } from "../bench/hikawas.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { now } from "./journal.ts";
+import type { Trial } from "./scenario.ts";
+import type { Wait } from "./waits.ts";
+
+/** A platform for both operators, one after the other. */
+export interface OperatorGround extends Stage {
+  readonly kit: Kit;
+}
+
+/** What takes minutes at any size is left out where there are only some. */
+export const isTimeForOperators = ({ peer, scaled }: Trial): boolean =>
+  peer === "measure" && scaled(10, 0) >= 2;
+
+/** Starts the platform and builds the Go operator. */
+export async function openOperatorGround(trial: Trial): Promise<OperatorGround> {
+  await buildPeer(trial.signal);
+  const kit = await startKit();
+  trial.defer(() => kit.stop());
+  const broken = new AbortController();
+  return {
+    kit,
+    client: kit.client,
+    namespace: "default",
+    // A watch that breaks ends the scenario: it would miss words.
+    signal: AbortSignal.any([trial.signal, broken.signal]),
+    fail: (error) => broken.abort(error),
+  };
+}
+
+/** An operator that runs. */
+export interface Operator {
+  /** All that exists for it alone; what the others need comes first. */
+  readonly parts: readonly Child[];
+  /** Who is to be killed. */
+  victim(): Promise<Child>;
+  /** The victim was started again: resolves when everything is as it was before. */
+  restored(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Which of ours is killed. */
+export type Role = "worker" | "bridge";
+
+/** Ours: three workers, and so many bridges. */
+export async function startOurs(
+  { kit }: OperatorGround,
+  trial: Trial,
+  { bridges, kill }: { readonly bridges: 1 | 2; readonly kill: Role },
+): Promise<Operator> {
+  const options = { env: { DENREI_ZUNDOKO_WORDS: words.join(","), DENREI_LOG_LEVEL: "info" } };
+  const label = `${kill}-of-${bridges}`;
+  const bridge = (at: number) => kit.bridge(`bridge-${at}-${label}`, options);
+  const itsBridges = [await bridge(1), ...(bridges === 2 ? [await bridge(2)] : [])];
+  const itsWorkers = await Promise.all(
+    [1, 2, 3].map((at) => kit.worker(`worker-${at}-${label}`, ["hikawa"], options)),
+  );
+  /** The bridge that watches Hikawas. */
+  async function leader(): Promise<Child> {
+    const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+    try {
+      const lease = await (await bus.kvm.open(bridgeBucket)).get(leaseKey("default", Hikawa));
+      const holder = itsBridges.find(({ name }) => name === lease?.string());
+      if (holder === undefined) throw new Error(`expected a bridge to lead, found ${lease?.string()}`);
+      return holder;
+    } finally {
+      await bus.nc.close();
+    }
+  }
+  const replicas = [...itsBridges, ...itsWorkers];
+  return {
+    parts: [kit.platform.nats, ...replicas],
+    victim: async () =>
+      kill === "bridge" ? leader() : (itsWorkers[Math.floor(trial.next() * itsWorkers.length)] as Child),
+    restored: () => Promise.resolve(),
+    async stop() {
+      await Promise.all(replicas.map((replica) => replica.stop()));
+    },
+  };
+}
+
+/** The one in Go: two replicas of which one leads, or a single one that needs no election. */
+export async function startGo({ kit }: OperatorGround, replicas: 1 | 2): Promise<Operator> {
+  const election = replicas === 2 ? "elect" : "alone";
+  let leader = await startGoReplica(kit.platform, `go-1-${election}`, election);
+  await leader.leads();
+  let standby = replicas === 2 ? await startGoReplica(kit.platform, `go-2-${election}`, election) : leader;
+  const parts = [...new Set([leader, standby])];
+  return {
+    parts,
+    victim: () => Promise.resolve(leader),
+    async restored() {
+      await standby.leads();
+      [leader, standby] = [standby, leader];
+    },
+    async stop() {
+      await Promise.all(parts.map((part) => part.stop()));
+    },
+  };
+}
+
+/** What users saw of kills. */
+export interface Seen {
+  /** From create to first word, of Hikawas whose wait was over before a kill. */
+  readonly calm: readonly Wait[];
+  /** Of those who waited when a part was killed, or came within the time after it that is looked at. */
+  readonly kills: readonly (readonly Wait[])[];
+}
+
+/** Steadily, so that whoever pauses is noticed, and far below what either operator can do. Milliseconds. */
+const createEveryMillis = 200;
+const calmMillis = 4000;
+
+/** Creates Hikawas steadily, kills the operator's victim again and again, and looks at it for `lookMillis` each time. */
+export async function watchKills(
+  ground: OperatorGround,
+  operator: Operator,
+  {
+    label,
+    kills,
+    lookMillis,
+  }: { readonly label: string; readonly kills: number; readonly lookMillis: number },
+): Promise<Seen> {
+  const { signal } = ground;
+  const created = new Map<string, number>();
+  const said = new Map<string, number>();
+  const unwatch = await watchKind(ground, Zundoko, ({ metadata }, type) => {
+    const name = metadata.name.replace(/-zundoko-\d+$/, "");
+    if (type === "ADDED" && !said.has(name)) said.set(name, now());
+  });
+  let going = true;
+  const load = (async () => {
+    for (let at = 1; going; at++) {
+      const name = `${label}-${String(at).padStart(5, "0")}`;
+      created.set(name, now());
+      await createHikawa(ground, name, 0);
+      await sleep(Math.max(0, createEveryMillis - (now() - (created.get(name) ?? 0))), undefined, { signal });
+    }
+  })();
+  load.catch(() => undefined);
+  const rounds: { from: number; to: number }[] = [];
+  try {
+    // The first ones find everything cold.
+    await sleep(calmMillis / 2, undefined, { signal });
+    const begun = now();
+    for (let at = 0; at < kills; at++) {
+      await sleep(calmMillis, undefined, { signal });
+      const victim = await operator.victim();
+      const from = now();
+      await victim.stop("SIGKILL");
+      await sleep(lookMillis, undefined, { signal });
+      rounds.push({ from, to: now() });
+      await victim.start();
+      await operator.restored();
+    }
+    going = false;
+    await load;
+    await until(
+      ground,
+      () => [...created.keys()].every((name) => said.has(name)),
+      "every Hikawa to be heard",
+    );
+    const waits = [...created].map(([key, at]): Wait => ({ key, at, millis: (said.get(key) ?? at) - at }));
+    return {
+      calm: waits.filter(
+        ({ at, millis }) =>
+          at > begun && rounds.some(({ from }) => at + millis <= from && at > from - calmMillis),
+      ),
+      kills: rounds.map(({ from, to }) => waits.filter(({ at, millis }) => at + millis > from && at < to)),
+    };
+  } finally {
+    going = false;
+    unwatch();
+  }
+}
+
+/**
+ * How late words are, in milliseconds: `count` Hikawas that say a word every `intervalMillis`, everything of the operator
+ * killed (-9) halfway and started again at once. `first` says which word is the first that is due an interval after
+ * another: ours says its first one at once.
+ */
+export async function wordsAcrossKill(
+  ground: OperatorGround,
+  operator: Operator,
+  options: {
+    readonly label: string;
+    readonly count: number;
+    readonly intervalMillis: number;
+    readonly due: "after create" | "after the first word";
+  },
+): Promise<number[]> {
+  const { label, count, intervalMillis, due } = options;
+  const names = namesOf(label, count);
+  const heard = new Map<string, number[]>(names.map((name) => [name, []]));
+  const unwatch = await watchKind(ground, Zundoko, ({ metadata }, type) => {
+    if (type === "ADDED") heard.get(metadata.name.replace(/-zundoko-\d+$/, ""))?.push(now());
+  });
+  try {
+    const begun = now();
+    const created = new Map<string, number>();
+    for (const name of names) {
+      created.set(name, now());
+      await createHikawa(ground, name, intervalMillis);
+    }
+    await sleep(begun + intervalMillis / 2 - now(), undefined, { signal: ground.signal });
+    await Promise.all(operator.parts.map((part) => part.stop("SIGKILL")));
+    for (const part of operator.parts) await part.start();
+    const wanted = due === "after create" ? 1 : 2;
+    await until(ground, () => [...heard.values()].every((times) => times.length >= wanted), "every word");
+    return names.map((name) => {
+      const times = heard.get(name) ?? [];
+      const since = due === "after create" ? (created.get(name) ?? 0) : (times[0] ?? 0);
+      return (times[wanted - 1] ?? 0) - since - intervalMillis;
+    });
+  } finally {
+    unwatch();
+  }
+}
+
+const deadlineMillis = 120_000;
+
+async function until({ signal }: OperatorGround, condition: () => boolean, what: string): Promise<void> {
+  const deadline = now() + deadlineMillis;
+  while (!condition()) {
+    if (now() > deadline) throw new Error(`expected ${what} within ${deadlineMillis} ms`);
+    await sleep(50, undefined, { signal });
+  }
+}
