@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { KubeConfig } from "@kubernetes/client-node";
-import type { KV } from "@nats-io/kv";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { z } from "zod";
@@ -13,6 +12,7 @@ import { connectBus } from "../../bus/connect.ts";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { openConnection } from "../../bus/kube/connection.ts";
 import { defineKind } from "../../bus/kube/kind.ts";
+import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { now, openJournal } from "./journal.ts";
@@ -59,13 +59,11 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
   const journal = openJournal(env.PROVE_JOURNALS, replica);
   const bus = await connectBus({ url: env.NATS_URL, name: replica, timeoutMillis: 30_000 });
 
-  /** A conditional write, as every effect should be: of two only one is had. */
-  let opened: Promise<KV> | undefined;
+  /** A conditional write, as every effect should be: the second one is refused. */
   async function haveEffect(key: string): Promise<void> {
-    opened ??= bus.kvm.open(dueBucket);
-    const bucket = await opened;
     const effect: DueEffect = { replica, at: Date.now() };
-    await claim(() => bucket.create(key, JSON.stringify(effect)));
+    const subject = `$KV.${dueBucket}.${key}`;
+    await claim(() => publishUntilAnswered(bus, subject, JSON.stringify(effect), { lastSubjectSequence: 0 }));
   }
 
   const items = defineFunction({
