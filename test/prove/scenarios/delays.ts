@@ -1,5 +1,6 @@
 /** Delayed requests outlive everything: their workers, and the server that keeps them. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { streams } from "../../../bus/subjects.ts";
 import { quantile } from "../../bench/statistics.ts";
 import { type Ground, openGround } from "../ground.ts";
 import { now, readJournals } from "../journal.ts";
@@ -56,7 +57,9 @@ export const delays: Scenario = {
     const requests = draw(trial, plan, count);
     trial.say(`${figure(count)} requests`);
     const asking = ask(trial, ground, requests, plan);
+    asking.catch(() => undefined);
     await until(plan.kill, trial.signal);
+    const { state: waiting } = await ground.bus.jsm.streams.info(streams.timers);
     await Promise.all(everything.map((child) => child.stop("SIGKILL")));
     const killed = Date.now();
     trial.say("everything is dead");
@@ -79,7 +82,7 @@ export const delays: Scenario = {
     });
     /** Milliseconds from when it was due and could be done. */
     const lateness = ({ due, at }: (typeof fired)[number]): number =>
-      Math.max(0, at - (at > killed ? Math.max(due, due < ready ? ready : due) : due));
+      Math.max(0, at - (at > killed ? Math.max(due, ready) : due));
     const before = fired.filter(({ at }) => at <= killed);
     const after = fired.filter(({ at }) => at > killed);
     const overdue = after.filter(({ due }) => due < ready);
@@ -116,6 +119,7 @@ export const delays: Scenario = {
             .map((phase) => figure(requests.filter((request) => request.phase === phase).length))
             .join(", "),
         },
+        { what: "delayed requests that were on the bus when it was killed", found: figure(waiting.messages) },
         { what: "lateness before the outage: p50 · p99 · max", found: spreadText(before.map(lateness)) },
         {
           what: "lateness after it; of what was due meanwhile, from when the workers were ready again",
@@ -126,7 +130,7 @@ export const delays: Scenario = {
           found: `${figure(overdue.length)}, ${figure(Math.max(0, ...overdue.map(({ at }) => at - ready)) / 1000)} s`,
         },
         {
-          what: "ran more often than once (its effect was refused)",
+          what: "ran more often than once: the second effect was refused",
           found: figure(Math.max(0, runsWhenDue.length - new Set(runsWhenDue.map(({ key }) => key)).size)),
         },
         ...(acrossKill

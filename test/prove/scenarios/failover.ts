@@ -82,7 +82,8 @@ export const failover: Scenario = {
 
     const operators = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
     const record = await recordOf(ground, injected);
-    const rounds = injected.map((kill) => judge(kill, record, waitsOf(record.changes, record.effects)));
+    const waits = waitsOf(record.changes, record.effects);
+    const rounds = injected.map((kill) => judge(kill, record, waits));
     const calm = rounds.flatMap((round) => round.calm);
     const others = rounds.flatMap((round) => round.others);
     const theirs = rounds.flatMap((round) => round.theirs);
