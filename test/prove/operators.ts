@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaseKey } from "../../bus/bridge/bridge.ts";
 import { connectBus } from "../../bus/connect.ts";
+import { resourcePath } from "../../bus/kube/client.ts";
 import { bridgeBucket } from "../../bus/subjects.ts";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
@@ -43,7 +44,7 @@ export async function openOperatorGround(trial: Trial): Promise<OperatorGround> 
 
 /** An operator that runs. */
 export interface Operator {
-  /** All that exists for it alone; what the others need comes first. */
+  /** All that exists for it alone; the one that the others need comes first. */
   readonly parts: readonly Child[];
   /** Who is to be killed. */
   victim(): Promise<Child>;
@@ -121,7 +122,7 @@ export interface Seen {
 }
 
 /** Steadily, so that whoever pauses is noticed, and far below what either operator can do. Milliseconds. */
-const createEveryMillis = 200;
+const createEveryMillis = 400;
 const calmMillis = 4000;
 
 /** Creates Hikawas steadily, kills the operator's victim again and again, and looks at it for `lookMillis` each time. */
@@ -189,8 +190,8 @@ export async function watchKills(
 
 /**
  * How late words are, in milliseconds: `count` Hikawas that say a word every `intervalMillis`, everything of the operator
- * killed (-9) halfway and started again at once. `first` says which word is the first that is due an interval after
- * another: ours says its first one at once.
+ * killed (-9) halfway and started again at once. `due` says which word is the first that has to wait: ours says one at
+ * once, the one in Go waits first.
  */
 export async function wordsAcrossKill(
   ground: OperatorGround,
@@ -217,9 +218,14 @@ export async function wordsAcrossKill(
     }
     await sleep(begun + intervalMillis / 2 - now(), undefined, { signal: ground.signal });
     await Promise.all(operator.parts.map((part) => part.stop("SIGKILL")));
-    for (const part of operator.parts) await part.start();
+    const [bus, ...others] = operator.parts;
+    await bus?.start();
+    await Promise.all(others.map((part) => part.start()));
     const wanted = due === "after create" ? 1 : 2;
     await until(ground, () => [...heard.values()].every((times) => times.length >= wanted), "every word");
+    // Those who come next have nothing to do with them.
+    const path = resourcePath(Hikawa, ground.namespace);
+    await ground.client.request({ method: "DELETE", path, signal: ground.signal });
     return names.map((name) => {
       const times = heard.get(name) ?? [];
       const since = due === "after create" ? (created.get(name) ?? 0) : (times[0] ?? 0);
