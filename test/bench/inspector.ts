@@ -22,6 +22,7 @@ const profileSchema = z.looseObject({
 });
 export type Profile = z.infer<typeof profileSchema>;
 
+const heapSchema = z.looseObject({ usedSize: z.number(), backingStorageSize: z.number() });
 const answerSchema = z.looseObject({ id: z.number(), result: z.unknown().optional() });
 const samplingMicros = 500;
 
@@ -68,6 +69,14 @@ export async function collectGarbage(url: string): Promise<void> {
   await session.call("HeapProfiler.collectGarbage");
   await session.call("HeapProfiler.collectGarbage");
   session.close();
+}
+
+/** What a process holds in V8's heap and in array buffers beside it, in bytes. */
+export async function heapBytes(url: string): Promise<number> {
+  const session = await openSession(url);
+  const { usedSize, backingStorageSize } = heapSchema.parse(await session.call("Runtime.getHeapUsage"));
+  session.close();
+  return usedSize + backingStorageSize;
 }
 
 /** Profiles a process until the returned function is called. */

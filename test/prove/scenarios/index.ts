@@ -4,8 +4,18 @@ import { cluster } from "./cluster.ts";
 import { delays } from "./delays.ts";
 import { failover } from "./failover.ts";
 import { hot } from "./hot.ts";
+import { many } from "./many.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [queue, delays, cluster, poison, hot, scale, failover];
+export const scenarios: readonly Scenario[] = [
+  queue,
+  delays,
+  cluster,
+  poison,
+  hot,
+  scale,
+  failover,
+  many,
+];

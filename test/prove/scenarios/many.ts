@@ -1,0 +1,283 @@
+/**
+ * A hundred thousand objects. The workers hold none of them and the bridge holds a version of each; the same objects
+ * in a controller with informer caches, beside that.
+ *
+ * At the smallest size what an object costs is lost in what a process needs anyway, so below some MB the limits are
+ * those MB: what then breaks is a worker or a bridge that keeps far more than it should, and each count.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { positionKey, positionSchema } from "../../../bus/bridge/bridge.ts";
+import { type Bus, connectBus } from "../../../bus/connect.ts";
+import { kindText } from "../../../bus/kube/kind.ts";
+import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
+import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import { functionStatus } from "../../../bus/worker/inspect.ts";
+import { Hikawa } from "../../../functions/zundoko/kinds.ts";
+import { buildPeer, peerProgram } from "../../bench/gopeer.ts";
+import { idleRssOf, rssOf } from "../../bench/processes.ts";
+import onlooker from "../../fixtures/functions/onlooker.ts";
+import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
+import { metricSum } from "../../harness/metrics.ts";
+import { createCrowd, crowdCrds, deleteCrowd, objectBytes } from "../crowd.ts";
+import { diskBytes } from "../disk.ts";
+import { type Footprint, footprintOf, inspected, pidOf } from "../footprint.ts";
+import { bounded, type Figure, figure, type Outcome, type Scenario, type Trial } from "../scenario.ts";
+
+const cluster = "default";
+const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url).pathname;
+/** Made and deleted before the first figure: compiled code and grown buffers are no cost of an object. */
+const warmUpShare = 0.25;
+/** The peer is measured with so many of the objects as well. */
+const peerShare = 0.1;
+const limits = { bridgeBytes: 200, workerMegabytes: 5 };
+/** Below so many bytes of growth no object can be told from the noise of a process, and of a heap. */
+const noise = { resident: 5e6, held: 1e6 };
+const settleMillis = 300_000;
+/** The Go runtime collects at least every two minutes, and cannot be asked to from outside. */
+const goSample = { full: 125_000, least: 1000 };
+
+export const many: Scenario = {
+  number: 12,
+  name: "many",
+  title: `100,000 objects of ${objectBytes} bytes of one kind.`,
+  fullMinutes: 12,
+  run,
+};
+
+/** What a scenario works with. */
+interface Stage {
+  readonly trial: Trial;
+  readonly kit: Kit;
+  readonly bus: Bus;
+}
+
+async function run(trial: Trial): Promise<Outcome> {
+  const { signal, say } = trial;
+  const size = trial.scaled(100_000, 1000);
+  const tenth = Math.round(size * peerShare);
+  if (trial.peer === "measure") await buildPeer(signal);
+  const stage = await open(trial);
+  const { kit, bus } = stage;
+  const bridge = await startBridge(stage, "bridge-1");
+  const worker = await kit.worker("worker-1", [fixture("onlooker")], quiet);
+
+  const warm = Math.round(size * warmUpShare);
+  say(`warming up with ${figure(warm)} objects`);
+  await createCrowd(kit.client, { prefix: "warm", first: 1, count: warm, signal });
+  await settled(stage, warm);
+  await deleteCrowd(kit.client, signal);
+  await settled(stage, 0);
+  const empty = await rest(stage, bridge, worker);
+
+  say(`creating ${figure(size)} objects`);
+  const begun = performance.now();
+  await createCrowd(kit.client, { prefix: "many", first: 1, count: tenth, signal });
+  let creating = performance.now() - begun;
+  await settled(stage, tenth);
+  const peerOfTenth = await peerMegabytes(stage, "tenth");
+  const resumed = performance.now();
+  await createCrowd(kit.client, { prefix: "many", first: tenth + 1, count: size - tenth, signal });
+  creating += performance.now() - resumed;
+  await settled(stage, size);
+  say("all are there");
+  const full = await rest(stage, bridge, worker);
+
+  const census = await takeCensus(stage, size);
+  say(`a new function has seen all of them after ${figure(census.seconds)} s`);
+  const peerOfAll = await peerMegabytes(stage, "all");
+  const goBytes = ((peerOfAll - peerOfTenth) * 1e6) / (size - tenth);
+
+  await bridge.stop();
+  const resume = await timedBridge(stage, "bridge-2", "leading");
+  const listsOfResume = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
+  const resumedBridge = await footprintOf(resume.bridge, signal);
+  await Promise.all([resume.bridge.stop(), worker.stop()]);
+  say(`a bridge that resumes knows all after ${figure(resume.seconds)} s`);
+
+  await deleteStreams(bus);
+  const list = await timedBridge(stage, "bridge-3", "listed");
+  const { state } = await bus.jsm.streams.info(streams.objects);
+  const listedBridge = await footprintOf(list.bridge, signal);
+  say(`a bridge with an empty bus has listed all after ${figure(list.seconds)} s`);
+
+  const bridgeGrowth = (full.bridge.collected - empty.bridge.collected) * 1e6;
+  const heldGrowth = full.bridge.heldBytes - empty.bridge.heldBytes;
+  const workerGrowth = full.worker.collected - empty.worker.collected;
+  const peer = (found: string) => (trial.peer === "measure" ? { peer: found } : {});
+  const perObject = `(${figure((noise.resident / size) | 0)} B are the noise of a process)`;
+  return {
+    injected: [
+      `${figure(size)} objects of ${objectBytes} bytes, after ${figure(warm)} that were deleted again`,
+    ],
+    checks: [
+      bounded(
+        size * limits.bridgeBytes < noise.resident
+          ? `growth of the bridge per object, resident, garbage collected ${perObject}`
+          : "growth of the bridge per object, resident, garbage collected",
+        bridgeGrowth / size,
+        "<=",
+        Math.max(limits.bridgeBytes, noise.resident / size),
+        "B",
+        peer(`${figure(goBytes)} B (the operator, with an informer cache)`),
+      ),
+      bounded(
+        "growth of the bridge per object, in V8's heap and array buffers",
+        heldGrowth / size,
+        "<=",
+        Math.max(limits.bridgeBytes, noise.held / size),
+        "B",
+      ),
+      bounded("growth of the worker, garbage collected", workerGrowth, "<=", limits.workerMegabytes, "MB", {
+        ...peer(`${figure(((goBytes * size) / 1e6) | 0)} MB`),
+      }),
+      bounded("objects that a new function has seen", census.seen, "=", size, ""),
+      bounded("objects that a resumed bridge knows", resume.objects, "=", size, ""),
+      bounded("lists and publishes of a resumed bridge", listsOfResume, "=", 0, ""),
+      bounded("objects that a bridge with an empty bus has published", state.messages, "=", size, ""),
+    ],
+    figures: [
+      { what: "created per second", found: figure(size / (creating / 1000)) },
+      memoryFigure("bridge, no objects", empty.bridge),
+      memoryFigure("bridge, all objects", full.bridge),
+      memoryFigure("bridge that has resumed", resumedBridge),
+      memoryFigure("bridge that has listed them all into an empty bus", listedBridge),
+      memoryFigure("worker, no objects", empty.worker),
+      memoryFigure("worker, all objects", full.worker),
+      {
+        what: `controller, ${figure(tenth)} and ${figure(size)} objects`,
+        found: "none of ours holds objects",
+        ...peer(`${figure(peerOfTenth)} MB, ${figure(peerOfAll)} MB`),
+      },
+      {
+        what: "NATS, no objects and all objects",
+        found: `${figure(empty.nats)} MB, ${figure(full.nats)} MB resident`,
+      },
+      {
+        what: "NATS on disk, no objects and all objects",
+        found: `${figure(empty.disk)} MB, ${figure(full.disk)} MB; ${figure(full.stored / size)} B per object in OBJECTS`,
+      },
+      { what: "start of a new function until it has seen all", found: `${figure(census.seconds)} s` },
+      { what: "start of a bridge that resumes until it knows all", found: `${figure(resume.seconds)} s` },
+      {
+        what: "start of a bridge with an empty bus until all are published",
+        found: `${figure(list.seconds)} s`,
+      },
+    ],
+  };
+}
+
+const memoryFigure = (who: string, { collected, asItIs, peak, heldBytes }: Footprint): Figure => ({
+  what: `${who}: garbage collected (as it was, peak since its start; in V8's heap)`,
+  found: `${figure(collected)} MB (${figure(asItIs)}, ${figure(peak)}; ${figure(heldBytes / 1e6)})`,
+});
+
+async function open(trial: Trial): Promise<Stage> {
+  const kit = await startKit({ crds: crowdCrds() });
+  trial.defer(() => kit.stop());
+  const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+  trial.defer(() => bus.nc.close());
+  return { trial, kit, bus };
+}
+
+/** Nobody reads a line per object. */
+const quiet = { env: { ...inspected, DENREI_LOG_LEVEL: "info" } };
+
+const startBridge = ({ kit }: Stage, name: string): Promise<Replica> => kit.bridge(name, quiet);
+
+/** Starts a bridge and waits until it says something about Hikawas. */
+async function timedBridge(
+  stage: Stage,
+  name: string,
+  msg: "leading" | "listed",
+): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
+  const begun = performance.now();
+  const bridge = await startBridge(stage, name);
+  const line = await bridge.log.until(
+    (line) => line.includes(`"msg":"${msg}"`) && line.includes(`"kind":"${kindText(Hikawa)}"`),
+    settleMillis,
+  );
+  const seconds = (performance.now() - begun) / 1000;
+  return { bridge, seconds, objects: (JSON.parse(line) as { objects: number }).objects };
+}
+
+/** Waits until the bridge has so many objects on the bus and the worker has looked at each change. */
+async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
+  const kv = await bus.kvm.open(bridgeBucket);
+  let found: object = {};
+  for (const until = performance.now() + settleMillis; performance.now() < until; ) {
+    const [entry, router, queue] = await Promise.all([
+      kv.get(positionKey(cluster, Hikawa)),
+      bus.jsm.consumers.info(streams.objects, consumers.router({ fn: onlooker.name, cluster })),
+      functionStatus(bus, onlooker as ReconcileFunction, cluster),
+    ]);
+    const known = entry?.operation === "PUT" ? positionSchema.parse(entry.json()).objects : 0;
+    const toRoute = router.num_pending + router.num_ack_pending;
+    found = { known, toRoute, ...queue };
+    const { pending, inFlight, parked } = queue;
+    if (known === objects && [toRoute, pending, inFlight, parked].every((count) => count === 0)) return;
+    await sleep(200, undefined, { signal: trial.signal });
+  }
+  throw new Error(
+    `expected ${objects} objects on the bus and nothing to do, found ${JSON.stringify(found)} after ${settleMillis} ms`,
+  );
+}
+
+/** Everybody's memory while nothing happens. */
+async function rest({ trial, kit, bus }: Stage, bridge: Replica, worker: Replica) {
+  const footprints = {
+    bridge: await footprintOf(bridge, trial.signal),
+    worker: await footprintOf(worker, trial.signal),
+  };
+  const { state } = await bus.jsm.streams.info(streams.objects);
+  return {
+    ...footprints,
+    nats: rssOf(new Map([["nats", pidOf(kit.platform.nats)]])).get("nats") ?? Number.NaN,
+    disk: (await diskBytes(join(kit.platform.directory, "nats"))) / 1e6,
+    stored: state.bytes,
+  };
+}
+
+/** A function that is new to the bus: from the start of its process until it has seen every object. */
+async function takeCensus(
+  { kit }: Stage,
+  size: number,
+): Promise<{ readonly seconds: number; readonly seen: number }> {
+  const begun = performance.now();
+  const worker = await kit.worker("census-1", [fixture("census")], {
+    env: { DENREI_LOG_LEVEL: "info", DENREI_TEST_CENSUS: String(size) },
+  });
+  const line = await worker.log.until((line) => line.includes('"msg":"census complete"'), settleMillis);
+  const seconds = (performance.now() - begun) / 1000;
+  await worker.stop();
+  return { seconds, seen: (JSON.parse(line) as { seen: number }).seen };
+}
+
+/** The Go operator, started when the objects are there: the least of its resident memory while nothing happens. */
+async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number> {
+  if (trial.peer === "omit") return Number.NaN;
+  const ready = Promise.withResolvers<void>();
+  const peer = await kit.platform.spawn(
+    {
+      name: `go-${label}`,
+      command: peerProgram,
+      args: [],
+      env: { KUBECONFIG: kit.platform.kubeconfigPath },
+      ready: () => ready.promise,
+      readyMillis: settleMillis,
+      onLine: (line) => line === "ready" && ready.resolve(),
+    },
+    trial.signal,
+  );
+  const millis = trial.scaled(goSample.full, goSample.least);
+  trial.say(`watching the memory of the Go operator for ${figure(millis / 1000)} s`);
+  const least = await idleRssOf(new Map([["go", pidOf(peer)]]), { millis, signal: trial.signal });
+  await peer.stop();
+  return least.get("go") ?? Number.NaN;
+}
+
+async function deleteStreams({ jsm }: Bus): Promise<void> {
+  const names: string[] = [];
+  for await (const { config } of jsm.streams.list()) names.push(config.name);
+  for (const name of names) await jsm.streams.delete(name);
+}
