@@ -18,16 +18,16 @@ import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { isOvertaken } from "../overtaken.ts";
 import { type PublishObserver, publishUntilAnswered } from "../queue/publish.ts";
-import { keyText, kindSubjects, objectSubject, parseObjectSubject, streams } from "../subjects.ts";
+import {
+  keyText,
+  kindSubjects,
+  objectSubject,
+  parseKeyText,
+  parseObjectSubject,
+  streams,
+} from "../subjects.ts";
 import { tombstoneTtl } from "../topology.ts";
-
-/** What the bus has on one subject. */
-interface Known {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly deleted: boolean;
-  readonly sequence: number;
-}
+import { type Known, openLedger, type Place } from "./ledger.ts";
 
 /** The changes of one kind (in one namespace, if given). */
 export interface Publisher {
@@ -79,21 +79,29 @@ export interface PublisherOptions {
 const headerBytes = 4096;
 /** Publishes under way at once: enough to fill the round trips, few enough to feel the bus push back. */
 const maxUnderWay = 128;
+/** Deletions that are not asked of the bus again: what comes back under its old name mostly does so soon. */
+const rememberedTombstones = 10_000;
 
 /** Opens a publisher: learns from the bus what it already has. */
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { bus, cluster, kind, signal } = options;
-  const known = new Map<string, Known>();
-  const subjectOf = new Map<string, string>();
-  await readKnown(options, (subject, entry) => known.set(subject, entry));
-  const alive = [...known].filter(([, { deleted }]) => !deleted);
-  alive.sort(([, a], [, b]) => compareVersions(a.resourceVersion, b.resourceVersion));
-  const left: { key: string; subject: string; resourceVersion: string }[] = [];
-  for (const [subject, { resourceVersion }] of alive) {
-    const key = keyText(parseObjectSubject(subject));
-    const older = subjectOf.get(key);
-    if (older !== undefined) left.push({ key, subject: older, resourceVersion });
-    subjectOf.set(key, subject);
+  const ledger = openLedger({ tombstones: rememberedTombstones });
+  const inTwoPlaces = new Set<string>();
+  await readKnown(options, (place, entry) => {
+    ledger.set(place, entry);
+    if (entry.deleted) return;
+    if (ledger.home(place.key) === undefined) ledger.settle(place);
+    else if (ledger.home(place.key) !== place.owner) inTwoPlaces.add(place.key);
+  });
+  const left: { place: Place; resourceVersion: string }[] = [];
+  for (const key of inTwoPlaces) {
+    const alive = ledger.all(key).filter(({ deleted }) => !deleted);
+    alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);
+    for (const [at, place] of alive.entries()) {
+      const next = alive[at + 1];
+      if (next === undefined) ledger.settle(place);
+      else left.push({ place, resourceVersion: next.resourceVersion });
+    }
   }
 
   const chains = new Map<string, Promise<void>>();
@@ -117,17 +125,21 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     return undefined;
   }
 
-  /** One publish at one subject; drops what is not newer. */
-  async function put(subject: string, event: CloudEvent<Stored>, change: Change): Promise<void> {
-    const version = versionOf(event.id) ?? { uid: "", resourceVersion: "0" };
+  const subjectOf = ({ key, owner }: Place): string =>
+    objectSubject(cluster, { group: kind.group, kind: kind.kind, ...parseKeyText(key), owner });
+
+  /** One publish at one address; drops what is not newer. */
+  async function put(place: Place, event: CloudEvent<Stored>, change: Change): Promise<void> {
+    const { resourceVersion } = versionOf(event.id) ?? unversioned;
+    const subject = subjectOf(place);
     const message = fitting(subject, event, change);
     if (message === undefined) return;
     // The changes of one chunk of the watch travel in one write.
     const later = turn();
     if (later !== undefined) await later;
     for (;;) {
-      const before = known.get(subject);
-      if (before && !isNews(before, version, change)) return;
+      const before = ledger.get(place);
+      if (before && !isNews(before, resourceVersion, change)) return;
       options.assertHeld?.();
       try {
         const sequence = await publishUntilAnswered(bus, subject, message.data, {
@@ -137,43 +149,42 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
           signal,
           observe: options.observe,
         });
-        known.set(subject, { ...version, deleted: change === "deleted", sequence });
+        ledger.set(place, { resourceVersion, deleted: change === "deleted", sequence });
         options.onPublished(change);
         return;
       } catch (error) {
         if (!isOvertaken(error)) throw error;
         // Another bridge was here, a tombstone expired, or this is our own publish whose answer was lost.
         const found = await lastOn(bus, subject);
-        if (found) known.set(subject, found);
-        else known.delete(subject);
+        if (found) ledger.set(place, found);
+        else ledger.forget(place);
       }
     }
   }
 
   /** Publishes that nothing is there any more, with the last known state, which only the bus has. */
-  async function bury(subject: string, resourceVersion: string): Promise<void> {
-    const last = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject });
+  async function bury(place: Place, resourceVersion: string): Promise<void> {
+    const last = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subjectOf(place) });
     if (last === null) return;
-    await put(subject, changeEvent(kind, "deleted", last.json<Stored>(), resourceVersion), "deleted");
+    await put(place, changeEvent(kind, "deleted", last.json<Stored>(), resourceVersion), "deleted");
   }
 
   async function apply(change: Change, object: Stored): Promise<void> {
-    const { namespace = "", name, resourceVersion } = object.metadata;
-    const key = keyText({ namespace, name });
-    const subject = objectSubject(cluster, addressOf(kind, object));
-    const before = subjectOf.get(key);
-    const moved = before !== undefined && before !== subject;
+    const { resourceVersion } = object.metadata;
+    const { owner, ...named } = addressOf(kind, object);
+    const place: Place = { key: keyText(named), owner };
+    const before = ledger.home(place.key);
+    const former = before === undefined || before === owner ? undefined : { ...place, owner: before };
     // Old news: the bus has it elsewhere, in a newer version.
-    if (moved && !isNewer(known.get(before), object)) return;
-    const here = known.get(subject);
+    if (former && !isNewer(ledger.get(former), object)) return;
+    const here = ledger.get(place);
     // A list mostly tells what is known.
-    if (here === undefined || isNews(here, object.metadata, change))
-      await put(subject, changeEvent(kind, change, object), change);
-    if (known.get(subject)?.deleted === false) subjectOf.set(key, subject);
-    else subjectOf.delete(key);
+    if (here === undefined || isNews(here, resourceVersion, change))
+      await put(place, changeEvent(kind, change, object), change);
+    ledger.settle(place);
     // The object has another controller now, or it was made anew under another one. In this order it is never seen as
     // deleted, and its former controller is told, because its last state there names it.
-    if (moved) await bury(before, resourceVersion);
+    if (former) await bury(former, resourceVersion);
   }
 
   /** Runs a task behind the earlier ones of its object, and keeps the position behind it until it is done. */
@@ -209,8 +220,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   }
 
   // A bridge ended between the two publishes of a move.
-  for (const { key, subject, resourceVersion } of left)
-    await enter(key, undefined, () => bury(subject, resourceVersion));
+  for (const { place, resourceVersion } of left)
+    await enter(place.key, undefined, () => bury(place, resourceVersion));
 
   return {
     get position() {
@@ -232,18 +243,19 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     },
     forgetVersions() {
       position = undefined;
-      for (const [subject, entry] of known) known.set(subject, { ...entry, resourceVersion: "0" });
+      ledger.forgetVersions();
     },
-    names: () => [...subjectOf.keys()],
+    names: () => ledger.homes(),
     get count() {
-      return subjectOf.size;
+      return ledger.count;
     },
     vanished(name, resourceVersion) {
       return enter(name, undefined, async () => {
-        const subject = subjectOf.get(name);
-        if (subject === undefined) return;
-        await bury(subject, resourceVersion);
-        if (known.get(subject)?.deleted) subjectOf.delete(name);
+        const owner = ledger.home(name);
+        if (owner === undefined) return;
+        const place: Place = { key: name, owner };
+        await bury(place, resourceVersion);
+        ledger.settle(place);
       });
     },
   };
@@ -273,7 +285,7 @@ function turn(): Promise<void> | undefined {
 }
 
 /** A deletion is news at the version the bus already has, too: lists tell it at their own version. */
-function isNews(before: Known, { resourceVersion }: { resourceVersion: string }, change: Change): boolean {
+function isNews(before: Known, resourceVersion: string, change: Change): boolean {
   const order = compareVersions(resourceVersion, before.resourceVersion);
   return order > 0 || (order === 0 && change === "deleted" && !before.deleted);
 }
@@ -284,8 +296,11 @@ const isNewer = (before: Known | undefined, object: Stored): boolean =>
 const newer = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && compareVersions(b, a) > 0) ? b : a;
 
+/** What carries no version is older than everything. */
+const unversioned = { resourceVersion: "0" };
+
 const knownFrom = (headers: Parameters<typeof attribute>[0], sequence: number): Known => ({
-  ...(versionOf(attribute(headers, "id")) ?? { uid: "", resourceVersion: "0" }),
+  resourceVersion: (versionOf(attribute(headers, "id")) ?? unversioned).resourceVersion,
   deleted: isDeletion(attribute(headers, "type")),
   sequence,
 });
@@ -299,7 +314,7 @@ async function lastOn(bus: Bus, subject: string): Promise<Known | undefined> {
 /** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */
 async function readKnown(
   { bus, cluster, kind, namespace, signal }: PublisherOptions,
-  each: (subject: string, known: Known) => void,
+  each: (place: Place, known: Known) => void,
 ): Promise<void> {
   const consumer = await bus.js.consumers.get(streams.objects, {
     filter_subjects: [kindSubjects(cluster, kind, namespace)],
@@ -313,7 +328,8 @@ async function readKnown(
   signal.addEventListener("abort", stop, { once: true });
   try {
     for await (const message of messages) {
-      each(message.subject, knownFrom(message.headers, message.seq));
+      const { owner, ...named } = parseObjectSubject(message.subject);
+      each({ key: keyText(named), owner }, knownFrom(message.headers, message.seq));
       if (message.info.pending === 0) break;
     }
   } finally {
