@@ -47,6 +47,8 @@ export interface Publisher {
   forgetVersions(): void;
   /** Objects that the bus shows as existing, as `namespace/name`. */
   names(): string[];
+  /** Whether the bus shows it as existing. */
+  has(name: string): boolean;
   /** How many they are. */
   readonly count: number;
   /** The object vanished while nobody watched: publishes its deletion at this version, with its last known state. */
@@ -246,6 +248,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       ledger.forgetVersions();
     },
     names: () => ledger.homes(),
+    has: (name) => ledger.home(name) !== undefined,
     get count() {
       return ledger.count;
     },

@@ -127,7 +127,6 @@ async function resume(options: WatcherOptions, from: string, patienceMillis: num
 async function list(options: WatcherOptions): Promise<WatcherState> {
   const { client, kind, namespace, publisher, signal, log } = options;
   const listed = new Set<string>();
-  const before = new Set(publisher.names());
   let resourceVersion = "";
   let token: string | undefined;
   do {
@@ -139,10 +138,10 @@ async function list(options: WatcherOptions): Promise<WatcherState> {
       const object = { ...item, apiVersion: apiVersionOf(kind), kind: kind.kind };
       const name = nameOf(object);
       listed.add(name);
-      await publisher.publish(before.has(name) ? "modified" : "added", object, "list");
+      await publisher.publish(publisher.has(name) ? "modified" : "added", object, "list");
     }
   } while (token !== undefined);
-  const vanished = publisher.names().filter((name) => before.has(name) && !listed.has(name));
+  const vanished = publisher.names().filter((name) => !listed.has(name));
   for (const name of vanished) await publisher.vanished(name, resourceVersion);
   await publisher.settled();
   publisher.advance(resourceVersion);

@@ -18,11 +18,15 @@ export interface Footprint {
   readonly heldBytes: number;
 }
 
-/** The kernel and V8 give memory back within seconds; the least of them counts. */
-const sampleMillis = 5000;
-
-/** Measures a replica that was started with {@link inspected}. */
-export async function footprintOf(replica: Replica, signal: AbortSignal): Promise<Footprint> {
+/**
+ * Measures a replica that was started with {@link inspected}. The kernel and V8 give memory back within seconds: the
+ * least of what is seen in `sampleMillis` counts.
+ */
+export async function footprintOf(
+  replica: Replica,
+  sampleMillis: number,
+  signal: AbortSignal,
+): Promise<Footprint> {
   const pids = new Map([[replica.name, pidOf(replica)]]);
   const usage = measure(pids)().get(replica.name);
   const url = replica.log.all.map(inspectorUrl).findLast((found) => found !== undefined);

@@ -32,15 +32,17 @@ const warmUpShare = 0.25;
 const peerShare = 0.1;
 const limits = { bridgeBytes: 200, workerMegabytes: 5 };
 /** Below so many bytes of growth no object can be told from the noise of a process, and of a heap. */
-const noise = { resident: 5e6, held: 1e6 };
-const settleMillis = 300_000;
+const noise = { resident: 5e6, held: 2e6 };
+const settleMillis = 600_000;
+/** How long a process is watched after a collection of garbage. */
+const sample = { full: 5000, least: 1000 };
 /** The Go runtime collects at least every two minutes, and cannot be asked to from outside. */
 const goSample = { full: 125_000, least: 1000 };
 
 export const many: Scenario = {
   number: 12,
   name: "many",
-  title: `100,000 objects of ${objectBytes} bytes of one kind.`,
+  title: `What bridge, worker, bus and a controller with caches need for 100,000 objects of ${objectBytes} bytes of one kind.`,
   fullMinutes: 12,
   run,
 };
@@ -52,17 +54,39 @@ interface Stage {
   readonly bus: Bus;
 }
 
+/** What was measured. */
+interface Found {
+  readonly size: number;
+  /** Deleted before the first figure. */
+  readonly warm: number;
+  readonly createdPerSecond: number;
+  readonly empty: Rest;
+  readonly full: Rest;
+  readonly census: { readonly seconds: number; readonly seen: number };
+  readonly resume: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
+  /** Lists and publishes of the bridge that resumed. */
+  readonly repeated: number;
+  readonly list: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
+  /** Resident memory of the Go operator by the number of objects, in MB. */
+  readonly peer:
+    | { readonly few: number; readonly fewMegabytes: number; readonly megabytes: number }
+    | undefined;
+}
+
 async function run(trial: Trial): Promise<Outcome> {
+  if (trial.peer === "measure") await buildPeer(trial.signal);
+  return outcomeOf(await measureAll(await open(trial)));
+}
+
+async function measureAll(stage: Stage): Promise<Found> {
+  const { trial, kit, bus } = stage;
   const { signal, say } = trial;
   const size = trial.scaled(100_000, 1000);
-  const tenth = Math.round(size * peerShare);
-  if (trial.peer === "measure") await buildPeer(signal);
-  const stage = await open(trial);
-  const { kit, bus } = stage;
-  const bridge = await startBridge(stage, "bridge-1");
+  const few = Math.round(size * peerShare);
+  const warm = Math.round(size * warmUpShare);
+  const bridge = await kit.bridge("bridge-1", quiet);
   const worker = await kit.worker("worker-1", [fixture("onlooker")], quiet);
 
-  const warm = Math.round(size * warmUpShare);
   say(`warming up with ${figure(warm)} objects`);
   await createCrowd(kit.client, { prefix: "warm", first: 1, count: warm, signal });
   await settled(stage, warm);
@@ -71,91 +95,119 @@ async function run(trial: Trial): Promise<Outcome> {
   const empty = await rest(stage, bridge, worker);
 
   say(`creating ${figure(size)} objects`);
-  const begun = performance.now();
-  await createCrowd(kit.client, { prefix: "many", first: 1, count: tenth, signal });
-  let creating = performance.now() - begun;
-  await settled(stage, tenth);
-  const peerOfTenth = await peerMegabytes(stage, "tenth");
-  const resumed = performance.now();
-  await createCrowd(kit.client, { prefix: "many", first: tenth + 1, count: size - tenth, signal });
-  creating += performance.now() - resumed;
-  await settled(stage, size);
-  say("all are there");
+  const create = async (first: number, count: number): Promise<number> => {
+    const begun = performance.now();
+    await createCrowd(kit.client, { prefix: "many", first, count, signal });
+    await settled(stage, first - 1 + count);
+    return (performance.now() - begun) / 1000;
+  };
+  const fewSeconds = await create(1, few);
+  const fewMegabytes = await peerMegabytes(stage, "few");
+  const seconds = fewSeconds + (await create(few + 1, size - few));
+  say("all are there, and looked at");
   const full = await rest(stage, bridge, worker);
 
   const census = await takeCensus(stage, size);
   say(`a new function has seen all of them after ${figure(census.seconds)} s`);
-  const peerOfAll = await peerMegabytes(stage, "all");
-  const goBytes = ((peerOfAll - peerOfTenth) * 1e6) / (size - tenth);
+  const megabytes = await peerMegabytes(stage, "all");
 
   await bridge.stop();
   const resume = await timedBridge(stage, "bridge-2", "leading");
-  const listsOfResume = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
-  const resumedBridge = await footprintOf(resume.bridge, signal);
-  await Promise.all([resume.bridge.stop(), worker.stop()]);
   say(`a bridge that resumes knows all after ${figure(resume.seconds)} s`);
+  const repeated = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
+  const resumeMemory = await footprint(trial, resume.bridge);
+  await Promise.all([resume.bridge.stop(), worker.stop()]);
 
   await deleteStreams(bus);
   const list = await timedBridge(stage, "bridge-3", "listed");
-  const { state } = await bus.jsm.streams.info(streams.objects);
-  const listedBridge = await footprintOf(list.bridge, signal);
   say(`a bridge with an empty bus has listed all after ${figure(list.seconds)} s`);
+  const listMemory = await footprint(trial, list.bridge);
+  const { state } = await bus.jsm.streams.info(streams.objects);
+  return {
+    size,
+    warm,
+    createdPerSecond: size / seconds,
+    empty,
+    full,
+    census,
+    resume: { ...resume, memory: resumeMemory },
+    repeated,
+    list: { ...list, objects: state.messages, memory: listMemory },
+    peer: fewMegabytes && megabytes ? { few, fewMegabytes, megabytes } : undefined,
+  };
+}
 
-  const bridgeGrowth = (full.bridge.collected - empty.bridge.collected) * 1e6;
-  const heldGrowth = full.bridge.heldBytes - empty.bridge.heldBytes;
-  const workerGrowth = full.worker.collected - empty.worker.collected;
-  const peer = (found: string) => (trial.peer === "measure" ? { peer: found } : {});
-  const perObject = `(${figure((noise.resident / size) | 0)} B are the noise of a process)`;
+function outcomeOf({
+  size,
+  warm,
+  empty,
+  full,
+  census,
+  resume,
+  repeated,
+  list,
+  peer,
+  ...found
+}: Found): Outcome {
+  const resident = (full.bridge.collected - empty.bridge.collected) * 1e6;
+  const held = full.bridge.heldBytes - empty.bridge.heldBytes;
+  const worker = full.worker.collected - empty.worker.collected;
+  const peerBytes = peer && ((peer.megabytes - peer.fewMegabytes) * 1e6) / (size - peer.few);
+  const theirs = (text: string | undefined) => (text === undefined ? {} : { peer: text });
+  /** Per object, but not less than what is noise in all of them. */
+  const limit = (noiseBytes: number) => Math.max(limits.bridgeBytes, noiseBytes / size);
   return {
     injected: [
       `${figure(size)} objects of ${objectBytes} bytes, after ${figure(warm)} that were deleted again`,
     ],
     checks: [
       bounded(
-        size * limits.bridgeBytes < noise.resident
-          ? `growth of the bridge per object, resident, garbage collected ${perObject}`
-          : "growth of the bridge per object, resident, garbage collected",
-        bridgeGrowth / size,
+        "growth of the bridge per object, resident, garbage collected",
+        resident / size,
         "<=",
-        Math.max(limits.bridgeBytes, noise.resident / size),
+        limit(noise.resident),
         "B",
-        peer(`${figure(goBytes)} B (the operator, with an informer cache)`),
+        theirs(
+          peerBytes === undefined ? undefined : `${figure(peerBytes)} B (the operator, which holds them all)`,
+        ),
       ),
       bounded(
         "growth of the bridge per object, in V8's heap and array buffers",
-        heldGrowth / size,
+        held / size,
         "<=",
-        Math.max(limits.bridgeBytes, noise.held / size),
+        limit(noise.held),
         "B",
       ),
-      bounded("growth of the worker, garbage collected", workerGrowth, "<=", limits.workerMegabytes, "MB", {
-        ...peer(`${figure(((goBytes * size) / 1e6) | 0)} MB`),
-      }),
+      bounded("growth of the worker, garbage collected", worker, "<=", limits.workerMegabytes, "MB"),
       bounded("objects that a new function has seen", census.seen, "=", size, ""),
-      bounded("objects that a resumed bridge knows", resume.objects, "=", size, ""),
-      bounded("lists and publishes of a resumed bridge", listsOfResume, "=", 0, ""),
-      bounded("objects that a bridge with an empty bus has published", state.messages, "=", size, ""),
+      bounded("objects that a bridge that resumes knows", resume.objects, "=", size, ""),
+      bounded("what it lists and publishes again", repeated, "=", 0, ""),
+      bounded("objects that a bridge with an empty bus has published", list.objects, "=", size, ""),
     ],
     figures: [
-      { what: "created per second", found: figure(size / (creating / 1000)) },
+      { what: "objects created, published and looked at per second", found: figure(found.createdPerSecond) },
       memoryFigure("bridge, no objects", empty.bridge),
       memoryFigure("bridge, all objects", full.bridge),
-      memoryFigure("bridge that has resumed", resumedBridge),
-      memoryFigure("bridge that has listed them all into an empty bus", listedBridge),
+      memoryFigure("bridge that has resumed", resume.memory),
+      memoryFigure("bridge that has listed all into an empty bus", list.memory),
       memoryFigure("worker, no objects", empty.worker),
       memoryFigure("worker, all objects", full.worker),
+      ...(peer
+        ? [
+            {
+              what: `controller, resident, with ${figure(peer.few)} and with ${figure(size)} objects`,
+              found: "workers hold none",
+              peer: `${figure(peer.fewMegabytes)} MB, ${figure(peer.megabytes)} MB`,
+            },
+          ]
+        : []),
       {
-        what: `controller, ${figure(tenth)} and ${figure(size)} objects`,
-        found: "none of ours holds objects",
-        ...peer(`${figure(peerOfTenth)} MB, ${figure(peerOfAll)} MB`),
-      },
-      {
-        what: "NATS, no objects and all objects",
-        found: `${figure(empty.nats)} MB, ${figure(full.nats)} MB resident`,
+        what: "NATS, resident, no objects and all objects",
+        found: `${figure(empty.nats)} MB, ${figure(full.nats)} MB`,
       },
       {
         what: "NATS on disk, no objects and all objects",
-        found: `${figure(empty.disk)} MB, ${figure(full.disk)} MB; ${figure(full.stored / size)} B per object in OBJECTS`,
+        found: `${figure(empty.disk)} MB, ${figure(full.disk)} MB (OBJECTS: ${figure(full.stored / size)} B per object)`,
       },
       { what: "start of a new function until it has seen all", found: `${figure(census.seconds)} s` },
       { what: "start of a bridge that resumes until it knows all", found: `${figure(resume.seconds)} s` },
@@ -183,16 +235,14 @@ async function open(trial: Trial): Promise<Stage> {
 /** Nobody reads a line per object. */
 const quiet = { env: { ...inspected, DENREI_LOG_LEVEL: "info" } };
 
-const startBridge = ({ kit }: Stage, name: string): Promise<Replica> => kit.bridge(name, quiet);
-
 /** Starts a bridge and waits until it says something about Hikawas. */
 async function timedBridge(
-  stage: Stage,
+  { kit }: Stage,
   name: string,
   msg: "leading" | "listed",
 ): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
   const begun = performance.now();
-  const bridge = await startBridge(stage, name);
+  const bridge = await kit.bridge(name, quiet);
   const line = await bridge.log.until(
     (line) => line.includes(`"msg":"${msg}"`) && line.includes(`"kind":"${kindText(Hikawa)}"`),
     settleMillis,
@@ -223,15 +273,27 @@ async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
   );
 }
 
-/** Everybody's memory while nothing happens. */
-async function rest({ trial, kit, bus }: Stage, bridge: Replica, worker: Replica) {
-  const footprints = {
-    bridge: await footprintOf(bridge, trial.signal),
-    worker: await footprintOf(worker, trial.signal),
-  };
+const footprint = (trial: Trial, replica: Replica): Promise<Footprint> =>
+  footprintOf(replica, trial.scaled(sample.full, sample.least), trial.signal);
+
+/** What everybody needs while nothing happens. */
+interface Rest {
+  readonly bridge: Footprint;
+  readonly worker: Footprint;
+  /** Resident memory, in MB. */
+  readonly nats: number;
+  /** In MB. */
+  readonly disk: number;
+  /** Bytes in OBJECTS. */
+  readonly stored: number;
+}
+
+async function rest({ trial, kit, bus }: Stage, bridge: Replica, worker: Replica): Promise<Rest> {
+  const footprints = await Promise.all([bridge, worker].map((replica) => footprint(trial, replica)));
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
-    ...footprints,
+    bridge: footprints[0] as Footprint,
+    worker: footprints[1] as Footprint,
     nats: rssOf(new Map([["nats", pidOf(kit.platform.nats)]])).get("nats") ?? Number.NaN,
     disk: (await diskBytes(join(kit.platform.directory, "nats"))) / 1e6,
     stored: state.bytes,
@@ -254,8 +316,8 @@ async function takeCensus(
 }
 
 /** The Go operator, started when the objects are there: the least of its resident memory while nothing happens. */
-async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number> {
-  if (trial.peer === "omit") return Number.NaN;
+async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number | undefined> {
+  if (trial.peer === "omit") return undefined;
   const ready = Promise.withResolvers<void>();
   const peer = await kit.platform.spawn(
     {
@@ -273,7 +335,7 @@ async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<numb
   trial.say(`watching the memory of the Go operator for ${figure(millis / 1000)} s`);
   const least = await idleRssOf(new Map([["go", pidOf(peer)]]), { millis, signal: trial.signal });
   await peer.stop();
-  return least.get("go") ?? Number.NaN;
+  return least.get("go");
 }
 
 async function deleteStreams({ jsm }: Bus): Promise<void> {
