@@ -85,6 +85,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
   const otherVersions = new Map<number, string>();
   /** Addresses where something was deleted, the oldest first. */
   const tombstones = new Map<number, string>();
+  const sought = new Uint32Array(4);
   let number = new Float64Array(64 * doubles);
   let word = new Uint32Array(number.buffer);
   /** Addresses from 1 up to this were used; those that are free again are linked. */
@@ -131,29 +132,37 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
-  function setOwner(slot: number, owner: string): void {
-    if (owner === "") return;
-    if (!uuidPattern.test(owner)) {
-      otherOwners.set(slot, flat(owner));
-      setFlags(slot, flag.otherOwner);
-      return;
-    }
+  /** How the owner is kept: the flag that says so. The words of a UUID are in `sought` then. */
+  function formOf(owner: string): number {
+    if (owner === "") return 0;
+    if (!uuidPattern.test(owner)) return flag.otherOwner;
     const hex = owner.replaceAll("-", "");
     for (let part = 0; part < 4; part++)
-      word[slot * words + ownerWord + part] = Number.parseInt(hex.slice(part * 8, part * 8 + 8), 16);
-    setFlags(slot, flag.uuid);
+      sought[part] = Number.parseInt(hex.slice(part * 8, part * 8 + 8), 16);
+    return flag.uuid;
+  }
+
+  function belongs(slot: number, form: number, owner: string): boolean {
+    if ((flagsOf(slot) & (flag.uuid | flag.otherOwner)) !== form) return false;
+    if (form === flag.otherOwner) return otherOwners.get(slot) === owner;
+    const at = slot * words + ownerWord;
+    return form === 0 || sought.every((part, index) => word[at + index] === part);
   }
 
   function find({ key, owner }: Place): number {
     let slot = first.get(key) ?? 0;
-    while (slot !== 0 && ownerOf(slot) !== owner) slot = nextOf(slot);
+    if (slot === 0) return 0;
+    const form = formOf(owner);
+    while (slot !== 0 && !belongs(slot, form, owner)) slot = nextOf(slot);
     return slot;
   }
 
   function add({ key, owner }: Place): number {
     const slot = take();
-    setFlags(slot, 0);
-    setOwner(slot, owner);
+    const form = formOf(owner);
+    setFlags(slot, form);
+    if (form === flag.uuid) word.set(sought, slot * words + ownerWord);
+    if (form === flag.otherOwner) otherOwners.set(slot, flat(owner));
     const next = first.get(key);
     setNext(slot, next ?? 0);
     first.set(next === undefined ? flat(key) : key, slot);
