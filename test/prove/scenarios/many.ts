@@ -42,7 +42,9 @@ const goSample = { full: 125_000, least: 1000 };
 export const many: Scenario = {
   number: 12,
   name: "many",
-  title: `What bridge, worker, bus and a controller with caches need for 100,000 objects of ${objectBytes} bytes of one kind.`,
+  title:
+    "What bridge, worker, bus and a controller with caches need for 100,000 Hikawas of 2 KB. " +
+    "All have finished, so that neither side writes. The Go operator is started when they are there.",
   fullMinutes: 12,
   run,
 };
@@ -195,7 +197,7 @@ function outcomeOf({
       ...(peer
         ? [
             {
-              what: `controller, resident, with ${figure(peer.few)} and with ${figure(size)} objects`,
+              what: `controller, resident, the least in two minutes, with ${figure(peer.few)} and with ${figure(size)} objects`,
               found: "workers hold none",
               peer: `${figure(peer.fewMegabytes)} MB, ${figure(peer.megabytes)} MB`,
             },
