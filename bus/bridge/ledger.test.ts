@@ -10,7 +10,7 @@ function plainLedger({ tombstones }: { tombstones: number }): Ledger {
   const homes = new Map<string, string>();
   const text = ({ key, owner }: Place) => JSON.stringify([key, owner]);
   let buried: Place[] = [];
-  let forgotten = 0;
+  let newest = 0;
   let versionless = 0;
   const remove = (place: Place) => {
     known.delete(text(place));
@@ -25,13 +25,13 @@ function plainLedger({ tombstones }: { tombstones: number }): Ledger {
     set(place, what) {
       const old = what.deleted && what.sequence <= versionless;
       known.set(text(place), { ...place, ...what, ...(old && { resourceVersion: "0" }) });
+      newest = Math.max(newest, what.sequence);
       buried = buried.filter((each) => text(each) !== text(place));
       if (!what.deleted) return;
       if (homes.get(place.key) === place.owner) homes.delete(place.key);
       buried.push(place);
       const [oldest] = buried;
       if (oldest === undefined || buried.length <= tombstones) return;
-      forgotten = Math.max(forgotten, known.get(text(oldest))?.sequence ?? 0);
       remove(oldest);
     },
     forget: remove,
@@ -46,7 +46,7 @@ function plainLedger({ tombstones }: { tombstones: number }): Ledger {
       return homes.size;
     },
     forgetVersions() {
-      versionless = forgotten;
+      versionless = newest;
       for (const [at, entry] of known) known.set(at, { ...entry, resourceVersion: "0" });
     },
   };

@@ -38,8 +38,8 @@ export interface Ledger {
   /** How many they are. */
   readonly count: number;
   /**
-   * Every version is 0 from now on, and that of a forgotten deletion will be 0, should the bus tell of it again: it is
-   * not newer than the newest one that was forgotten.
+   * Every version is 0 from now on. So is that of a deletion that is forgotten and that the bus tells of again: its
+   * sequence is not above those that were known now.
    */
   forgetVersions(): void;
 }
@@ -92,8 +92,8 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
   let used = 0;
   let free = 0;
   let count = 0;
-  /** Sequence of the newest deletion that was forgotten; and what it was when the versions were. */
-  let forgotten = 0;
+  /** The highest sequence that was ever known; and what it was when the versions were forgotten. */
+  let newest = 0;
   let versionless = 0;
 
   const flagsOf = (slot: number): number => word[slot * words + flagsWord] ?? 0;
@@ -229,6 +229,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
       const slot = find(place) || add(place);
       setVersion(slot, deleted && sequence <= versionless ? "0" : resourceVersion);
       number[slot * doubles + 1] = sequence;
+      newest = Math.max(newest, sequence);
       tombstones.delete(slot);
       if (!deleted) {
         setFlags(slot, flagsOf(slot) & ~flag.deleted);
@@ -238,10 +239,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
       setFlags(slot, flagsOf(slot) | flag.deleted);
       tombstones.set(slot, flat(place.key));
       if (tombstones.size <= remembered) return;
-      for (const [oldest, key] of tombstones) {
-        forgotten = Math.max(forgotten, knownAt(oldest).sequence);
-        return remove(key, oldest);
-      }
+      for (const [oldest, key] of tombstones) return remove(key, oldest);
     },
     forget(place) {
       const slot = find(place);
@@ -273,7 +271,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
       return count;
     },
     forgetVersions() {
-      versionless = forgotten;
+      versionless = newest;
       otherVersions.clear();
       for (let slot = 1; slot <= used; slot++) {
         number[slot * doubles] = 0;
