@@ -1,8 +1,8 @@
 /** Delayed requests outlive everything: their workers, and the server that keeps them. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { streams } from "../../../bus/subjects.ts";
+import { timersStream } from "../../../bus/subjects.ts";
 import { quantile } from "../../bench/statistics.ts";
-import { type Ground, openGround } from "../ground.ts";
+import { type Ground, openGround, scope } from "../ground.ts";
 import { now, readJournals } from "../journal.ts";
 import { isTimeForOperators, openOperatorGround, startGo, startOurs, wordsAcrossKill } from "../operators.ts";
 import { type DueEffect, dueBucket } from "../replica.ts";
@@ -59,7 +59,7 @@ export const delays: Scenario = {
     const asking = ask(trial, ground, requests, plan);
     asking.catch(() => undefined);
     await until(plan.kill, trial.signal);
-    const { state: waiting } = await ground.bus.jsm.streams.info(streams.timers);
+    const { state: waiting } = await ground.bus.jsm.streams.info(timersStream(scope.fn));
     await Promise.all(everything.map((child) => child.stop("SIGKILL")));
     const killed = Date.now();
     trial.say("everything is dead");

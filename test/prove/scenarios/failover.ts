@@ -1,7 +1,14 @@
 /** A worker dies under load: how long does whom it concerns wait, and does anybody else notice? */
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastValuesOf } from "../../../bus/lastvalues.ts";
-import { consumers, parseKeySubject, streams, work, workStream } from "../../../bus/subjects.ts";
+import {
+  consumers,
+  parseKeySubject,
+  streams,
+  timersStream,
+  work,
+  workStream,
+} from "../../../bus/subjects.ts";
 import { anyOf, type Injected } from "../faults.ts";
 import { type Ground, openGround, scope } from "../ground.ts";
 import { type Begun, now } from "../journal.ts";
@@ -239,7 +246,7 @@ async function leftBehind({ bus }: Ground): Promise<Pick<Kill, "looked" | "ticke
   for (let looks = 0; looks < 20; looks++) {
     const [router, relay] = await Promise.all([
       info(streams.objects, consumers.router(scope)),
-      info(streams.timers, consumers.relay(scope)),
+      info(timersStream(scope.fn), consumers.relay(scope)),
     ]);
     unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);
     await sleep(20);

@@ -9,13 +9,4 @@ import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [
-  queue,
-  delays,
-  cluster,
-  poison,
-  hot,
-  scale,
-  failover,
-  many,
-];
+export const scenarios: readonly Scenario[] = [queue, delays, cluster, poison, hot, scale, failover, many];
