@@ -51,6 +51,8 @@ interface Kill extends Injected {
   readonly tickets: readonly string[];
   /** Events and due requests that were delivered and never answered, and that no later version has replaced. */
   readonly unanswered: number;
+  /** After so many milliseconds the server gives such an event to somebody else. */
+  readonly routeMillis: number;
 }
 
 const millis = (waits: readonly Wait[]): number[] => waits.map((wait) => wait.millis);
@@ -68,7 +70,7 @@ export const failover: Scenario = {
     const replicas = await Promise.all(
       Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
     );
-    const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 40) });
+    const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 20) });
     const pick = anyOf(replicas, trial.next);
     const injected: Kill[] = [];
     // The first changes find everything cold.
@@ -228,7 +230,9 @@ function operatorFigures({ worker, bridge, leader }: Operators): Figure[] {
 }
 
 /** What the bus says, right after the kill, about what was delivered and not answered. */
-async function leftBehind({ bus }: Ground): Promise<Pick<Kill, "looked" | "tickets" | "unanswered">> {
+async function leftBehind({
+  bus,
+}: Ground): Promise<Pick<Kill, "looked" | "tickets" | "unanswered" | "routeMillis">> {
   const readTickets = lastValuesOf(bus, workStream(scope.fn));
   const info = (stream: string, consumer: string) => bus.jsm.consumers.info(stream, consumer);
   const { delivered } = await info(workStream(scope.fn), consumers.worker(scope));
@@ -243,15 +247,17 @@ async function leftBehind({ bus }: Ground): Promise<Pick<Kill, "looked" | "ticke
   const looked = now();
   // The living have some in hand at any moment; what stays is the dead's.
   let unanswered = Number.POSITIVE_INFINITY;
+  let routeMillis = Number.POSITIVE_INFINITY;
   for (let looks = 0; looks < 20; looks++) {
     const [router, relay] = await Promise.all([
       info(streams.objects, consumers.router(scope)),
       info(timersStream(scope.fn), consumers.relay(scope)),
     ]);
     unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);
+    routeMillis = (router.config.ack_wait ?? 0) / 1e6;
     await sleep(20);
   }
-  return { looked, tickets, unanswered };
+  return { looked, tickets, unanswered, routeMillis };
 }
 
 /** Tells the waits around a kill apart. */
@@ -277,9 +283,10 @@ function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
   const unfinished = record.begun.filter(
     (begun) => begun.replica === victim && begun.from < gone && begun.from > from - 1000 && !isEnded(begun),
   );
-  // Which events it was routing nobody can tell, but how many they were: as many of the slowest are its own.
+  // Which events it was routing nobody can tell, but how many they were at most, and how long they waited at least.
+  const wasRouted = ({ at, millis }: Wait): boolean => at <= gone && millis >= kill.routeMillis;
   const rest = after.filter(({ key }) => !its.has(key)).toSorted((a, b) => b.millis - a.millis);
-  const slow = rest.filter(({ millis }) => millis > othersMillis).slice(0, kill.unanswered);
+  const slow = rest.filter(wasRouted).slice(0, kill.unanswered);
   const routed = new Set(slow);
   return {
     calm,
