@@ -2,9 +2,9 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
-import { request as send } from "undici";
+import { type Dispatcher, request as send } from "undici";
 import type { KubeConnection } from "./connection.ts";
-import { ApiError, ApiUnreachableError, type StatusBody } from "./errors.ts";
+import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { apiVersionOf, type Kind } from "./kind.ts";
 import type { KubeObject, Stored } from "./object.ts";
 
@@ -112,28 +112,33 @@ export function resourcePath(kind: Kind, namespace?: string, name?: string, subr
 export function kubeClient(connection: KubeConnection, observe?: CallObserver): KubeClient {
   const host = new URL(connection.server).host;
 
-  async function open(request: ApiRequest, dispatcher: KubeConnection["requests"]) {
+  async function open(request: ApiRequest, role: "requests" | "watches") {
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
     for (let renewed = false; ; renewed = true) {
-      const authorization = await connection.authorization(renewed ? "renew" : "cached");
-      const response = await send(url, {
-        method: request.method,
-        dispatcher,
-        headersTimeout: headersTimeoutMillis,
-        bodyTimeout: dispatcher === connection.watches ? 0 : headersTimeoutMillis,
-        headers: {
-          accept: request.accept ?? "application/json",
-          ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
-          ...(authorization !== undefined && { authorization }),
-          ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
-        },
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        ...(request.signal && { signal: request.signal }),
-      }).catch((error: unknown) => {
+      const way = await connection.way(role);
+      let response: Dispatcher.ResponseData;
+      try {
+        response = await send(url, {
+          method: request.method,
+          dispatcher: way.dispatcher,
+          headersTimeout: headersTimeoutMillis,
+          bodyTimeout: role === "watches" ? 0 : headersTimeoutMillis,
+          headers: {
+            ...way.headers,
+            accept: request.accept ?? "application/json",
+            ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
+            ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+          },
+          body: request.body === undefined ? null : JSON.stringify(request.body),
+          ...(request.signal && { signal: request.signal }),
+        });
+      } catch (error) {
+        // A handshake that failed has sent nothing.
+        if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
         throw unreachable(error, request, connection.server);
-      });
+      }
       observe?.({ method: request.method, path: request.path, status: response.statusCode, host });
-      if (response.statusCode !== 401 || renewed || authorization === undefined) return response;
+      if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
       await response.body.dump();
     }
   }
@@ -153,7 +158,7 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
     connection,
     async request<R>(request: ApiRequest): Promise<R> {
       for (let retry = 0; ; retry++) {
-        const response = await open(request, connection.requests);
+        const response = await open(request, "requests");
         if (response.statusCode >= 300) {
           const error = await refuse(request, response);
           if (error.status !== 429 || retry >= maxThrottledRetries) throw error;
@@ -170,7 +175,7 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
     },
     async watch(options) {
       const request: ApiRequest = { ...options, method: "GET", query: { ...options.query, watch: 1 } };
-      const response = await open(request, connection.watches);
+      const response = await open(request, "watches");
       if (response.statusCode !== 200) throw await refuse(request, response);
       return watchEvents(response.body, request.path);
     },

@@ -1,115 +1,138 @@
 /**
- * The way to the API server: which one, as whom, over which pooled connections.
- *
- * `@kubernetes/client-node` reads every form of kubeconfig and refreshes its credentials; requests go to undici
- * directly, because the library as it comes builds a dispatcher, and so a TLS handshake, for every call.
+ * The way to the API server: which one, as whom, over which pooled connections. Requests go to undici directly:
+ * `@kubernetes/client-node` builds a dispatcher, and so a TLS handshake, for every call.
  */
-import { existsSync } from "node:fs";
-import { KubeConfig } from "@kubernetes/client-node";
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
+import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
+
+export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 
 /** An authenticated way to one API server. */
 export interface KubeConnection {
   /** `https://host:port`, and a path prefix if there is one. */
   readonly server: string;
+  /** Name of the kubeconfig's context. */
+  readonly context: string;
   /** The namespace of the kubeconfig's context. */
   readonly namespace: string;
-  /** Connections for requests: few and kept. */
+  /** Connections for requests: few and kept. Replaced when the certificates are. */
   readonly requests: Dispatcher;
-  /** Connections for watches, which each hold one for minutes. */
+  /** Connections for watches, which each hold one for minutes. Replaced when the certificates are. */
   readonly watches: Dispatcher;
-  /** The `authorization` header, if the user has one. `renew` asks for a fresh one after a 401. */
-  authorization(freshness: "cached" | "renew"): Promise<string | undefined>;
+  /** The headers that say who we are: those of the last half minute. */
+  headers(): Promise<Readonly<Record<string, string>>>;
+  /**
+   * The server has refused what {@link KubeConnection.headers} and the pools were: reads the configuration anew. True when
+   * it is worth asking again, because something is different now or a plugin was asked.
+   */
+  renew(refused: Way): Promise<boolean>;
+  /** What a request is sent with now; hand it to {@link KubeConnection.renew}. */
+  way(role: "requests" | "watches"): Promise<Way>;
   close(): Promise<void>;
 }
 
-/** The kubeconfig names no usable server. */
-export class KubeconfigError extends Error {
-  override readonly name = "KubeconfigError";
+/** One state of the credentials. */
+export interface Way {
+  readonly dispatcher: Dispatcher;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the configuration comes from. */
-export interface KubeconfigSource {
-  /** Path of a kubeconfig. Default: KUBECONFIG, then `~/.kube/config`, then the pod's service account. */
-  readonly path?: string | undefined;
-  /** Context to use instead of the current one. */
-  readonly context?: string | undefined;
-}
-
-/** How long credentials of exec plugins and token files are used before they are asked for again. */
+/** How long credentials are used before their source is looked at again. */
 const credentialsMillis = 30_000;
+/** A server that refuses everybody must not make us ask a plugin for each of its refusals. */
+const renewEveryMillis = 1000;
+const closeOldAfterMillis = 1000;
 const maxConnections = 16;
 
-/** Reads a kubeconfig. Throws {@link KubeconfigError} with what was looked for. */
-export function loadKubeconfig(source: KubeconfigSource = {}): KubeConfig {
-  const config = new KubeConfig();
-  const { path } = source;
-  if (path !== undefined && !existsSync(path)) {
-    throw new KubeconfigError(
-      `expected a kubeconfig at ${path}, found no file. Set --kubeconfig or KUBECONFIG.`,
-    );
+/** Opens pooled connections to the current cluster of a kubeconfig. Throws what {@link Kubeconfig.read} does. */
+export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnection> {
+  let access = await kubeconfig.read("cached");
+  let pools = openPools(access);
+  let read = performance.now();
+  let renewed = Number.NEGATIVE_INFINITY;
+  let reading: Promise<boolean> | undefined;
+
+  /** True when something is different. What can not be read any more is as it was: it may just be being written. */
+  async function reread(freshness: "cached" | "renew"): Promise<boolean> {
+    const next = await kubeconfig.read(freshness).catch(() => access);
+    read = performance.now();
+    const old = { access, pools };
+    access = next;
+    if (poolText(next) !== poolText(old.access)) {
+      pools = openPools(next);
+      // What is under way ends where it began, and so does what is about to be sent.
+      setTimeout(() => {
+        for (const pool of [old.pools.requests, old.pools.watches]) void pool.close().catch(() => undefined);
+      }, closeOldAfterMillis).unref();
+    }
+    return pools !== old.pools || headersText(next.headers) !== headersText(old.access.headers);
   }
-  try {
-    if (path === undefined) config.loadFromDefault();
-    else config.loadFromFile(path);
-    if (source.context !== undefined) config.setCurrentContext(source.context);
-  } catch (error) {
-    throw new KubeconfigError(`the kubeconfig ${path ?? ""} can not be read: ${(error as Error).message}`, {
-      cause: error,
+
+  const once = (freshness: "cached" | "renew"): Promise<boolean> => {
+    reading ??= reread(freshness).finally(() => {
+      reading = undefined;
     });
-  }
-  // Without any configuration the library falls back to http://localhost:8080, which nobody means.
-  const cluster = config.getCurrentCluster();
-  if (cluster === null || cluster.server === "http://localhost:8080") {
-    throw new KubeconfigError(
-      `expected a kubeconfig with a current context, found ${cluster === null ? `none (context "${config.getCurrentContext()}")` : "no configuration at all"}. ` +
-        "Set KUBECONFIG or --kubeconfig, or run inside a pod; `denrei up` starts a local control plane.",
-    );
-  }
-  return config;
+    return reading;
+  };
+
+  const headers = async () => {
+    if (performance.now() - read > credentialsMillis) await once("cached");
+    return access.headers;
+  };
+  return {
+    server: access.server,
+    context: access.context,
+    namespace: access.namespace,
+    get requests() {
+      return pools.requests;
+    },
+    get watches() {
+      return pools.watches;
+    },
+    headers,
+    async way(role) {
+      const now = await headers();
+      return { dispatcher: pools[role], headers: now };
+    },
+    async renew(refused) {
+      const current = () =>
+        (pools.requests === refused.dispatcher || pools.watches === refused.dispatcher) &&
+        headersText(access.headers) === headersText(refused.headers);
+      if (!current()) return true;
+      if (performance.now() - renewed >= renewEveryMillis || reading !== undefined) {
+        renewed = performance.now();
+        await once("renew");
+      }
+      return !current();
+    },
+    async close() {
+      await Promise.all([pools.requests.destroy(), pools.watches.destroy()]);
+    },
+  };
 }
 
-/** Opens pooled connections to the current cluster of a kubeconfig. */
-export async function openConnection(config: KubeConfig): Promise<KubeConnection> {
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new KubeconfigError("the kubeconfig has no current cluster");
-  const options: Parameters<KubeConfig["applyToHTTPSOptions"]>[0] = {};
-  await config.applyToHTTPSOptions(options);
-  const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options as Record<string, never>;
-  const tls = defined({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername });
-  const way = config.createDispatcherOptions(cluster, tls);
+function openPools({ proxy, tls }: Access): { readonly requests: Dispatcher; readonly watches: Dispatcher } {
+  if (proxy?.startsWith("socks")) {
+    throw new KubeconfigError("SOCKS proxies are not supported: use an http:// or https:// proxy-url");
+  }
   const pool = (limits: { connections?: number }): Dispatcher => {
     // HTTP/1.1: on small JSON calls it costs both sides a little less than HTTP/2 streams do.
     const common = { ...limits, allowH2: false, keepAliveTimeout: 60_000 };
-    if (way.type === "proxy") return new ProxyAgent({ ...common, uri: way.uri, requestTls: tls });
-    if (way.type === "socks") {
-      throw new KubeconfigError("SOCKS proxies are not supported: use an http:// or https:// proxy-url");
-    }
-    return new Agent({ ...common, connect: { ...tls, timeout: 10_000 } });
+    return proxy === undefined
+      ? new Agent({ ...common, connect: { ...tls, timeout: 10_000 } })
+      : new ProxyAgent({ ...common, uri: proxy, requestTls: tls });
   };
-  const requests = pool({ connections: maxConnections });
-  const watches = pool({});
-  let known: { header: string | undefined; until: number } | undefined;
-  return {
-    server: cluster.server.replace(/\/$/, ""),
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? "default",
-    requests,
-    watches,
-    async authorization(freshness) {
-      if (known === undefined || freshness === "renew" || performance.now() > known.until) {
-        const fresh: Parameters<KubeConfig["applyToHTTPSOptions"]>[0] = {};
-        await config.applyToHTTPSOptions(fresh);
-        const { headers, auth } = fresh as { headers?: Record<string, string>; auth?: string };
-        const basic = auth && `Basic ${Buffer.from(auth).toString("base64")}`;
-        known = { header: headers?.Authorization ?? basic, until: performance.now() + credentialsMillis };
-      }
-      return known.header;
-    },
-    async close() {
-      await Promise.all([requests.destroy(), watches.destroy()]);
-    },
-  };
+  return { requests: pool({ connections: maxConnections }), watches: pool({}) };
 }
 
-const defined = <T extends object>(object: T): T =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+/** What pools are made of. */
+const poolText = ({ proxy, tls }: Access): string =>
+  JSON.stringify([
+    proxy,
+    ...Object.entries(tls).map(([name, value]) => [
+      name,
+      Buffer.isBuffer(value) ? value.toString("base64") : value,
+    ]),
+  ]);
+
+const headersText = (headers: Readonly<Record<string, string>>): string => JSON.stringify(headers);

@@ -40,6 +40,11 @@ export class ApiUnreachableError extends Error {
   override readonly name = "ApiUnreachableError";
 }
 
+/** Whoever gives the credentials does not: a plugin failed, or an identity provider. */
+export class CredentialsError extends Error {
+  override readonly name = "CredentialsError";
+}
+
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
@@ -59,3 +64,9 @@ export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 
 /** 422 or 400: the API server refuses the object as it is, and will refuse it again. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422) || hasStatus(error, 400);
+
+/** No TLS: one side does not trust the other's certificate. Node's and OpenSSL's codes. */
+export const isDistrust = (error: unknown): boolean =>
+  /CERT|SIGNATURE|ALTNAME|ISSUER|SSL_ALERT|TLSV1_ALERT|_ALERT_/.test(
+    (error as NodeJS.ErrnoException).code ?? "",
+  );

@@ -1,14 +1,7 @@
 /** The first contact with a cluster: either it works, or whoever started the process learns why not. */
-import { delimiter } from "node:path";
 import { type CallObserver, type KubeClient, kubeClient } from "../kube/client.ts";
-import {
-  type KubeConnection,
-  KubeconfigError,
-  type KubeconfigSource,
-  loadKubeconfig,
-  openConnection,
-} from "../kube/connection.ts";
-import { ApiError, ApiUnreachableError } from "../kube/errors.ts";
+import { type KubeconfigSource, loadKubeconfig, openConnection } from "../kube/connection.ts";
+import { ApiError, ApiUnreachableError, isDistrust } from "../kube/errors.ts";
 
 /** How long the API server may take for its first answer, in milliseconds. */
 const firstAnswerMillis = 15_000;
@@ -16,24 +9,10 @@ const firstAnswerMillis = 15_000;
 /**
  * Connects and asks for the server's version. Throws `KubeconfigError` when there is no usable configuration,
  * `ApiUnreachableError` when nobody that the configuration trusts answers, and `ApiError` when the server does not
- * know the user. What the user may do is not asked: that shows where it is done.
+ * know the user, `CredentialsError` when a plugin gives none. What the user may do is not asked: that shows where it is done.
  */
-export async function connectCluster(
-  { path, context }: KubeconfigSource,
-  observe?: CallObserver,
-): Promise<KubeClient> {
-  const config = loadKubeconfig({ path: path ?? onlyFile(process.env.KUBECONFIG), context });
-  const name = config.getCurrentContext();
-  let connection: KubeConnection;
-  try {
-    connection = await openConnection(config);
-  } catch (error) {
-    if (error instanceof KubeconfigError) throw error;
-    throw new KubeconfigError(
-      `expected the kubeconfig's context "${name}" to be usable, but ${(error as Error).message}.`,
-      { cause: error },
-    );
-  }
+export async function connectCluster(source: KubeconfigSource, observe?: CallObserver): Promise<KubeClient> {
+  const connection = await openConnection(loadKubeconfig(source));
   const client = kubeClient(connection, observe);
   try {
     await client.request({ method: "GET", path: "/version", signal: AbortSignal.timeout(firstAnswerMillis) });
@@ -42,16 +21,12 @@ export async function connectCluster(
     await connection.close();
     if (error instanceof ApiError) throw error;
     throw new ApiUnreachableError(
-      `expected a Kubernetes API server at ${connection.server} (context "${name}"), but ${reason(error)}`,
+      `expected a Kubernetes API server at ${connection.server} (context "${connection.context}"), but ${reason(error)}`,
       { cause: error },
     );
   }
   return client;
 }
-
-/** A single file is named when something is wrong with it; of several, the library merges what there is. */
-const onlyFile = (files: string | undefined): string | undefined =>
-  files && !files.includes(delimiter) ? files : undefined;
 
 /** What went wrong, and what to do about it. */
 function reason(error: unknown): string {
@@ -59,7 +34,13 @@ function reason(error: unknown): string {
     return `it did not answer within ${firstAnswerMillis / 1000} s. Is it the right address, and is there a firewall?`;
   }
   const { code, message } = (((error as Error).cause as Error | undefined) ?? error) as NodeJS.ErrnoException;
-  if (/CERT|SIGNATURE|ALTNAME|ISSUER/.test(code ?? "")) {
+  if (code === "CERT_HAS_EXPIRED") {
+    return "its certificate has expired (CERT_HAS_EXPIRED). Renew the API server's certificate, or set this machine's clock.";
+  }
+  if (code?.includes("ALERT")) {
+    return `it refuses our certificate (${message}). Renew the client certificate of the kubeconfig's user.`;
+  }
+  if (isDistrust({ code })) {
     return (
       `its certificate is not trusted (${code}). ` +
       "certificate-authority-data of the kubeconfig's cluster must be of the authority that signed it, " +

@@ -2,7 +2,7 @@
 import { BusUnreachableError } from "../../bus/connect.ts";
 import { BusPermissionError } from "../../bus/denied.ts";
 import { KubeconfigError } from "../../bus/kube/connection.ts";
-import { ApiError, ApiUnreachableError } from "../../bus/kube/errors.ts";
+import { ApiError, ApiUnreachableError, CredentialsError } from "../../bus/kube/errors.ts";
 import { ProbeAddressError } from "../../bus/process/http.ts";
 import { TopologyError } from "../../bus/topology.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
@@ -18,6 +18,7 @@ export const selfExplaining = [
   BusUnreachableError,
   ChecksumMismatchError,
   ChildStartError,
+  CredentialsError,
   KubeconfigError,
   ProbeAddressError,
   TopologyError,

@@ -1,0 +1,275 @@
+/**
+ * Where the API server is and as whom it is called, as the files say it at the moment.
+ *
+ * Certificates and tokens in files, and a pod's service account, are read here, each time anew: they are replaced while
+ * processes run. Everything else (plugins, providers, proxies, several files at once) is left to `@kubernetes/client-node`,
+ * which is loaded for it alone: it brings a class for every kind of Kubernetes, 70 MB and a fifth of a second.
+ */
+import { accessSync, existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { CredentialsError } from "./errors.ts";
+
+/** Where the configuration comes from. */
+export interface KubeconfigSource {
+  /** Path of a kubeconfig. Default: KUBECONFIG, then `~/.kube/config`, then the pod's service account. */
+  readonly path?: string | undefined;
+  /** Context to use instead of the current one. */
+  readonly context?: string | undefined;
+}
+
+/** What Node's TLS needs to know. */
+export type TlsOptions = Readonly<
+  Partial<{
+    ca: Buffer | string;
+    cert: Buffer | string;
+    key: Buffer | string;
+    pfx: Buffer | string;
+    passphrase: string;
+    rejectUnauthorized: boolean;
+    servername: string;
+  }>
+>;
+
+/** One server and one user. */
+export interface Access {
+  /** `https://host:port`, and a path prefix if there is one. */
+  readonly server: string;
+  readonly context: string;
+  readonly namespace: string;
+  readonly proxy?: string | undefined;
+  readonly tls: TlsOptions;
+  /** `authorization` and the like. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A kubeconfig, to be read as often as it may have changed. */
+export interface Kubeconfig {
+  /**
+   * What it says now. Credentials that a plugin keeps are asked for again with `renew`. Throws {@link KubeconfigError} and
+   * {@link CredentialsError}.
+   */
+  read(freshness: "cached" | "renew"): Promise<Access>;
+}
+
+/** The kubeconfig names no usable server. */
+export class KubeconfigError extends Error {
+  override readonly name = "KubeconfigError";
+}
+
+const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Finds the kubeconfig; nothing is read yet. */
+export function loadKubeconfig(source: KubeconfigSource = {}): Kubeconfig {
+  const path = source.path ?? onlyFile();
+  const complete = completeReader(source, path);
+  return {
+    async read(freshness) {
+      if (path !== undefined && !existsSync(path)) {
+        throw new KubeconfigError(
+          `expected a kubeconfig at ${path}, found no file. Set --kubeconfig or KUBECONFIG.`,
+        );
+      }
+      const plain = path === undefined ? await readServiceAccount() : await readPlain(path, source.context);
+      return plain ?? complete(freshness);
+    },
+  };
+}
+
+/** The file that is meant, if it is one alone; of several the library merges what there is. */
+function onlyFile(): string | undefined {
+  const { KUBECONFIG, HOME } = process.env;
+  if (KUBECONFIG) return KUBECONFIG.includes(delimiter) ? undefined : KUBECONFIG;
+  const usual = join(HOME ?? "", ".kube", "config");
+  return HOME && process.platform !== "win32" && canRead(usual) ? usual : undefined;
+}
+
+function canRead(path: string): boolean {
+  try {
+    accessSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Strict: what has a field that is not here is not plain. */
+const plainCluster = z.strictObject({
+  server: z.string().regex(/^https:/),
+  "certificate-authority": z.string().min(1).optional(),
+  "certificate-authority-data": z.string().min(1).optional(),
+  "insecure-skip-tls-verify": z.boolean().optional(),
+  "tls-server-name": z.string().min(1).optional(),
+  extensions: z.unknown().optional(),
+});
+const plainUser = z.strictObject({
+  "client-certificate": z.string().min(1).optional(),
+  "client-certificate-data": z.string().min(1).optional(),
+  "client-key": z.string().min(1).optional(),
+  "client-key-data": z.string().min(1).optional(),
+  token: z.string().min(1).optional(),
+  tokenFile: z.string().min(1).optional(),
+});
+const named = <T extends z.ZodType>(field: string, type: T) =>
+  z.array(z.object({ name: z.string(), [field]: type } as { name: z.ZodString } & Record<string, T>));
+const anything = z.unknown();
+const plainConfig = z.object({
+  "current-context": z.string().optional(),
+  contexts: named(
+    "context",
+    z.object({ cluster: z.string(), user: z.string(), namespace: z.string().optional() }),
+  ),
+  clusters: named("cluster", anything),
+  users: named("user", anything),
+});
+
+/** The access that a file of certificates and tokens gives; undefined if it is not as plain as that. */
+async function readPlain(path: string, wanted: string | undefined): Promise<Access | undefined> {
+  let found: unknown;
+  try {
+    found = parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  const config = plainConfig.safeParse(found).data;
+  const context = wanted ?? config?.["current-context"];
+  const names = config?.contexts.find(({ name }) => name === context)?.context;
+  if (config === undefined || context === undefined || names === undefined) return undefined;
+  const cluster = plainCluster.safeParse(
+    config.clusters.find(({ name }) => name === names.cluster)?.cluster,
+  ).data;
+  const user = plainUser.safeParse(config.users.find(({ name }) => name === names.user)?.user ?? {}).data;
+  if (cluster === undefined || user === undefined) return undefined;
+  const read = async (file: string | undefined, data: string | undefined): Promise<Buffer | undefined> =>
+    file !== undefined
+      ? await readReferred(resolve(dirname(path), file), context)
+      : data === undefined
+        ? undefined
+        : Buffer.from(data, "base64");
+  const [ca, cert, key, tokenOfFile] = await Promise.all([
+    read(cluster["certificate-authority"], cluster["certificate-authority-data"]),
+    read(user["client-certificate"], user["client-certificate-data"]),
+    read(user["client-key"], user["client-key-data"]),
+    read(user.tokenFile, undefined),
+  ]);
+  const token = tokenOfFile?.toString("utf8").trim() ?? user.token;
+  return {
+    server: cluster.server.replace(/\/$/, ""),
+    context,
+    namespace: names.namespace ?? "default",
+    tls: defined({
+      ca,
+      cert,
+      key,
+      servername: cluster["tls-server-name"],
+      rejectUnauthorized: cluster["insecure-skip-tls-verify"] ? false : undefined,
+    }),
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  };
+}
+
+/** A file that a kubeconfig names. */
+async function readReferred(path: string, context: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new KubeconfigError(
+      `expected the kubeconfig's context "${context}" to be usable, but ${(error as Error).message}.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The access of a pod, as client-go's `rest.InClusterConfig` has it; undefined outside of one. */
+async function readServiceAccount(): Promise<Access | undefined> {
+  const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (KUBECONFIG || host === "" || !port || !canRead(join(serviceAccount, "token"))) return undefined;
+  const read = (name: string) => readReferred(join(serviceAccount, name), "the pod's service account");
+  const [ca, token, namespace] = await Promise.all([
+    read("ca.crt"),
+    read("token"),
+    read("namespace").catch(() => "default"),
+  ]);
+  return {
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    context: "the pod's service account",
+    namespace: namespace.toString().trim(),
+    tls: { ca },
+    headers: { authorization: `Bearer ${token.toString("utf8").trim()}` },
+  };
+}
+
+/** Reads what is not plain with the library, which keeps what plugins have told it until it is to be renewed. */
+function completeReader(
+  source: KubeconfigSource,
+  path: string | undefined,
+): (freshness: "cached" | "renew") => Promise<Access> {
+  let kept: InstanceType<typeof import("@kubernetes/client-node").KubeConfig> | undefined;
+
+  async function load() {
+    const { KubeConfig } = await import("@kubernetes/client-node");
+    const config = new KubeConfig();
+    try {
+      if (path === undefined) config.loadFromDefault();
+      else config.loadFromFile(path);
+    } catch (error) {
+      throw unreadable(path ?? "", error);
+    }
+    if (source.context !== undefined) config.setCurrentContext(source.context);
+    return config;
+  }
+
+  return async (freshness) => {
+    if (kept === undefined || freshness === "renew") kept = await load();
+    const config = kept;
+    const context = config.getCurrentContext();
+    const cluster = config.getCurrentCluster();
+    // Without any configuration the library falls back to http://localhost:8080, which nobody means.
+    if (cluster === null || cluster.server === "http://localhost:8080") {
+      throw new KubeconfigError(
+        `expected a kubeconfig with a current context, found ${cluster === null ? `none (context "${context}")` : "no configuration at all"}. ` +
+          "Set KUBECONFIG or --kubeconfig, or run inside a pod; `denrei up` starts a local control plane.",
+      );
+    }
+    const options: Parameters<typeof config.applyToHTTPSOptions>[0] = {};
+    try {
+      await config.applyToHTTPSOptions(options);
+    } catch (error) {
+      throw unusable(context, error as Error);
+    }
+    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options as TlsOptions;
+    const { headers = {}, auth } = options as { headers?: Record<string, string>; auth?: string };
+    return {
+      server: cluster.server.replace(/\/$/, ""),
+      context,
+      namespace: config.getContextObject(context)?.namespace ?? "default",
+      proxy: cluster.proxyUrl,
+      tls: defined({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }),
+      headers: {
+        ...(auth !== undefined && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
+        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+      },
+    };
+  };
+}
+
+const unreadable = (path: string, error: unknown): KubeconfigError =>
+  new KubeconfigError(`the kubeconfig ${path} can not be read: ${(error as Error).message}`, {
+    cause: error,
+  });
+
+/** A plugin or a file that is not there stays away; a plugin that fails asks somebody else, who may answer later. */
+function unusable(context: string, error: Error): Error {
+  const text = `expected the kubeconfig's context "${context}" to be usable, but ${error.message}.`;
+  const missing = /ENOENT|EACCES|HTTP protocol is not allowed|Unsupported proxy/.test(error.message);
+  return missing
+    ? new KubeconfigError(text, { cause: error })
+    : new CredentialsError(`${text} Look at what gives the credentials: a plugin, or an identity provider.`, {
+        cause: error,
+      });
+}
+
+const defined = (tls: { readonly [K in keyof TlsOptions]: TlsOptions[K] | undefined }): TlsOptions =>
+  Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)) as TlsOptions;
