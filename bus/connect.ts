@@ -16,6 +16,7 @@ import { commonName, type Identity, identityOf } from "./identity.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
 import { type busSettings, ConfigError, type Settings } from "./process/config.ts";
 import { redacted } from "./redact.ts";
+import { openStuck, type Stuck } from "./stuck.ts";
 
 /** A connection and its JetStream clients. */
 export interface Bus {
@@ -25,6 +26,7 @@ export interface Bus {
   readonly kvm: Kvm;
   readonly inbox: Inbox;
   readonly identity: Identity;
+  readonly stuck: Stuck;
 }
 
 /** How to reach the bus. */
@@ -96,7 +98,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
   try {
     const jsm = await jetstreamManager(nc);
     const js = jetstream(nc);
-    return { nc, js, jsm, kvm: new Kvm(js), inbox: openInbox(nc, identity), identity };
+    return { nc, js, jsm, kvm: new Kvm(js), inbox: openInbox(nc, identity), identity, stuck: openStuck() };
   } catch (error) {
     await nc.close();
     const denied = withUser(identity.user, error);

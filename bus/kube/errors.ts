@@ -65,6 +65,12 @@ export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 /** 422 or 400: the API server refuses the object as it is, and will refuse it again. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422) || hasStatus(error, 400);
 
+/** The API server does not answer, not to us, or not now: 401, 429, 502, 503, 504, or no answer at all. */
+export const isAbsence = (error: unknown): boolean =>
+  error instanceof ApiUnreachableError ||
+  error instanceof CredentialsError ||
+  [401, 429, 502, 503, 504].some((status) => hasStatus(error, status));
+
 /** No TLS: one side does not trust the other's certificate. Node's and OpenSSL's codes. */
 export const isDistrust = (error: unknown): boolean =>
   /CERT|SIGNATURE|ALTNAME|ISSUER|SSL_ALERT|TLSV1_ALERT|_ALERT_/.test(

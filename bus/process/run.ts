@@ -2,12 +2,14 @@
 import { type Logger, pino } from "pino";
 import { Counter, collectDefaultMetrics, Registry } from "prom-client";
 import { type Bus, busAddress, connectBus } from "../connect.ts";
-import type { KubeClient } from "../kube/client.ts";
+import type { CallObserver, KubeClient } from "../kube/client.ts";
+import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { redacted } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
 import { connectCluster } from "./cluster.ts";
 import type { ProcessSettings } from "./config.ts";
 import { startProbes } from "./http.ts";
+import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
@@ -37,9 +39,10 @@ export const busOptionsOf = (settings: ProcessSettings): BusOptions => ({
 const stopMillis = 9500;
 
 /**
- * Connects, starts, serves probes, and runs until a signal asks it to end: in order at the first one, at once at a
- * second one or while it is still starting. Throws what can not be reached at the start; afterwards lost connections
- * are retried for ever and show in `/readyz`.
+ * Serves probes, connects, starts, and runs until a signal asks it to end: in order at the first one, at once at a
+ * second one or while it is still starting. What can not be reached at the start is waited for, and `/readyz` says what it
+ * is (`reach.ts` tells what is waited for); it throws what waiting does not help against. Afterwards lost connections are
+ * retried for ever and show in `/readyz`, too.
  */
 export async function runProcess(
   name: string,
@@ -56,8 +59,6 @@ export async function runProcess(
     // The line before a crash is the one that is looked for.
     pino.destination({ dest: 1, sync: true }),
   );
-  // A blocked event loop sends no sign of life either: by then its objects are in other hands.
-  const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
   let running: Running | undefined;
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     onStopSignals({
@@ -74,31 +75,53 @@ export async function runProcess(
     process.exit(1);
   });
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const calls = new Counter({
-    name: "rest_client_requests_total",
-    help: "Calls to the API server by code, method and host.",
-    labelNames: ["code", "method", "host"] as const,
-    registers: [registry],
-  });
-  const client = await connectCluster(
-    { path: settings.kubeconfig, context: settings.context },
-    ({ status, method, host }) => calls.inc({ code: status, method, host }),
-  );
-  const bus = await connectBus(busAddress(settings, `denrei-${name}`));
+  const troubles = new Map<string, string>();
+  let bus: Bus | undefined;
   let connected = true;
-  void watchConnection(bus, log, (is) => {
-    connected = is;
-  });
   const probes = await startProbes({
     address: settings.httpAddress,
     registry,
-    notReady: () =>
-      running === undefined ? "starting" : !connected ? "the bus is not reachable" : running.notReady?.(),
+    notReady() {
+      if (troubles.size > 0) return [...troubles.values()].join("\n");
+      if (running === undefined) return "starting";
+      return connected ? (bus?.stuck.reason() ?? running.notReady?.()) : "the bus is not reachable";
+    },
   });
-  const { connection } = client;
-  log.info({ probes: probes.url, bus: redacted(settings.natsUrl), apiServer: connection.server }, "starting");
-  running = await start({ bus, client, log, registry });
+  log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
+  const failed = new AbortController();
+  const waitFor = <T>(trouble: string, attempt: () => Promise<T>): Promise<T> =>
+    reach({
+      trouble,
+      attempt,
+      log,
+      signal: failed.signal,
+      onTrouble(reason) {
+        if (reason === undefined) troubles.delete(trouble);
+        else troubles.set(trouble, reason);
+      },
+    });
+  const observe = countCalls(registry);
+  let client: KubeClient;
+  try {
+    const opening = [
+      waitFor("the API server is not reachable", () => connectCluster(kubeconfigOf(settings), observe)),
+      waitFor("the bus is not reachable", () => connectBus(busAddress(settings, `denrei-${name}`))),
+    ] as const;
+    [client, bus] = await Promise.all(opening);
+    void watchConnection(bus, log, (is) => {
+      connected = is;
+    });
+    log.info({ apiServer: client.connection.server }, "connected");
+    const context = { bus, client, log, registry };
+    running = await waitFor("not started", () => start(context));
+  } catch (error) {
+    failed.abort(error);
+    await probes.close();
+    throw error;
+  }
+  // A blocked event loop sends no sign of life either: by then its objects are in other hands.
+  const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
+  collectDefaultMetrics({ register: registry });
   const signal = await signalled;
   log.info({ signal }, "stopping");
   const late = setTimeout(() => {
@@ -108,11 +131,27 @@ export async function runProcess(
   await running.stop();
   await probes.close();
   await bus.nc.drain().catch(() => undefined);
-  await connection.close();
+  await client.connection.close();
   clearTimeout(late);
   unwatch();
   log.info("stopped");
   process.exitCode = stoppedBy(signal);
+}
+
+const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSource => ({
+  path: kubeconfig,
+  context,
+});
+
+/** Counts calls to the API server as client-go does. */
+function countCalls(registry: Registry): CallObserver {
+  const calls = new Counter({
+    name: "rest_client_requests_total",
+    help: "Calls to the API server by code, method and host.",
+    labelNames: ["code", "method", "host"] as const,
+    registers: [registry],
+  });
+  return ({ status, method, host }) => calls.inc({ code: status, method, host });
 }
 
 /** A supervisor that asks for an orderly end and gets it sees success; Ctrl-C ends a command before it was done. */

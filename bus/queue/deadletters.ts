@@ -60,7 +60,7 @@ const crashTtl = "1h";
 const emptyTtl = "1s";
 
 /** Opens the dead letters of a function. */
-export function deadLetters(bus: Pick<Bus, "inbox" | "jsm">, scope: QueueScope): DeadLetters {
+export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): DeadLetters {
   const lastValues = lastValuesOf(bus, streams.deadLetters);
 
   /** The last message on a subject, unless it only says that there is none any more. */

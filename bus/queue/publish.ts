@@ -64,24 +64,28 @@ function headersOf({
  * (also because this user may not: `BusPermissionError`), when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
  */
 export async function publishUntilAnswered(
-  { inbox }: Pick<Bus, "inbox">,
+  { inbox, stuck }: Pick<Bus, "inbox" | "stuck">,
   subject: string,
   data: string,
   options: PublishOptions = {},
 ): Promise<number> {
   const { signal, observe } = options;
   const headers = headersOf(options);
-  for (let tries = 1; ; tries++) {
-    signal?.throwIfAborted();
-    try {
-      return sequenceIn(await inbox.request(subject, data, { headers }));
-    } catch (error) {
-      if (isSubjectTaken(error) || isFinal(error)) throw error;
-      observe?.({ subject, tries, error: error as Error });
-      await sleep(Math.min(2000, 20 * 2 ** Math.min(tries, 7)) * (0.5 + Math.random() / 2), undefined, {
-        signal,
-      });
+  try {
+    for (let tries = 1; ; tries++) {
+      signal?.throwIfAborted();
+      try {
+        return sequenceIn(await inbox.request(subject, data, { headers }));
+      } catch (error) {
+        if (isSubjectTaken(error) || isFinal(error)) throw error;
+        stuck.failed(options, error as Error);
+        observe?.({ subject, tries, error: error as Error });
+        const pause = Math.min(2000, 20 * 2 ** Math.min(tries, 7)) * (0.5 + Math.random() / 2);
+        await sleep(pause, undefined, { signal });
+      }
     }
+  } finally {
+    stuck.over(options);
   }
 }
 

@@ -55,7 +55,7 @@ export interface TicketQueueOptions {
 
 /** Opens a function's queue. */
 export function ticketQueue(
-  bus: Pick<Bus, "inbox" | "jsm">,
+  bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   scope: QueueScope,
   { replica, observe, markMillis = 1000 }: TicketQueueOptions,
 ): TicketQueue {

@@ -26,7 +26,7 @@ const netMillis = 500;
 
 /** Opens a function's timers. */
 export function timers(
-  bus: Pick<Bus, "inbox" | "jsm">,
+  bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   queue: TicketQueue,
   onError: (error: unknown, key: ObjectKey) => void,
 ): Timers {

@@ -1,5 +1,6 @@
 /** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
 import type { KubeClient } from "../kube/client.ts";
+import { isAbsence } from "../kube/errors.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
@@ -31,6 +32,9 @@ export const defaultRetries: RetryLimits = {
 
 /** From this failed attempt on the object says that it is being retried. */
 const toldFrom = 3;
+
+/** However long the API server was away, it is asked again this soon when it is back. Milliseconds, on average. */
+const absentMillis = 3000;
 
 /** What failing needs. */
 export interface FailureOptions {
@@ -81,6 +85,15 @@ export function failures({
       log.warn({ reason: error.reason, err: error }, "blocked");
       await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
       await timers.set(key, error.retryAfterMillis, { ...request, since: Date.now() });
+      return confirm(job);
+    }
+    if (isAbsence(error)) {
+      // Not this object's failure: it gives nobody up, and nobody could write the condition.
+      const pause = before < toldFrom ? backoff(failed, retries) : absentMillis * (0.5 + Math.random());
+      log.warn({ err: error, retryInMillis: Math.round(pause) }, "the API server is not there, trying again");
+      metrics.retries.inc(name);
+      const attempt = Math.max(before, Math.min(failed, toldFrom));
+      await timers.set(key, pause, { ...request, attempt, since: Date.now() });
       return confirm(job);
     }
     if (failed >= retries.maxAttempts) {

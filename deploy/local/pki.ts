@@ -32,9 +32,15 @@ export interface CertificateAuthority {
   /** The CA's certificate, PEM. */
   readonly cert: string;
   /** A server's certificate for these DNS names and IPv4 addresses. */
-  server(names: readonly string[]): KeyPair;
+  server(names: readonly string[], validity?: Validity): KeyPair;
   /** A client's certificate. */
-  client(identity: ClientIdentity): KeyPair;
+  client(identity: ClientIdentity, validity?: Validity): KeyPair;
+}
+
+/** When a certificate is valid: from a little ago, and for a year, unless given. To the second. */
+export interface Validity {
+  readonly from?: Date;
+  readonly to?: Date;
 }
 
 /** Certificates live as long as the longest `denrei up` is expected to, in days. */
@@ -60,16 +66,23 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
   const issuer = distinguishedName(name, []);
   const issuerKeyId = keyId(publicKey);
 
-  function issue(subject: Buffer, key: KeyObject, extensions: Buffer[]): string {
-    const now = Date.now();
+  function issue(
+    subject: Buffer,
+    key: KeyObject,
+    extensions: Buffer[],
+    {
+      // A little in the past, for clocks that differ.
+      from = new Date(Date.now() - 300_000),
+      to = new Date(Date.now() + validDays * 86_400_000),
+    }: Validity,
+  ): string {
     const algorithm = sequence(oid(ids.ecdsaWithSha256));
     const body = sequence(
       explicit(0, unsigned(Uint8Array.of(2))),
       unsigned(randomBytes(16)),
       algorithm,
       issuer,
-      // A little in the past, for clocks that differ.
-      sequence(time(new Date(now - 300_000)), time(new Date(now + validDays * 86_400_000))),
+      sequence(time(from), time(to)),
       subject,
       key.export({ type: "spki", format: "der" }),
       explicit(
@@ -84,29 +97,34 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
     return pem(sequence(body, algorithm, bits(sign("sha256", body, privateKey))));
   }
 
-  function leaf(subject: Buffer, usage: string, extensions: Buffer[]): KeyPair {
+  function leaf(subject: Buffer, usage: string, extensions: Buffer[], validity: Validity): KeyPair {
     const keys = newKey();
-    const cert = issue(subject, keys.publicKey, [
+    const all = [
       critical(ids.keyUsage, bits(Uint8Array.of(0b1000_0000), 7)), // digitalSignature
       extension(ids.extendedKeyUsage, sequence(oid(usage))),
       ...extensions,
-    ]);
+    ];
+    const cert = issue(subject, keys.publicKey, all, validity);
     return { cert, key: pkcs8(keys.privateKey) };
   }
 
   return {
-    cert: issue(issuer, publicKey, [
-      critical(ids.basicConstraints, sequence(yes())),
-      critical(ids.keyUsage, bits(Uint8Array.of(0b0000_0110), 1)), // keyCertSign, cRLSign
-    ]),
-    server(names) {
+    cert: issue(
+      issuer,
+      publicKey,
+      [
+        critical(ids.basicConstraints, sequence(yes())),
+        critical(ids.keyUsage, bits(Uint8Array.of(0b0000_0110), 1)), // keyCertSign, cRLSign
+      ],
+      {},
+    ),
+    server(names, validity = {}) {
       const [first = ""] = names;
-      return leaf(distinguishedName(first, []), ids.serverAuth, [
-        extension(ids.subjectAltName, sequence(...names.map(alternativeName))),
-      ]);
+      const alternatives = extension(ids.subjectAltName, sequence(...names.map(alternativeName)));
+      return leaf(distinguishedName(first, []), ids.serverAuth, [alternatives], validity);
     },
-    client({ user, groups = [] }) {
-      return leaf(distinguishedName(user, groups), ids.clientAuth, []);
+    client({ user, groups = [] }, validity = {}) {
+      return leaf(distinguishedName(user, groups), ids.clientAuth, [], validity);
     },
   };
 }

@@ -48,6 +48,8 @@ export interface StartOptions {
   /** In place of Node and the program. */
   readonly command?: readonly [string, ...string[]];
   readonly cwd?: string;
+  /** The test's own, where tests run side by side: the global one is that of whichever test ran last. */
+  readonly onTestFinished?: typeof onTestFinished;
 }
 
 /** No command of these tests takes longer; one that hangs fails its test and ends. Milliseconds. */
@@ -56,7 +58,7 @@ const longestMillis = 60_000;
 /** Starts a command, which ends when the test does at the latest. */
 export function start(args: readonly string[], options?: StartOptions): Running {
   const running = begin(args, options);
-  onTestFinished(async () => {
+  (options?.onTestFinished ?? onTestFinished)(async () => {
     running.process.kill("SIGKILL");
     await running.ended.catch(() => undefined);
   });

@@ -1,11 +1,14 @@
-/** Servers that are not there, or not what was expected: said at once, with what to do, and exit code 1. */
+/**
+ * Servers that are not there, or not what was expected: said at once, with what to do. A command ends with exit code 1; a
+ * bridge and a worker are not ready, and try again.
+ */
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { stringify } from "yaml";
 import {
   type LocalNats,
@@ -14,7 +17,7 @@ import {
   startLocalNats,
   startLocalProcesses,
 } from "../../deploy/local/index.ts";
-import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { createCertificateAuthority, type Validity } from "../../deploy/local/pki.ts";
 import { run, start } from "./program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
@@ -27,9 +30,9 @@ let plainUrl: string;
 /** One that lets in everybody. */
 let openUrl: string;
 
-async function listening<S extends Server>(server: S): Promise<{ server: S; port: number }> {
+async function listening<S extends Server>(server: S, at = 0): Promise<{ server: S; port: number }> {
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   return { server, port: (server.address() as AddressInfo).port };
 }
 
@@ -41,16 +44,19 @@ async function closedPort(): Promise<number> {
 }
 
 /** Answers everything with one status; what it was asked is kept. */
-async function apiServer(status: number, names = ["127.0.0.1"]) {
-  const { cert, key } = authority.server(names);
+async function apiServer(
+  status: number,
+  { names = ["127.0.0.1"], validity = {} as Validity, port = 0 } = {},
+) {
+  const { cert, key } = authority.server(names, validity);
   const asked: string[] = [];
   const https = createHttpsServer({ cert, key }, (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const body = { kind: "Status", message: "so it is", reason: "Because" };
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  const { port } = await listening(https as unknown as Server);
-  return { url: `https://127.0.0.1:${port}`, asked };
+  const listener = await listening(https as unknown as Server, port);
+  return { url: `https://127.0.0.1:${listener.port}`, asked };
 }
 
 /** Writes a kubeconfig and returns its path. */
@@ -92,7 +98,7 @@ async function natsServer(name: string, ...args: string[]): Promise<string> {
   await processes.spawn({
     name,
     command: binaries["nats-server"].path,
-    args: ["--addr", "127.0.0.1", "--port", "-1", ...args],
+    args: ["--addr", "127.0.0.1", ...(args.includes("--port") ? [] : ["--port", "-1"]), ...args],
     onLine(line) {
       port ||= /Listening for client connections on 127.0.0.1:(\d+)/.exec(line)?.[1] ?? "";
     },
@@ -121,7 +127,82 @@ async function failure(args: string, env: Record<string, string> = {}): Promise<
   return stderr.trim();
 }
 
+/** A process that waits: its log, and what its probes say. */
+async function waiting(
+  args: string,
+  { onTestFinished }: Pick<TestContext, "onTestFinished">,
+  settings: Record<string, string>,
+) {
+  // Another cluster than that of the tests that find the bus unused.
+  const env = { DENREI_CLUSTER: "waiting", ...settings };
+  const running = start(args.split(" "), { env, onTestFinished });
+  const starting = await running.lines.until((line) => line.includes('"msg":"starting"'));
+  const probes = (JSON.parse(starting) as { probes: string }).probes;
+  return {
+    ...running,
+    async probe(path: string) {
+      const answer = await fetch(`${probes}${path}`);
+      return { status: answer.status, text: await answer.text() };
+    },
+    /** The first error that it logs with these words, in whole. */
+    async said(words: string): Promise<string> {
+      const line = await running.lines.until(
+        (text) => text.includes('"level":"error"') && text.includes(words),
+      );
+      const { msg, err, retryInMillis } = JSON.parse(line) as Record<string, unknown>;
+      expect(err, "a stack tells an operator nothing").toBe(undefined);
+      expect(retryInMillis).toBeGreaterThan(0);
+      return String(msg);
+    },
+    async stop() {
+      running.process.kill("SIGTERM");
+      const { code, stderr } = await running.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    },
+  };
+}
+
+const permanent = ["bridge", "worker hikawa"];
+
 describe.concurrent("the bus", () => {
+  test.for(permanent)(
+    "that nobody listens on yet: %s is not ready, and becomes so by itself",
+    async (command, context) => {
+      const port = await closedPort();
+      const url = `nats://127.0.0.1:${port}`;
+      const { url: server } = await apiServer(403);
+      const process = await waiting(command, context, { NATS_URL: url, KUBECONFIG: kubeconfig(server) });
+      const reason = `the bus is not reachable: expected a NATS server at ${url}, but connection refused`;
+      expect(await process.said("the bus is not reachable")).toContain(reason);
+      expect(await process.probe("/readyz")).toMatchObject({
+        status: 503,
+        text: expect.stringContaining(reason),
+      });
+      expect(await process.probe("/healthz")).toMatchObject({ status: 200 });
+      const store = join(folder, randomUUID());
+      await natsServer(`late-${port}`, "--jetstream", "--store_dir", store, "--port", String(port));
+      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line));
+      // A bridge that is forbidden to watch is not ready either, some seconds later.
+      expect((await process.probe("/readyz")).text).not.toContain("the bus is not reachable");
+      await process.stop();
+    },
+  );
+
+  test("without JetStream: a worker is not ready, and ends when it is told to", async (context) => {
+    const { url: server } = await apiServer(403);
+    const worker = await waiting("worker hikawa", context, {
+      NATS_URL: plainUrl,
+      KUBECONFIG: kubeconfig(server),
+    });
+    const reason = `the bus is not reachable: the NATS server at ${plainUrl} answers, but JetStream does not`;
+    expect(await worker.said("the bus is not reachable")).toContain(reason);
+    expect(await worker.probe("/readyz")).toMatchObject({
+      status: 503,
+      text: expect.stringContaining(reason),
+    });
+    await worker.stop();
+  });
+
   const commands = [
     "status",
     "deadletters list",
@@ -221,9 +302,11 @@ describe.concurrent("a kubeconfig", () => {
 });
 
 describe.concurrent("the API server", () => {
-  const commands = ["bridge", "worker hikawa", "demo", "up"];
+  const commands = ["demo", "up"];
   const ask = (command: string, path: string) =>
     failure(command, { KUBECONFIG: path, NATS_URL: bus.natsUrl });
+  const wait = (command: string, context: TestContext, path: string) =>
+    waiting(command, context, { KUBECONFIG: path, NATS_URL: bus.natsUrl });
 
   test.for(commands)("that nobody listens on: %s", async (command) => {
     const server = `https://127.0.0.1:${await closedPort()}`;
@@ -234,6 +317,26 @@ describe.concurrent("the API server", () => {
     expect(said).toContain("Is it running, and is it the cluster you mean?");
   });
 
+  test.for(permanent)(
+    "that nobody listens on yet: %s is not ready, and becomes so by itself",
+    async (command, context) => {
+      const port = await closedPort();
+      const server = `https://127.0.0.1:${port}`;
+      const process = await wait(command, context, kubeconfig(server));
+      const reason = `expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`;
+      expect(await process.said("the API server is not reachable")).toContain(reason);
+      expect(await process.probe("/readyz")).toMatchObject({
+        status: 503,
+        text: expect.stringContaining(`the API server is not reachable: ${reason}`),
+      });
+      expect(await process.probe("/healthz")).toMatchObject({ status: 200 });
+      await apiServer(403, { port });
+      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line));
+      expect((await process.probe("/readyz")).text).not.toContain("the API server is not reachable");
+      await process.stop();
+    },
+  );
+
   test.for(commands)("with a certificate of somebody else: %s", async (command) => {
     const { url, asked } = await apiServer(200);
     const said = await ask(command, kubeconfig(url, { ca: createCertificateAuthority().cert }));
@@ -242,17 +345,45 @@ describe.concurrent("the API server", () => {
     expect(asked).toEqual([]);
   });
 
+  test.for(permanent)(
+    "with a certificate of somebody else: %s, until the right authority is in the file",
+    async (command, context) => {
+      const { url, asked } = await apiServer(403);
+      const path = kubeconfig(url, { ca: createCertificateAuthority().cert });
+      const process = await wait(command, context, path);
+      expect(await process.said("the API server is not reachable")).toContain(
+        "its certificate is not trusted",
+      );
+      expect(asked).toEqual([]);
+      writeFileSync(path, readFileSync(kubeconfig(url)));
+      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line));
+      await process.stop();
+    },
+  );
+
   test("with a certificate for another name", async () => {
-    const { url } = await apiServer(200, ["kubernetes.example"]);
-    expect(await ask("bridge", kubeconfig(url))).toContain("(ERR_TLS_CERT_ALTNAME_INVALID)");
+    const { url } = await apiServer(200, { names: ["kubernetes.example"] });
+    expect(await ask("demo", kubeconfig(url))).toContain("(ERR_TLS_CERT_ALTNAME_INVALID)");
   });
 
-  test("that does not know the user", async () => {
+  test.for(permanent)("with a certificate that has expired: %s", async (command, context) => {
+    const { url, asked } = await apiServer(200, { validity: { from: new Date(0), to: new Date(1e12) } });
+    const process = await wait(command, context, kubeconfig(url));
+    expect(await process.said("the API server is not reachable")).toContain(
+      "its certificate has expired (CERT_HAS_EXPIRED). Renew the API server's certificate",
+    );
+    expect(asked).toEqual([]);
+    await process.stop();
+  });
+
+  test("that does not know the user", async (context) => {
     const { url, asked } = await apiServer(401);
-    const said = await ask("worker hikawa", kubeconfig(url));
+    const worker = await wait("worker hikawa", context, kubeconfig(url));
+    const said = await worker.said("the API server is not reachable");
     expect(said).toContain("GET /version was answered 401");
     expect(said).toContain("Check the user of the kubeconfig's current context");
     expect(new Set(asked)).toEqual(new Set(["GET /version"]));
+    await worker.stop();
   });
 
   test("that forbids it: the demo says what it may not do", async () => {
@@ -310,6 +441,9 @@ describe("a process that runs", () => {
     await connected;
     worker.process.kill("SIGTERM");
     expect(await worker.ended).toMatchObject({ code: 0, signal: null });
-    expect(worker.lines.records()).toMatchObject([{ msg: "stopped while starting", signal: "SIGTERM" }]);
+    expect(worker.lines.records()).toMatchObject([
+      { msg: "starting" },
+      { msg: "stopped while starting", signal: "SIGTERM" },
+    ]);
   });
 });

@@ -1,0 +1,32 @@
+/** Publishes that the bus does not take: a full disk, no leader, a limit. They are retried for ever, and somebody has to know. */
+
+/** What is being retried. */
+export interface Stuck {
+  /** A publish has failed and is tried again; the same `publish` may fail again and again. */
+  failed(publish: object, error: Error): void;
+  /** It was answered, or nobody waits for it any more. */
+  over(publish: object): void;
+  /** Why the bus has not stored something for some seconds; undefined while it does. */
+  reason(): string | undefined;
+}
+
+/** A leader election takes less: until then nobody need know. Milliseconds. */
+const patienceMillis = 5000;
+
+/** Nothing is stuck yet. */
+export function openStuck(): Stuck {
+  const publishes = new Map<object, { readonly since: number; error: Error }>();
+  return {
+    failed(publish, error) {
+      const known = publishes.get(publish);
+      if (known) known.error = error;
+      else publishes.set(publish, { since: performance.now(), error });
+    },
+    over: (publish) => void publishes.delete(publish),
+    reason() {
+      const now = performance.now();
+      const long = [...publishes.values()].find(({ since }) => now - since > patienceMillis);
+      return long && `the bus does not store what is published: ${long.error.message}`;
+    },
+  };
+}
