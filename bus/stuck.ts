@@ -1,4 +1,5 @@
 /** Publishes that the bus does not take: a full disk, no leader, a limit. They are retried for ever, and somebody has to know. */
+import { JetStreamApiError } from "@nats-io/jetstream";
 
 /** What is being retried. */
 export interface Stuck {
@@ -13,6 +14,18 @@ export interface Stuck {
 /** A leader election takes less: until then nobody need know. Milliseconds. */
 const patienceMillis = 5000;
 
+/** What to do about it: a server whose disk is full does not say so to its clients. */
+const storeHint =
+  "Look at the NATS servers' logs, the room on their disks, and JetStream's limits; it goes on by itself when there is room.";
+
+/** Says that the bus has refused to store something, or has not answered. */
+export const notStored = (error: Error): string =>
+  `the bus does not store what is published: ${error.message}. ${storeHint}`;
+
+/** The bus answers that it can not store anything at the moment. */
+export const isNotStored = (error: unknown): error is JetStreamApiError =>
+  error instanceof JetStreamApiError && error.status >= 500;
+
 /** Nothing is stuck yet. */
 export function openStuck(): Stuck {
   const publishes = new Map<object, { readonly since: number; error: Error }>();
@@ -26,7 +39,7 @@ export function openStuck(): Stuck {
     reason() {
       const now = performance.now();
       const long = [...publishes.values()].find(({ since }) => now - since > patienceMillis);
-      return long && `the bus does not store what is published: ${long.error.message}`;
+      return long && notStored(long.error);
     },
   };
 }

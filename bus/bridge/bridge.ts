@@ -8,6 +8,7 @@ import type { Bus } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import { isVersion } from "../kube/object.ts";
+import { isNotStored, notStored } from "../stuck.ts";
 import { bridgeBucket, token } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import { claim, holdLease, type LeaseTimes } from "./lease.ts";
@@ -103,7 +104,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       holder: replica,
       ...(options.leaseTimes && { times: options.leaseTimes }),
       signal: stopping.signal,
-      onError: (error) => log.warn({ err: error, kind: name }, "bridge of this kind broken, trying again"),
+      onError(error) {
+        setTrouble(error as Error);
+        log.warn({ err: error, kind: name }, "bridge of this kind broken, trying again");
+      },
+      onStandby: () => setTrouble(undefined),
       async lead(held, assertHeld) {
         metrics.leading.inc(labels);
         try {
@@ -122,7 +127,6 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         } finally {
           metrics.leading.dec(labels);
           setState("standby");
-          setTrouble(undefined);
           const reason = held.reason instanceof Error ? held.reason.message : "broken";
           log.info({ kind: name, reason }, "standing by");
         }
@@ -134,7 +138,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     states: () => states,
     notReady() {
       for (const [name, { since, error }] of troubles) {
-        if (performance.now() - since > troubledMillis) return `${name} is not watched: ${error.message}`;
+        if (performance.now() - since <= troubledMillis) continue;
+        // The lease is kept on the bus: where nothing is stored nobody can hold it.
+        return isNotStored(error) ? notStored(error) : `${name} is not watched: ${error.message}`;
       }
       return undefined;
     },
@@ -181,7 +187,10 @@ async function bridgeKind(options: KindOptions): Promise<void> {
       );
     },
     observe: ({ subject, tries, error }) =>
-      log.warn({ subject, tries, err: error }, "publish not answered, trying again"),
+      log[tries === 1 ? "warn" : "debug"](
+        { subject, tries, err: error },
+        "publish not answered, trying again",
+      ),
   });
   log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
   let state: WatcherState["name"] = "listing";

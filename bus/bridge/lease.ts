@@ -33,6 +33,8 @@ export interface LeaseOptions {
    */
   readonly lead: (held: AbortSignal, assertHeld: () => void) => Promise<void>;
   readonly onError: (error: unknown) => void;
+  /** Another candidate is seen to renew its lease: all is well, and there is nothing to do. */
+  readonly onStandby?: () => void;
 }
 
 /** Stands by, leads, and stands by again, until `signal` aborts. */
@@ -53,7 +55,7 @@ export async function holdLease(options: LeaseOptions): Promise<void> {
 
 /** Waits until the lease is free and takes it; the revision of our record. */
 async function acquire(
-  { kv, key, holder, signal }: LeaseOptions,
+  { kv, key, holder, signal, onStandby }: LeaseOptions,
   times: LeaseTimes,
 ): Promise<number | undefined> {
   let seen: { revision: number; since: number } | undefined;
@@ -62,8 +64,11 @@ async function acquire(
     const now = performance.now();
     if (entry === null || entry.operation !== "PUT") return claim(() => kv.create(key, holder));
     if (entry.string() === "") return claim(() => kv.update(key, holder, entry.revision));
-    if (seen?.revision !== entry.revision) seen = { revision: entry.revision, since: now };
-    else if (now - seen.since >= times.takeMillis) return claim(() => kv.update(key, holder, entry.revision));
+    if (seen?.revision !== entry.revision) {
+      if (seen) onStandby?.();
+      seen = { revision: entry.revision, since: now };
+    } else if (now - seen.since >= times.takeMillis)
+      return claim(() => kv.update(key, holder, entry.revision));
     await sleep(times.renewMillis * (0.4 + 0.2 * Math.random()), undefined, { signal });
   }
   return undefined;

@@ -78,15 +78,12 @@ export async function runProcess(
   const troubles = new Map<string, string>();
   let bus: Bus | undefined;
   let connected = true;
-  const probes = await startProbes({
-    address: settings.httpAddress,
-    registry,
-    notReady() {
-      if (troubles.size > 0) return [...troubles.values()].join("\n");
-      if (running === undefined) return "starting";
-      return connected ? (bus?.stuck.reason() ?? running.notReady?.()) : "the bus is not reachable";
-    },
-  });
+  const notReady = (): string | undefined => {
+    if (troubles.size > 0) return [...troubles.values()].join("\n");
+    if (running === undefined) return "starting";
+    return connected ? (bus?.stuck.reason() ?? running.notReady?.()) : "the bus is not reachable";
+  };
+  const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
   log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
   const failed = new AbortController();
   const waitFor = <T>(trouble: string, attempt: () => Promise<T>): Promise<T> =>
@@ -122,7 +119,9 @@ export async function runProcess(
   // A blocked event loop sends no sign of life either: by then its objects are in other hands.
   const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
   collectDefaultMetrics({ register: registry });
+  const unwatchReadiness = watchReadiness(notReady, log);
   const signal = await signalled;
+  unwatchReadiness();
   log.info({ signal }, "stopping");
   const late = setTimeout(() => {
     log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");
@@ -156,6 +155,21 @@ function countCalls(registry: Registry): CallObserver {
 
 /** A supervisor that asks for an orderly end and gets it sees success; Ctrl-C ends a command before it was done. */
 const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);
+
+const lookMillis = 1000;
+
+/** Logs why a started process is no longer ready, once, however many retries it takes, and once that it is again. */
+function watchReadiness(notReady: () => string | undefined, log: Logger): () => void {
+  let told: string | undefined;
+  const timer = setInterval(() => {
+    const reason = notReady();
+    if (reason !== undefined && reason !== told) log.error(reason);
+    if (reason === undefined && told !== undefined) log.info("ready again");
+    told = reason;
+  }, lookMillis);
+  timer.unref();
+  return () => clearInterval(timer);
+}
 
 async function watchConnection({ nc }: Bus, log: Logger, set: (connected: boolean) => void): Promise<void> {
   for await (const status of nc.status()) {

@@ -100,7 +100,10 @@ function startFunction(
   const queue = ticketQueue(bus, scope, {
     replica,
     observe: ({ subject, tries, error }) =>
-      log.warn({ subject, tries, err: error }, "publish not answered, trying again"),
+      log[tries === 1 ? "warn" : "debug"](
+        { subject, tries, err: error },
+        "publish not answered, trying again",
+      ),
   });
   const echoes = openEchoes(bus.nc, scope);
   ownership.onDoubt(echoes.forget);

@@ -6,7 +6,12 @@ import { type ApiServer, type ControlPlaneFiles, startApiServer } from "./parts/
 import { startControllerManager } from "./parts/controller-manager.ts";
 import { type Etcd, startEtcd } from "./parts/etcd.ts";
 import { observed, type PartObserver } from "./parts/part.ts";
-import { type CertificateAuthority, createCertificateAuthority, createSigningKey } from "./pki.ts";
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+  createSigningKey,
+  type Validity,
+} from "./pki.ts";
 import type { Child } from "./run/child.ts";
 import type { Run } from "./run/run.ts";
 
@@ -24,8 +29,11 @@ export interface ControlPlane {
   readonly etcd: Etcd;
   readonly apiserver: ApiServer;
   readonly controllerManager: Child | undefined;
-  /** Writes a kubeconfig for another user and returns its path; what the user may do is up to RBAC. */
-  kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
+  /**
+   * Writes a kubeconfig for another user and returns its path; what the user may do is up to RBAC. Asked for again it
+   * replaces the credentials in the file.
+   */
+  kubeconfigFor(user: string, groups?: readonly string[], validity?: Validity): Promise<string>;
 }
 
 /** Starts the parts in order, each once the one before it is ready. What fails leaves the run to be closed. */
@@ -85,8 +93,12 @@ export async function startControlPlane(
     etcd,
     apiserver,
     controllerManager,
-    kubeconfigFor: (user, groups = []) =>
-      writeKubeconfig(`${encodeURIComponent(user)}.kubeconfig`, user, authority.client({ user, groups })),
+    kubeconfigFor: (user, groups = [], validity = {}) =>
+      writeKubeconfig(
+        `${encodeURIComponent(user)}.kubeconfig`,
+        user,
+        authority.client({ user, groups }, validity),
+      ),
   };
 }
 

@@ -4,7 +4,7 @@ import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
 import { type ControlPlane, startControlPlane } from "./controlplane.ts";
-import { type Nats, startNats } from "./parts/nats.ts";
+import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
@@ -20,6 +20,8 @@ export interface LocalNatsOptions
   readonly onProgress?: ((progress: PlatformProgress) => void) | undefined;
   /** The users of the bus beside the administrator; those of the shipped functions unless given. */
   readonly roles?: readonly Role[] | undefined;
+  /** What the NATS server may store, and where: for tests of what happens when it is full. */
+  readonly storage?: NatsStorage | undefined;
 }
 
 /** How to start. Everything has a default. */
@@ -96,7 +98,9 @@ async function startBus(
   options: LocalNatsOptions,
 ): Promise<Pick<LocalNats, "nats" | "natsUrl" | "natsUrlFor">> {
   const { users, urlFor }: LocalUsers = localUsers(options.roles ?? shippedRoles());
-  const nats = await observed("nats-server", binary, options, (part) => startNats(run, users, part));
+  const nats = await observed("nats-server", binary, options, (part) =>
+    startNats(run, users, { ...part, storage: options.storage }),
+  );
   const natsUrlFor = (role: string) => urlFor(role, nats.url);
   return { nats, natsUrl: natsUrlFor(adminRole.name), natsUrlFor };
 }

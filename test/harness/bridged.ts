@@ -5,15 +5,16 @@ import type { KV } from "@nats-io/kv";
 import { type Position, positionKey, positionSchema } from "../../bus/bridge/bridge.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { attribute } from "../../bus/events/binding.ts";
-import { publishable, versionOf } from "../../bus/events/kubernetes.ts";
+import { versionOf } from "../../bus/events/kubernetes.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { isConflict, isNotFound } from "../../bus/kube/errors.ts";
 import { type Kind, kindText } from "../../bus/kube/kind.ts";
 import { compareVersions, type ObjectMeta, type Stored } from "../../bus/kube/object.ts";
-import { living, objectStore } from "../../bus/objects/store.ts";
-import { bridgeBucket, keyText, kindSubjects, streams } from "../../bus/subjects.ts";
+import { objectStore } from "../../bus/objects/store.ts";
+import { bridgeBucket, kindSubjects, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { Note } from "../fixtures/functions/notes.ts";
+import { untilBusAgrees } from "./agreement.ts";
 import { type History, openHistory } from "./history.ts";
 import { type Kit, type Replica, type ReplicaOptions, startKit } from "./kit.ts";
 import { random } from "./random.ts";
@@ -68,31 +69,7 @@ export async function startBridged(): Promise<Bridged> {
   const at = (name: string) => ({ namespace: "default", name });
   let texts = 0;
 
-  /** Objects by name, without what the bus does not have. */
-  const byName = (kind: Kind, objects: readonly Stored[]) =>
-    new Map(
-      objects
-        .map((object) => publishable(kind, { ...object, apiVersion: "", kind: kind.kind }))
-        .map((object) => [keyText({ namespace: "", ...object.metadata }), JSON.stringify(object)]),
-    );
-
-  async function difference(kind: Kind): Promise<string[]> {
-    const [{ items }, entries] = await Promise.all([kit.client.list(kind), store.entries(kind)]);
-    const [api, onBus] = [byName(kind, items), byName(kind, living(entries))];
-    return [...new Set([...api.keys(), ...onBus.keys()])]
-      .filter((name) => api.get(name) !== onBus.get(name))
-      .map((name) => `${name}: the API says ${api.get(name)}, the bus ${onBus.get(name)}`);
-  }
-
-  async function untilAgreed(kind: Kind): Promise<void> {
-    let found: string[] = ["nothing was compared"];
-    for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
-      // A bus or an API server that a test has killed may not answer yet.
-      found = await difference(kind).catch((error) => [String(error)]);
-      if (found.length === 0) return;
-    }
-    throw new Error(`no agreement within ${deadlineMillis} ms. ${found.slice(0, 5).join("\n")}`);
-  }
+  const untilAgreed = (kind: Kind) => untilBusAgrees(kit.client, store, kind, deadlineMillis);
 
   async function position(kind: Kind, condition: (position: Position) => boolean = () => true) {
     let found: unknown;

@@ -11,7 +11,13 @@ import { installCrds } from "../../bus/kube/install.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
-import { type Child, type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import {
+  type Child,
+  type LocalNats,
+  type LocalPlatform,
+  type NatsStorage,
+  startLocalPlatform,
+} from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { Lines } from "./lines.ts";
 import { testRoles } from "./roles.ts";
@@ -19,6 +25,8 @@ import { testRoles } from "./roles.ts";
 /** A replica and what it logs. */
 export interface Replica extends Child {
   readonly log: Lines;
+  /** What the probes of its present life answer: `/readyz`, say. */
+  probe(path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** `SIGKILL`, without waiting for anything. */
   kill(): Promise<void>;
 }
@@ -27,6 +35,8 @@ export interface Replica extends Child {
 export interface ReplicaOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly args?: readonly string[];
+  /** What to wait for: that it is ready, or only that its probes are served. */
+  readonly until?: "ready" | "serving";
 }
 
 /** Everything a test needs. */
@@ -56,16 +66,63 @@ const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.
 const fixtureProgram = fileURLToPath(new URL("../fixtures/replica.ts", import.meta.url));
 const defaultDeadline = 60_000;
 
+/** Starts a replica: arguments are those of `denrei`, or a role and paths of modules with functions. */
+export async function startReplica(
+  platform: LocalNats,
+  name: string,
+  args: readonly string[],
+  { env, until = "ready" }: ReplicaOptions,
+): Promise<Replica> {
+  const log = new Lines();
+  // Where the log of the present life begins: what an earlier one said does not count.
+  let life = 0;
+  const child = await platform.spawn({
+    name,
+    command: process.execPath,
+    args: [args.some((arg) => arg.endsWith(".ts")) ? fixtureProgram : program, ...args],
+    env: {
+      NATS_URL: platform.natsUrl,
+      DENREI_REPLICA: name,
+      DENREI_LOG_LEVEL: "debug",
+      NODE_NO_WARNINGS: "1",
+      VITEST: undefined,
+      ...env,
+    },
+    onLine: (line) => log.push(line),
+    ready: () => {
+      const wanted = until === "ready" ? /"msg":"(bridge|worker) ready"/ : /"msg":"starting"/;
+      return log.until((line) => wanted.test(line), defaultDeadline, life);
+    },
+    readyMillis: defaultDeadline,
+    graceMillis: 12_000,
+  });
+  return Object.assign(Object.create(child) as Child, {
+    log,
+    async probe(path: string) {
+      const records = log.records().filter(({ msg }) => msg === "starting");
+      const answer = await fetch(`${records.at(-1)?.probes}${path}`);
+      return { status: answer.status, text: (await answer.text()).trim() };
+    },
+    kill: () => child.stop("SIGKILL"),
+    start(signal?: AbortSignal) {
+      life = log.all.length;
+      return child.start(signal);
+    },
+  });
+}
+
 /** Starts a platform with the CRDs of every function (and of `kinds`) installed. */
 export async function startKit(
   options: {
     readonly controllerManager?: "run" | "omit";
     readonly crds?: readonly Record<string, unknown>[];
+    readonly storage?: NatsStorage;
   } = {},
 ): Promise<Kit> {
   const platform = await startLocalPlatform({
     controllerManager: options.controllerManager ?? "omit",
     roles: testRoles(),
+    storage: options.storage,
   });
   const connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
   const client = kubeClient(connection);
@@ -74,64 +131,18 @@ export async function startKit(
     signal: AbortSignal.timeout(defaultDeadline),
   });
 
-  async function replica(
-    name: string,
-    role: string,
-    args: string[],
-    { env }: ReplicaOptions,
-  ): Promise<Replica> {
-    const log = new Lines();
-    // Where the log of the present life begins: what an earlier one said does not count.
-    let life = 0;
-    const child = await platform.spawn({
-      name,
-      command: process.execPath,
-      args,
-      env: {
-        KUBECONFIG: platform.kubeconfigPath,
-        NATS_URL: platform.natsUrlFor(role),
-        DENREI_REPLICA: name,
-        DENREI_LOG_LEVEL: "debug",
-        NODE_NO_WARNINGS: "1",
-        VITEST: undefined,
-        ...env,
-      },
-      onLine: (line) => log.push(line),
-      ready: () => log.until((line) => /"msg":"(bridge|worker) ready"/.test(line), defaultDeadline, life),
-      readyMillis: defaultDeadline,
-      graceMillis: 12_000,
+  const replica = (name: string, role: string, args: string[], more: ReplicaOptions): Promise<Replica> =>
+    startReplica(platform, name, args, {
+      ...more,
+      env: { KUBECONFIG: platform.kubeconfigPath, NATS_URL: platform.natsUrlFor(role), ...more.env },
     });
-    return Object.assign(Object.create(child) as Child, {
-      log,
-      kill: () => child.stop("SIGKILL"),
-      start(signal?: AbortSignal) {
-        life = log.all.length;
-        return child.start(signal);
-      },
-    });
-  }
 
   return {
     platform,
     client,
     worker: (name, fns, more = {}) =>
-      replica(
-        name,
-        roleOf(fns),
-        fns.some((fn) => fn.endsWith(".ts"))
-          ? [fixtureProgram, "worker", ...fns, ...(more.args ?? [])]
-          : [program, "worker", ...fns, ...(more.args ?? [])],
-        more,
-      ),
-    bridge: (name, more = {}) => {
-      const fixtures = more.args?.some((arg) => arg.endsWith(".ts")) ?? false;
-      return replica(
-        name,
-        "bridge",
-        [fixtures ? fixtureProgram : program, "bridge", ...(more.args ?? [])],
-        more,
-      );
-    },
+      replica(name, roleOf(fns), ["worker", ...fns, ...(more.args ?? [])], more),
+    bridge: (name, more = {}) => replica(name, "bridge", ["bridge", ...(more.args ?? [])], more),
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
       for await (const object of changesOf(client, kind, at, deadlineMillis)) {

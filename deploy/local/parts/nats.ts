@@ -16,29 +16,49 @@ export interface Nats extends Child {
   readonly url: string;
   /** `http://127.0.0.1:port`: `/varz`, `/jsz` and the other monitoring endpoints. */
   readonly monitorUrl: string;
+  /** Writes other limits into its configuration, for its next start. */
+  configure(storage: NatsStorage): Promise<void>;
+}
+
+/** What a server may store, and where. */
+export interface NatsStorage {
+  /** Folder of the streams. Default: one of the run's. */
+  readonly folder?: string | undefined;
+  /** What all files together may take, in bytes. Default: what the disk has. */
+  readonly maxFileBytes?: number | undefined;
 }
 
 /** Starts a server on free ports of 127.0.0.1. What was stored survives a restart of it, even by `kill -9`. */
 export function startNats(
   run: Run,
   users: readonly NatsUser[],
-  { binary, signal, onUnexpectedExit }: PartOptions,
+  {
+    binary,
+    signal,
+    onUnexpectedExit,
+    storage = {},
+  }: PartOptions & { readonly storage?: NatsStorage | undefined },
 ): Promise<Nats> {
   return withFreePorts(2, async ([port = 0, monitorPort = 0]) => {
     // A name that no other server on this machine has: its greeting tells that it is ours.
     const name = basename(run.directory);
     const configPath = join(run.directory, "nats.conf");
-    await writeFile(
-      configPath,
-      [
-        `server_name: ${JSON.stringify(name)}`,
-        `listen: "127.0.0.1:${port}"`,
-        `http: "127.0.0.1:${monitorPort}"`,
-        `jetstream { store_dir: ${JSON.stringify(join(run.directory, "nats"))} }`,
-        authorizationText(users),
-      ].join("\n"),
-      { mode: 0o600 },
-    );
+    const configure = ({ folder = join(run.directory, "nats"), maxFileBytes }: NatsStorage) =>
+      writeFile(
+        configPath,
+        [
+          `server_name: ${JSON.stringify(name)}`,
+          `listen: "127.0.0.1:${port}"`,
+          `http: "127.0.0.1:${monitorPort}"`,
+          "jetstream {",
+          `  store_dir: ${JSON.stringify(folder)}`,
+          ...(maxFileBytes === undefined ? [] : [`  max_file_store: ${maxFileBytes}`]),
+          "}",
+          authorizationText(users),
+        ].join("\n"),
+        { mode: 0o600 },
+      );
+    await configure(storage);
     const child = run.child({
       name: "nats-server",
       command: binary,
@@ -50,6 +70,7 @@ export function startNats(
     });
     await child.start(signal);
     return Object.assign(child, {
+      configure,
       url: `nats://127.0.0.1:${port}`,
       monitorUrl: `http://127.0.0.1:${monitorPort}`,
     });

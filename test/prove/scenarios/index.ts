@@ -5,8 +5,19 @@ import { delays } from "./delays.ts";
 import { failover } from "./failover.ts";
 import { hot } from "./hot.ts";
 import { many } from "./many.ts";
+import { outages } from "./outages.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 
-export const scenarios: readonly Scenario[] = [queue, delays, cluster, poison, hot, scale, failover, many];
+export const scenarios: readonly Scenario[] = [
+  queue,
+  delays,
+  cluster,
+  poison,
+  hot,
+  outages,
+  scale,
+  failover,
+  many,
+];

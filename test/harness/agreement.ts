@@ -1,0 +1,42 @@
+/** Whether the bus has what the API server has. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { publishable } from "../../bus/events/kubernetes.ts";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { living, type ObjectStore } from "../../bus/objects/store.ts";
+import { keyText } from "../../bus/subjects.ts";
+
+/** Objects by name, without what the bus does not have. */
+const byName = (kind: Kind, objects: readonly Stored[]) =>
+  new Map(
+    objects
+      .map((object) => publishable(kind, { ...object, apiVersion: "", kind: kind.kind }))
+      .map((object) => [keyText({ namespace: "", ...object.metadata }), JSON.stringify(object)]),
+  );
+
+/** What differs, one line per object. */
+export async function differences(client: KubeClient, store: ObjectStore, kind: Kind): Promise<string[]> {
+  const [{ items }, entries] = await Promise.all([client.list(kind), store.entries(kind)]);
+  const [api, onBus] = [byName(kind, items), byName(kind, living(entries))];
+  const short = (text = "nothing") => (text.length > 1000 ? `${text.slice(0, 1000)}…` : text);
+  return [...new Set([...api.keys(), ...onBus.keys()])]
+    .filter((name) => api.get(name) !== onBus.get(name))
+    .map((name) => `${name}: the API says ${short(api.get(name))}, the bus ${short(onBus.get(name))}`);
+}
+
+/** Resolves when the bus has exactly the objects that the API server has, as they are; rejects with what differs. */
+export async function untilBusAgrees(
+  client: KubeClient,
+  store: ObjectStore,
+  kind: Kind,
+  deadlineMillis: number,
+): Promise<void> {
+  let found: string[] = ["nothing was compared"];
+  for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
+    // A bus or an API server that a test has killed may not answer yet.
+    found = await differences(client, store, kind).catch((error) => [String(error)]);
+    if (found.length === 0) return;
+  }
+  throw new Error(`no agreement within ${deadlineMillis} ms. ${found.slice(0, 5).join("\n")}`);
+}

@@ -1,0 +1,82 @@
+/** Bridge and worker are started while neither the bus nor the API server is there. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kit } from "../../harness/kit.ts";
+import { bounded, type Outcome, type Trial } from "../scenario.ts";
+import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
+
+/** Longer than the first few retries, so that their pauses are seen to grow. Milliseconds. */
+const awayMillis = 2500;
+
+/** The processes first, then one server after the other. */
+export async function absentAtStart(trial: Trial, kit: Kit, objects: number): Promise<Outcome> {
+  const { nats, apiserver } = kit.platform;
+  const wanted = new Map<string, number>();
+  for (let i = 0; i < objects; i++) {
+    await put(kit, `absent-${i}`, i);
+    wanted.set(`absent-${i}`, i);
+  }
+  await Promise.all([nats.stop(), apiserver.stop()]);
+  trial.say("bridge and worker are started; no server is there");
+  const replicas = await Promise.all([
+    kit.bridge("bridge-1", { args: [probePath], until: "serving" }),
+    kit.worker("worker-1", [probePath], { until: "serving" }),
+  ]);
+  const both = (text: string): boolean =>
+    ["the API server is not reachable", "the bus is not reachable"].every((words) => text.includes(words));
+  const refused = await Promise.all(
+    replicas.map((replica) => untilReadiness(replica, ({ status, text }) => status === 503 && both(text))),
+  );
+  await sleep(awayMillis);
+  const alive = await Promise.all(replicas.map((replica) => replica.probe("/healthz")));
+  await nats.start();
+  const half = await Promise.all(
+    replicas.map((replica) =>
+      untilReadiness(replica, ({ text }) => !text.includes("the bus is not reachable")),
+    ),
+  );
+  await apiserver.start();
+  trial.say("both servers are there");
+  await Promise.all(replicas.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
+  const outcome = await settled(kit, "unreachable at start", wanted);
+  const errors = replicas.flatMap(errorsOf);
+  const tries = replicas.map((replica) =>
+    errorsOf(replica).map(({ retryInMillis }) => Number(retryInMillis)),
+  );
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  return {
+    injected: [
+      "bus and API server unreachable at the start of bridge and worker, then there one after the other",
+    ],
+    checks: [
+      said(
+        "readiness while both are away",
+        "the bus is not reachable: expected a NATS server at",
+        refused[0]?.text ?? "",
+      ),
+      said(
+        "readiness while the API server is away",
+        "the API server is not reachable: expected",
+        half[1]?.text ?? "",
+      ),
+      bounded(
+        "processes that answer /healthz with 200 meanwhile",
+        alive.filter(({ status }) => status === 200).length,
+        "=",
+        replicas.length,
+        "",
+      ),
+      bounded(
+        `errors (of ${errors.length}) with a stack, or without what was expected and when it is tried again`,
+        errors.filter(
+          ({ err, msg, retryInMillis }) =>
+            err !== undefined || !/expected .*, but /.test(String(msg)) || !(Number(retryInMillis) > 0),
+        ).length,
+        "=",
+        0,
+        "",
+      ),
+      bounded("longest pause between two tries", Math.max(...tries.flat()), "<=", 10_000, "ms"),
+      ...outcome,
+    ],
+  };
+}

@@ -1,0 +1,113 @@
+/** What one kind of outage adds to the scenario, and what all of them look at. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { connectBus } from "../../../bus/connect.ts";
+import { crdOf } from "../../../bus/kube/crd.ts";
+import { objectStore } from "../../../bus/objects/store.ts";
+import { streams } from "../../../bus/subjects.ts";
+import type { NatsStorage } from "../../../deploy/local/index.ts";
+import { Probe } from "../../fixtures/functions/probe.ts";
+import { differences } from "../../harness/agreement.ts";
+import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
+import { bounded, type Check, type Outcome, type Trial } from "../scenario.ts";
+
+/** Path of the function that the workers run: it copies `spec.value` into the status. */
+export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
+
+/** How long anything may take on a machine that does other things as well. Milliseconds. */
+export const deadlineMillis = 90_000;
+
+/** A kit with the kind of {@link probePath}, gone when the trial is over. */
+export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<Kit> {
+  const kit = await startKit({ crds: [crdOf(Probe)], storage });
+  trial.defer(() => kit.stop());
+  return kit;
+}
+
+/** Creates or changes a probe; `bulk` bytes make it large. */
+export const put = (kit: Kit, name: string, value: number, bulk = 0) =>
+  kit.client.apply(
+    Probe,
+    {
+      apiVersion: "test.denrei.dev/v1",
+      kind: "Probe",
+      metadata: { name, namespace: "default", annotations: { bulk: "x".repeat(bulk) } },
+      spec: { mode: "ok", value },
+    },
+    { fieldManager: "trial", force: "take-ownership" },
+  );
+
+/** What a replica answers to `/readyz` once it satisfies the condition; rejects with the last answer. */
+export async function untilReadiness(
+  replica: Replica,
+  condition: (answer: { readonly status: number; readonly text: string }) => boolean,
+): Promise<{ readonly status: number; readonly text: string }> {
+  let last: unknown;
+  for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
+    const answer = await replica.probe("/readyz");
+    if (condition(answer)) return answer;
+    last = answer;
+  }
+  throw new Error(`${replica.name}: expected ${condition}, found ${JSON.stringify(last)}`);
+}
+
+/**
+ * The end that every outage must come to: all the objects that were asked for are in the API server, as they were asked
+ * for, on the bus as they are there, reconciled as they are, and no request was given up.
+ */
+export async function settled(
+  kit: Kit,
+  what: string,
+  wanted: ReadonlyMap<string, number>,
+): Promise<readonly Check[]> {
+  const bus = await connectBus({ url: kit.platform.natsUrl, name: "trial" });
+  try {
+    const store = objectStore(bus, "default");
+    const wrong = async (): Promise<string[]> => {
+      const objects = new Map((await kit.list(Probe)).map((object) => [object.metadata.name, object]));
+      const names = new Set([...wanted.keys(), ...objects.keys()]);
+      const unlike = [...names].flatMap((name) => {
+        const { spec, status } = objects.get(name) ?? {};
+        const is = `spec ${spec?.value}, reconciled ${status?.value}`;
+        return spec?.value === wanted.get(name) && status?.value === wanted.get(name)
+          ? []
+          : [`${name}: expected ${wanted.get(name)}, found ${is}`];
+      });
+      return [...unlike, ...(await differences(kit.client, store, Probe))];
+    };
+    let found = ["nothing was compared"];
+    for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(200)) {
+      found = await wrong().catch((error: unknown) => [String(error)]);
+      if (found.length === 0) break;
+    }
+    const letters = await bus.jsm.streams.info(streams.deadLetters, { subjects_filter: "deadletters.>" });
+    const given = Object.keys(letters.state.subjects ?? {});
+    return [
+      bounded(`${what}: objects that are lost, or not reconciled as they are`, found.length, "=", 0, "", {
+        history: found,
+      }),
+      bounded(`${what}: requests that were given up`, given.length, "=", 0, "", { history: given }),
+    ];
+  } finally {
+    await bus.nc.close();
+  }
+}
+
+/** A check that something was said. */
+export const said = (what: string, words: string, found: string): Check => ({
+  what,
+  limit: `"${words}"`,
+  found: found.length > 300 ? `${found.slice(0, 300)}…` : found,
+  holds: found.includes(words),
+});
+
+/** Errors in a log that are a stack and nothing else: what an operator should not have to read. */
+export const errorsOf = (replica: Replica): readonly Record<string, unknown>[] =>
+  replica.log.records().filter(({ level }) => level === "error");
+
+/** Puts the outcomes of acts together. */
+export const together = (acts: readonly Outcome[]): Outcome => ({
+  injected: acts.flatMap(({ injected }) => injected),
+  checks: acts.flatMap(({ checks }) => checks),
+  figures: acts.flatMap(({ figures = [] }) => figures),
+});

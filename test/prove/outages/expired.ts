@@ -1,0 +1,107 @@
+/** Certificates that expire: the client's while everything runs, and the API server's. */
+
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { startLocalNats } from "../../../deploy/local/index.ts";
+import { kubeconfigText } from "../../../deploy/local/kubeconfig.ts";
+import { createCertificateAuthority } from "../../../deploy/local/pki.ts";
+import { Probe } from "../../fixtures/functions/probe.ts";
+import { type Kit, startReplica } from "../../harness/kit.ts";
+import type { Outcome, Trial } from "../scenario.ts";
+import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
+
+/** How long the first certificate is good for: enough to start with, on a machine that does other things as well. */
+const validMillis = 9000;
+const user = "operator";
+const groups = ["system:masters"];
+
+/** The client's certificate expires, objects change, and another one is put into the file; nobody is restarted. */
+export async function clientExpires(trial: Trial, kit: Kit, objects: number): Promise<Outcome> {
+  const expires = new Date(Date.now() + validMillis);
+  const kubeconfig = await kit.platform.kubeconfigFor(user, groups, { to: expires });
+  // A watch that is open stays open; it is the next one that is refused.
+  const env = { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" };
+  const replicas = await Promise.all([
+    kit.bridge("bridge-2", { args: [probePath], env }),
+    kit.worker("worker-2", [probePath], { env }),
+  ]);
+  const [bridge] = replicas;
+  const before = await kit.list(Probe);
+  const wanted = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, expires.getTime() + 1500 - Date.now())));
+  trial.say("the client certificate has expired");
+  const late = await kit.worker("worker-3", [probePath], { env, until: "serving" });
+  for (let i = 0; i < objects; i++) {
+    await put(kit, `expired-${i}`, i);
+    wanted.set(`expired-${i}`, i);
+  }
+  const [refused, waiting] = await Promise.all([
+    untilReadiness(bridge, ({ status }) => status === 503),
+    untilReadiness(late, ({ status, text }) => status === 503 && text.includes("401")),
+  ]);
+  await kit.platform.kubeconfigFor(user, groups);
+  trial.say("there is a new one in the file");
+  const all = [...replicas, late];
+  await Promise.all(all.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
+  const checks = await settled(kit, "client certificate expired", wanted);
+  await Promise.all(all.map((replica) => replica.stop()));
+  return {
+    injected: [
+      "client certificate expired under a running bridge and worker, replaced in the kubeconfig file",
+    ],
+    checks: [
+      said("readiness of the bridge with an expired certificate", "401 Unauthorized", refused.text),
+      said(
+        "readiness of a worker that starts with it",
+        "Check the user of the kubeconfig's current context",
+        waiting.text,
+      ),
+      ...checks,
+    ],
+  };
+}
+
+/** A worker meets a server whose certificate has expired: it says so, waits, and goes on when it is renewed. */
+export async function serverExpired(trial: Trial): Promise<Outcome> {
+  const local = await startLocalNats();
+  trial.defer(() => local.stop());
+  const authority = createCertificateAuthority();
+  const names = ["127.0.0.1"];
+  const expired = authority.server(names, { to: new Date(Date.now() - 60_000) });
+  // What is behind the certificate does not matter: 403 is an answer of an API server that knows us.
+  const server = createServer({ ...expired }, (_, response) => response.writeHead(403).end("{}"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  trial.defer(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const path = join(local.directory, "expired-server.kubeconfig");
+  const text = kubeconfigText({
+    server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ca: authority.cert,
+    user,
+    credentials: authority.client({ user }),
+  });
+  await writeFile(path, text, { mode: 0o600 });
+  const env = { KUBECONFIG: path };
+  const worker = await startReplica(local, "worker-1", ["worker", probePath], { env, until: "serving" });
+  const refused = await untilReadiness(worker, ({ status, text }) => status === 503 && text.includes("CERT"));
+  server.setSecureContext(authority.server(names));
+  const ready = await untilReadiness(worker, ({ status }) => status === 200);
+  const errors = errorsOf(worker);
+  await local.stop();
+  return {
+    injected: ["API server with an expired certificate, renewed later"],
+    checks: [
+      said(
+        "readiness of a worker before a server whose certificate has expired",
+        "its certificate has expired",
+        refused.text,
+      ),
+      said("the same when it was renewed", "ok", ready.text),
+      said("its error", "Renew the API server's certificate", String(errors[0]?.msg)),
+    ],
+  };
+}

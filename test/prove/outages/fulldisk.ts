@@ -1,0 +1,113 @@
+/** The bus runs out of room while objects change. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Probe } from "../../fixtures/functions/probe.ts";
+import type { Kit } from "../../harness/kit.ts";
+import type { Outcome, Trial } from "../scenario.ts";
+import { errorsOf, probePath, put, said, settled, startStage, untilReadiness } from "./act.ts";
+
+const mebibyte = 2 ** 20;
+const roomBytes = 6 * mebibyte;
+const bulkBytes = 200_000;
+
+/** JetStream's own limit is reached, and raised: a configuration that is reloaded, no restart. */
+export async function limitReached(trial: Trial, objects: number): Promise<Outcome> {
+  const kit = await startStage(trial, { maxFileBytes: roomBytes });
+  const { nats } = kit.platform;
+  return fill(trial, kit, objects, "JetStream's limit reached", async () => {
+    await nats.configure({ maxFileBytes: 1024 * mebibyte });
+    process.kill(nats.pid ?? Number.NaN, "SIGHUP");
+  });
+}
+
+/** The disk itself is full: `ENOSPC`. Undefined where this process may not mount one. */
+export async function diskFull(trial: Trial, objects: number): Promise<Outcome | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "test-disk-"));
+  const mount = (...options: string[]) => execFileSync("mount", [...options, folder], { stdio: "pipe" });
+  try {
+    mount("-t", "tmpfs", "-o", `size=${roomBytes + 4 * mebibyte}`, "tmpfs");
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
+    return undefined;
+  }
+  trial.defer(() => {
+    execFileSync("umount", [folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  // More than there is: nothing but the disk says no.
+  const kit = await startStage(trial, { folder, maxFileBytes: 1024 * mebibyte });
+  return fill(trial, kit, objects, "disk full", async () => {
+    mount("-o", `remount,size=${256 * mebibyte}`);
+  });
+}
+
+async function fill(
+  trial: Trial,
+  kit: Kit,
+  objects: number,
+  what: string,
+  makeRoom: () => Promise<void>,
+): Promise<Outcome> {
+  const env = { DENREI_LOG_LEVEL: "info" };
+  const [bridge, ...workers] = await Promise.all([
+    kit.bridge("bridge-1", { args: [probePath], env }),
+    kit.worker("worker-1", [probePath], { env }),
+    kit.worker("worker-2", [probePath], { env }),
+  ]);
+  const wanted = new Map<string, number>();
+  const change = async (name: string, value: number, bulk: number): Promise<void> => {
+    await put(kit, name, value, bulk);
+    wanted.set(name, value);
+  };
+  for (let i = 0; i < objects; i++) await change(`big-${i}`, i, bulkBytes);
+  const full = await untilReadiness(bridge, ({ status }) => status === 503);
+  const idle = await Promise.all(workers.map((worker) => worker.probe("/readyz")));
+  trial.say(`${what}: ${full.text}`);
+  const alive = await bridge.probe("/healthz");
+  // Meanwhile everything goes on: some are changed, some deleted, some new.
+  for (let i = 0; i < objects; i += 3) {
+    const name = `big-${Math.floor(trial.next() * objects)}`;
+    if (trial.next() < 0.3 && wanted.delete(name))
+      await kit.client.delete(Probe, { namespace: "default", name }, {});
+    else await change(name, 1000 + i, bulkBytes);
+    await change(`small-${i}`, i, 10);
+  }
+  await makeRoom();
+  trial.say(`${what}: there is room again`);
+  const begun = performance.now();
+  await untilReadiness(bridge, ({ status }) => status === 200);
+  const readySeconds = (performance.now() - begun) / 1000;
+  const checks = await settled(kit, what, wanted);
+  const settledSeconds = (performance.now() - begun) / 1000;
+  const told = errorsOf(bridge).map(({ msg }) => String(msg));
+  await Promise.all([bridge, ...workers].map((replica) => replica.stop()));
+  await kit.stop();
+  return {
+    injected: [
+      `${what}: ${objects} objects of ${Math.round(bulkBytes / 1000)} kB for ${roomBytes / mebibyte} MiB`,
+    ],
+    checks: [
+      said(`${what}: readiness of the bridge`, "the bus does not store what is published", full.text),
+      said(
+        `${what}: error of the bridge`,
+        "Look at the NATS servers' logs, the room on their disks",
+        told.join("; "),
+      ),
+      said(`${what}: liveness of the bridge`, "ok", alive.text),
+      ...checks,
+    ],
+    figures: [
+      { what: `${what}: what the bridge answers to /readyz`, found: full.text },
+      {
+        what: `${what}: workers that are not ready then`,
+        found: `${idle.filter(({ status }) => status !== 200).length} of ${idle.length}`,
+      },
+      {
+        what: `${what}: from room to ready; to everything reconciled`,
+        found: `${readySeconds.toFixed(1)} s; ${settledSeconds.toFixed(1)} s`,
+      },
+    ],
+  };
+}
