@@ -14,9 +14,13 @@ export interface Stuck {
 /** A leader election takes less: until then nobody need know. Milliseconds. */
 const patienceMillis = 5000;
 
-/** What to do about it: a server whose disk is full does not say so to its clients. */
+/**
+ * What to do about it. A server whose disk is full does not say so to its clients, it does not answer; and it keeps a write
+ * error of a stream until it is started again, also when there is room (seen with nats-server 2.15.2).
+ */
 const storeHint =
-  "Look at the NATS servers' logs, the room on their disks, and JetStream's limits; it goes on by itself when there is room.";
+  "Look at the NATS servers' logs, the room on their disks, and JetStream's limits. When there is room it goes on by " +
+  "itself; a server that has logged \"no space left on device\" has to be restarted as well.";
 
 /** Says that the bus has refused to store something, or has not answered. */
 export const notStored = (error: Error): string =>

@@ -5,8 +5,9 @@
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { CloudEvent } from "cloudevents";
+import { attribute, prefix } from "./attributes.ts";
 
-const prefix = "ce-";
+export { attribute } from "./attributes.ts";
 
 /** An event as a NATS message. */
 export interface EventMessage {
@@ -34,12 +35,6 @@ export function fromMessage<T>(message: { headers?: MsgHdrs | undefined; string(
   const text = message.string();
   return new CloudEvent<T>({ ...attributes, ...(text !== "" && { data: JSON.parse(text) }) } as never);
 }
-
-/** One attribute of an event, without reading the rest; empty if it is not there. */
-export const attribute = (from: MsgHdrs | undefined, name: string): string => {
-  const value = from?.get(prefix + name) ?? "";
-  return value.includes("%") ? decodeURIComponent(value) : value;
-};
 
 /** Printable ASCII stays, but for the space, the double quote and the percent sign. */
 function encode(value: string): string {

@@ -4,25 +4,10 @@ import { resourcePath } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
 import { keyText, type ObjectAddress } from "../subjects.ts";
+import { type Change, changeType } from "./attributes.ts";
 import { newTrace } from "./trace.ts";
 
-/** What happened to the object. A list that shows an object for the first time says `added`. */
-export type Change = "added" | "modified" | "deleted";
-
-/** Types of the events: `dev.denrei.kubernetes.added` and so on. */
-export const changeType = (change: Change): string => `dev.denrei.kubernetes.${change}`;
-
-/** The event is about a deletion: its data is the object's last known state. */
-export const isDeletion = (type: string): boolean => type === changeType("deleted");
-
-/**
- * Identity and version of the object an event is about: the event's `id` is `<uid>.<resourceVersion>`. Undefined for
- * ids that are not of this form.
- */
-export function versionOf(id: string): { uid: string; resourceVersion: string } | undefined {
-  const dot = id.lastIndexOf(".");
-  return dot < 0 ? undefined : { uid: id.slice(0, dot), resourceVersion: id.slice(dot + 1) };
-}
+export { type Change, changeType, isDeletion, versionOf } from "./attributes.ts";
 
 /** Where an object is published. */
 export function addressOf(kind: Kind, object: KubeObject): ObjectAddress {

@@ -3,8 +3,7 @@
  * functions and all replicas, so a worker keeps nothing in memory.
  */
 import type { Bus } from "../connect.ts";
-import { attribute } from "../events/binding.ts";
-import { isDeletion, versionOf } from "../events/kubernetes.ts";
+import { attribute, isDeletion, versionOf } from "../events/attributes.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type KubeObject, type Stored } from "../kube/object.ts";
 import { type LastValue, lastValuesOf } from "../lastvalues.ts";

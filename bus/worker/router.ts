@@ -1,6 +1,5 @@
 /** The router: events become requests. Pure but for reads, and the same in every replica. */
-import { attribute } from "../events/binding.ts";
-import { isDeletion, versionOf } from "../events/kubernetes.ts";
+import { attribute, isDeletion, versionOf } from "../events/attributes.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
 import type { Delivery } from "../queue/delivery.ts";

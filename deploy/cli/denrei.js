@@ -3,10 +3,13 @@
 // with the project, and is then only in the way: signals, exit code and end pass through it.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
 
 const main = fileURLToPath(new URL("./denrei.ts", import.meta.url));
 if (Number(process.versions.node.split(".")[0]) >= 24) {
+  // Before the first TypeScript: with what an earlier start has compiled, Node need not load what turns it into JavaScript.
+  nodeModule.enableCompileCache();
   await import(main);
 } else {
   const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));

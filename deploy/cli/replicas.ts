@@ -14,7 +14,7 @@ export interface ReplicaOptions extends ReviveOptions {
   natsUrlFor(role: "bridge" | "worker"): string;
 }
 
-const program = fileURLToPath(new URL("./denrei.ts", import.meta.url));
+const program = fileURLToPath(new URL("./denrei.js", import.meta.url));
 /** An object that is being reconciled is handed back at once; a clean end takes no longer. Milliseconds. */
 const graceMillis = 2500;
 

@@ -10,7 +10,7 @@ import type { Arena } from "./arena.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
 import { collectGarbage, inspectorArgument, inspectorUrl } from "./inspector.ts";
 
-const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
 const workers = 3;
 const cluster = "default";
 const settleLookMillis = 200;

@@ -13,7 +13,7 @@ test("after a kill -9 nothing of it is left, and a second one is not confused", 
   await printed(second, "hikawa-sample-kiyoshi");
   // What is left is the second one's.
   await expect.poll(here.runs, patience).toHaveLength(1);
-  expect(here.processes().filter((line) => line.includes("denrei.ts worker"))).toHaveLength(1);
+  expect(here.processes().filter((line) => line.includes("denrei.js worker"))).toHaveLength(1);
   second.process.kill("SIGTERM");
   expect(await second.ended).toMatchObject({ code: 143, signal: null, stderr: "" });
   await expectNothingLeft(here);
@@ -23,7 +23,7 @@ test("a second Ctrl-C does not wait for what does not end", async () => {
   const here = place();
   const running = up(here);
   await printed(running, "hikawa-sample-zundoko-001");
-  process.kill(pidOf(here, "denrei.ts worker"), "SIGSTOP");
+  process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
   // Those right after the first one are the same request: npm passes on what the terminal has sent already.
   const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
   const ended = await running.ended.finally(() => clearInterval(impatience));

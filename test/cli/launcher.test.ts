@@ -68,7 +68,7 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
     const pid = Number(
       here
         .processes()
-        .find((line) => line.includes("denrei.ts worker"))
+        .find((line) => line.includes("denrei.js worker"))
         ?.split(" ")[0],
     );
     return { worker, pid };

@@ -29,7 +29,7 @@ test("its guide works as it is printed, what dies is started again, and Ctrl-C s
 
   expect(kill).toBe(`kill -9 ${/\d+$/.exec(kill)?.[0]}`);
   execFileSync("sh", ["-c", kill]);
-  process.kill(pidOf(here, "denrei.ts bridge"), "SIGKILL");
+  process.kill(pidOf(here, "denrei.js bridge"), "SIGKILL");
   process.kill(pidOf(here, "/nats-server --config"), "SIGKILL");
   for (const name of ["worker-1", "bridge-1", "nats-server"]) {
     await printed(running, `${name} was ended by SIGKILL; starting it again.`);

@@ -62,7 +62,7 @@ export interface Kit {
   stop(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
 const fixtureProgram = fileURLToPath(new URL("../fixtures/replica.ts", import.meta.url));
 const defaultDeadline = 60_000;
 

@@ -38,8 +38,11 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
   });
   // More than there is: nothing but the disk says no.
   const kit = await startStage(trial, { folder, maxFileBytes: 1024 * mebibyte });
-  return fill(trial, kit, objects, "disk full", async () => {
+  return fill(trial, kit, objects, "disk full (ENOSPC), enlarged, nats-server restarted", async () => {
     mount("-o", `remount,size=${256 * mebibyte}`);
+    // It keeps the write error of a stream for as long as it runs.
+    await kit.platform.nats.stop();
+    await kit.platform.nats.start();
   });
 }
 

@@ -1,0 +1,29 @@
+/** What is read of an event without building it: routers and readers need no more, and so no SDK. */
+import type { MsgHdrs } from "@nats-io/transport-node";
+
+/** Headers of the NATS protocol binding begin with it. */
+export const prefix = "ce-";
+
+/** One attribute of an event, without reading the rest; empty if it is not there. */
+export const attribute = (from: MsgHdrs | undefined, name: string): string => {
+  const value = from?.get(prefix + name) ?? "";
+  return value.includes("%") ? decodeURIComponent(value) : value;
+};
+
+/** What happened to the object. A list that shows an object for the first time says `added`. */
+export type Change = "added" | "modified" | "deleted";
+
+/** Types of the events: `dev.denrei.kubernetes.added` and so on. */
+export const changeType = (change: Change): string => `dev.denrei.kubernetes.${change}`;
+
+/** The event is about a deletion: its data is the object's last known state. */
+export const isDeletion = (type: string): boolean => type === changeType("deleted");
+
+/**
+ * Identity and version of the object an event is about: the event's `id` is `<uid>.<resourceVersion>`. Undefined for
+ * ids that are not of this form.
+ */
+export function versionOf(id: string): { uid: string; resourceVersion: string } | undefined {
+  const dot = id.lastIndexOf(".");
+  return dot < 0 ? undefined : { uid: id.slice(0, dot), resourceVersion: id.slice(dot + 1) };
+}
