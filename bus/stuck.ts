@@ -20,7 +20,7 @@ const patienceMillis = 5000;
  */
 const storeHint =
   "Look at the NATS servers' logs, the room on their disks, and JetStream's limits. When there is room it goes on by " +
-  "itself; a server that has logged \"no space left on device\" has to be restarted as well.";
+  'itself; a server that has logged "no space left on device" has to be restarted as well.';
 
 /** Says that the bus has refused to store something, or has not answered. */
 export const notStored = (error: Error): string =>

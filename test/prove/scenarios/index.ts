@@ -9,6 +9,7 @@ import { outages } from "./outages.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
+import { zero } from "./zero.ts";
 
 export const scenarios: readonly Scenario[] = [
   queue,
@@ -19,5 +20,6 @@ export const scenarios: readonly Scenario[] = [
   outages,
   scale,
   failover,
+  zero,
   many,
 ];

@@ -1,0 +1,140 @@
+/** Credentials that are replaced while a connection is used, and the forms in which they come. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { type KubeClient, kubeClient } from "./client.ts";
+import { loadKubeconfig, openConnection } from "./connection.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "test-connection-"));
+const authority = createCertificateAuthority();
+const strangers = createCertificateAuthority();
+/** What the server lets in: a header's or a certificate's. */
+let welcome: { header?: string; user?: string } = {};
+const asked: (string | undefined)[] = [];
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  const options = { ...authority.server(["127.0.0.1"]), ca: authority.cert, requestCert: true };
+  server = createServer({ ...options, rejectUnauthorized: false }, (request, response) => {
+    const { authorization = "" } = request.headers;
+    const socket = request.socket as TLSSocket;
+    const user = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : "";
+    asked.push(authorization || user);
+    const known = welcome.header === authorization || (user !== "" && welcome.user === user);
+    const body = { impersonates: request.headers["impersonate-user"] };
+    response.writeHead(known ? 200 : 401).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const written = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** A kubeconfig (YAML is a superset of JSON). */
+const kubeconfig = (name: string, user: object, ca = authority.cert): string =>
+  written(
+    name,
+    JSON.stringify({
+      clusters: [{ name: "c", cluster: { server: url, "certificate-authority-data": base64(ca) } }],
+      users: [{ name: "u", user }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "here" } }],
+      "current-context": "x",
+    }),
+  );
+
+async function clientOf(path: string): Promise<KubeClient> {
+  return kubeClient(await openConnection(loadKubeconfig({ path })));
+}
+const ask = (client: KubeClient) =>
+  client.request<{ impersonates?: string }>({ method: "GET", path: "/version" });
+
+test("a token that is refused is read from its file again, and the call is made again", async () => {
+  const token = written("token", "old\n");
+  const client = await clientOf(kubeconfig("token.json", { tokenFile: token }));
+  welcome = { header: "Bearer old" };
+  await ask(client);
+  welcome = { header: "Bearer new" };
+  writeFileSync(token, "new\n");
+  asked.length = 0;
+  await ask(client);
+  await ask(client);
+  expect(asked).toEqual(["Bearer old", "Bearer new", "Bearer new"]);
+  expect(client.connection.namespace).toBe("here");
+});
+
+test("a token that is refused and has not changed is not offered twice", async () => {
+  const client = await clientOf(kubeconfig("same.json", { token: "same" }));
+  welcome = { header: "Bearer other" };
+  asked.length = 0;
+  await expect(ask(client)).rejects.toMatchObject({ status: 401 });
+  expect(asked).toEqual(["Bearer same"]);
+});
+
+test("a client certificate that is refused is read from the kubeconfig again", async () => {
+  const userOf = (user: string) => {
+    const { cert, key } = authority.client({ user });
+    return { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
+  };
+  const path = kubeconfig("certificate.json", userOf("old"));
+  const client = await clientOf(path);
+  welcome = { user: "old" };
+  await ask(client);
+  welcome = { user: "new" };
+  kubeconfig("certificate.json", userOf("new"));
+  asked.length = 0;
+  await Promise.all([ask(client), ask(client), ask(client)]);
+  expect(new Set(asked)).toEqual(new Set(["old", "new"]));
+  expect(asked.filter((user) => user === "new")).toHaveLength(3);
+});
+
+test("a server that is not trusted is, once its authority is in the kubeconfig", async () => {
+  welcome = { header: "Bearer t" };
+  const path = kubeconfig("authority.json", { token: "t" }, strangers.cert);
+  const client = await clientOf(path);
+  await expect(ask(client)).rejects.toThrow(/certificate/);
+  kubeconfig("authority.json", { token: "t" });
+  await expect
+    .poll(
+      () =>
+        ask(client).then(
+          () => "trusted",
+          () => "not yet",
+        ),
+      { timeout: 30_000 },
+    )
+    .toBe("trusted");
+});
+
+test("a kubeconfig that is being written is what it was before", async () => {
+  const path = kubeconfig("torn.json", { token: "t" });
+  const client = await clientOf(path);
+  writeFileSync(path, '{"clusters": [');
+  welcome = { header: "Bearer t2" };
+  await expect(ask(client)).rejects.toMatchObject({ status: 401 });
+  welcome = { header: "Bearer t" };
+  await ask(client);
+});
+
+test("what is not plain is the library's: passwords, and whom to act as", async () => {
+  welcome = { header: `Basic ${base64("me:secret")}` };
+  await ask(await clientOf(kubeconfig("basic.json", { username: "me", password: "secret" })));
+  welcome = { header: "Bearer t" };
+  const acting = await clientOf(kubeconfig("as.json", { token: "t", as: "somebody" }));
+  expect(await ask(acting)).toEqual({ impersonates: "somebody" });
+});

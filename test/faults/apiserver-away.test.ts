@@ -1,0 +1,63 @@
+/** Requests while the API server is away: retried for as long as it takes, and nobody is given up. */
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect, onTestFinished, test } from "vitest";
+import { connectBus } from "../../bus/connect.ts";
+import { kubeClient } from "../../bus/kube/client.ts";
+import { openConnection } from "../../bus/kube/connection.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import { startLocalNats } from "../../deploy/local/index.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+test("an API server that is away for longer than all the attempts is no dead letter; an error of the function is", async () => {
+  const local = await startLocalNats();
+  onTestFinished(() => local.stop());
+  const bus = await connectBus({ url: local.natsUrl, name: "test" });
+  onTestFinished(() => bus.nc.close());
+  const asked = { away: 0, broken: 0 };
+  const connection = await openConnection({
+    read: async () => ({
+      server: "https://127.0.0.1:1",
+      context: "none",
+      namespace: "default",
+      tls: {},
+      headers: {},
+    }),
+  });
+  const fn = defineFunction({
+    name: "asking",
+    for: Note,
+    async reconcile(note, ctx) {
+      if (note.spec.text === "broken") {
+        asked.broken++;
+        throw new Error("broken by itself");
+      }
+      asked.away++;
+      await ctx.live.get(Note, "other");
+    },
+  });
+  const worker = await startWorker({
+    bus,
+    busOptions: { replicas: 1, ackWaitMillis: 10_000 },
+    client: kubeClient(connection),
+    cluster: "test",
+    replica: "replica-1",
+    functions: [fn],
+    log: pino({ level: "silent" }),
+    registry: new Registry(),
+    retries: { baseMillis: 10, capMillis: 20, maxAttempts: 2, maxCrashes: 3 },
+  });
+  onTestFinished(() => worker.stop());
+  const publisher = await publisherOf(bus, Note);
+  await publisher.publish("added", stored(Note, "away", 1, { text: "away" }), "watch");
+  await publisher.publish("added", stored(Note, "broken", 2, { text: "broken" }), "watch");
+  await expect.poll(() => asked, { timeout: 60_000 }).toMatchObject({ broken: 2 });
+  await expect.poll(() => asked.away, { timeout: 60_000 }).toBeGreaterThan(3);
+  const letters = deadLetters(bus, { fn: "asking", cluster: "test" });
+  await expect
+    .poll(async () => (await letters.list()).map(({ key }) => key.name), { timeout: 60_000 })
+    .toEqual(["broken"]);
+});
