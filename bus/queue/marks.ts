@@ -49,7 +49,7 @@ const keptMarks = 10_000;
 
 /** Opens the marks of one function in one process. */
 export function openMarks(
-  bus: Pick<Bus, "inbox">,
+  bus: Pick<Bus, "inbox" | "stuck">,
   scope: QueueScope,
   { replica, observe, markMillis }: MarkOptions,
 ): LeaveMark {
