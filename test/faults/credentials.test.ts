@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
+import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
-import { type KubeClient, kubeClient } from "./client.ts";
-import { loadKubeconfig, openConnection } from "./connection.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "test-connection-"));
 const authority = createCertificateAuthority();
