@@ -11,9 +11,6 @@ import { type Contender, pidOf, startProcess, words } from "./contender.ts";
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("./peer/", import.meta.url));
 
-/** The program that {@link buildPeer} builds; it prints `ready` when its caches have synced. */
-export const peerProgram = `${folder}peer`;
-
 /** What the peer is made of. */
 export interface PeerVersions {
   readonly go: string;
@@ -84,7 +81,7 @@ export function goPeer(arena: Arena): Contender {
       const name = `go-${label}`;
       const child = await startProcess(arena, {
         name,
-        command: peerProgram,
+        command: `${folder}peer`,
         args: [],
         readyLine: /^ready$/,
       });

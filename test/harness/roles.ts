@@ -2,12 +2,21 @@
 import { busRoles, type Role, together } from "../../bus/permissions.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
+import census from "../fixtures/functions/census.ts";
 import letters from "../fixtures/functions/letters.ts";
 import notes from "../fixtures/functions/notes.ts";
+import onlooker from "../fixtures/functions/onlooker.ts";
 import probe from "../fixtures/functions/probe.ts";
 
 /** Every function that a test may run. */
-export const testFunctions: readonly ReconcileFunction[] = [...functions, letters, notes, probe];
+export const testFunctions: readonly ReconcileFunction[] = [
+  ...functions,
+  census,
+  letters,
+  notes,
+  onlooker,
+  probe,
+];
 
 /** Clusters that tests call theirs, all on one bus. */
 const clusters = ["default", "elsewhere", "late"];

@@ -14,7 +14,7 @@ import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import { functionStatus } from "../../../bus/worker/inspect.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
-import { buildPeer, peerProgram } from "../../bench/gopeer.ts";
+import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";
 import onlooker from "../../fixtures/functions/onlooker.ts";
 import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
@@ -86,7 +86,7 @@ async function measureAll(stage: Stage): Promise<Found> {
   const size = trial.scaled(100_000, 1000);
   const few = Math.round(size * peerShare);
   const warm = Math.round(size * warmUpShare);
-  const bridge = await kit.bridge("bridge-1", quiet);
+  const bridge = await kit.bridge("bridge-1", bridging("onlooker"));
   const worker = await kit.worker("worker-1", [fixture("onlooker")], quiet);
 
   say(`warming up with ${figure(warm)} objects`);
@@ -237,6 +237,9 @@ async function open(trial: Trial): Promise<Stage> {
 /** Nobody reads a line per object. */
 const quiet = { env: { ...inspected, DENREI_LOG_LEVEL: "info" } };
 
+/** A bridge for these functions; it makes the streams that they need. */
+const bridging = (...functions: readonly string[]) => ({ ...quiet, args: functions.map(fixture) });
+
 /** Starts a bridge and waits until it says something about Hikawas. */
 async function timedBridge(
   { kit }: Stage,
@@ -244,7 +247,7 @@ async function timedBridge(
   msg: "leading" | "listed",
 ): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
   const begun = performance.now();
-  const bridge = await kit.bridge(name, quiet);
+  const bridge = await kit.bridge(name, bridging("onlooker"));
   const line = await bridge.log.until(
     (line) => line.includes(`"msg":"${msg}"`) && line.includes(`"kind":"${kindText(Hikawa)}"`),
     settleMillis,
@@ -307,32 +310,23 @@ async function takeCensus(
   { kit }: Stage,
   size: number,
 ): Promise<{ readonly seconds: number; readonly seen: number }> {
+  // The bridge that comes with a new function stands by, and has made its streams.
+  const standby = await kit.bridge("bridge-new", bridging("onlooker", "census"));
   const begun = performance.now();
   const worker = await kit.worker("census-1", [fixture("census")], {
     env: { DENREI_LOG_LEVEL: "info", DENREI_TEST_CENSUS: String(size) },
   });
   const line = await worker.log.until((line) => line.includes('"msg":"census complete"'), settleMillis);
   const seconds = (performance.now() - begun) / 1000;
-  await worker.stop();
+  await Promise.all([worker.stop(), standby.stop()]);
   return { seconds, seen: (JSON.parse(line) as { seen: number }).seen };
 }
 
 /** The Go operator, started when the objects are there: the least of its resident memory while nothing happens. */
 async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number | undefined> {
   if (trial.peer === "omit") return undefined;
-  const ready = Promise.withResolvers<void>();
-  const peer = await kit.platform.spawn(
-    {
-      name: `go-${label}`,
-      command: peerProgram,
-      args: [],
-      env: { KUBECONFIG: kit.platform.kubeconfigPath },
-      ready: () => ready.promise,
-      readyMillis: settleMillis,
-      onLine: (line) => line === "ready" && ready.resolve(),
-    },
-    trial.signal,
-  );
+  const peer = await startGoReplica(kit.platform, `go-${label}`, "alone");
+  await peer.leads();
   const millis = trial.scaled(goSample.full, goSample.least);
   trial.say(`watching the memory of the Go operator for ${figure(millis / 1000)} s`);
   const least = await idleRssOf(new Map([["go", pidOf(peer)]]), { millis, signal: trial.signal });
