@@ -1,4 +1,5 @@
 /** The frame of a process: log, probes, connections, signals, and an orderly end. */
+import { errors } from "@nats-io/transport-node";
 import { type Logger, pino } from "pino";
 import { Counter, collectDefaultMetrics, Registry } from "prom-client";
 import { type Bus, busAddress, connectBus } from "../connect.ts";
@@ -179,6 +180,10 @@ async function watchConnection({ nc }: Bus, log: Logger, set: (connected: boolea
     } else if (status.type === "reconnect") {
       set(true);
       log.info({ server: status.server }, "connected to the bus again");
+    } else if (status.type === "error" && status.error instanceof errors.PermissionViolationError) {
+      // Whoever asked is told as well, and says what to do about it.
+      const { operation, subject } = status.error;
+      log.warn({ operation, subject }, "the bus does not let this user do that");
     } else if (status.type === "error") {
       log.error({ err: status.error }, "the bus reports an error");
     }
