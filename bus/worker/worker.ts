@@ -12,7 +12,7 @@ import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
 import { timers as openTimers } from "../queue/timers.ts";
 import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
-import { type BusOptions, ensureTopology, TopologyError } from "../topology.ts";
+import { type BusOptions, ensureTopology } from "../topology.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
@@ -50,16 +50,16 @@ const routerSlots = 128;
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
 const relaySlots = 32;
-/** Pauses between looks for the streams, doubling from the first. Milliseconds. */
-const firstLookMillis = 100;
-const longestLookMillis = 2000;
 /** How long running reconciles may go on after a stop is asked for. Milliseconds. */
 const finishMillis = 6000;
 
-/** Starts a worker; resolves when it is ready to take requests. */
+/**
+ * Starts a worker; resolves when it is ready to take requests. Throws a `TopologyError` when the bridge, which makes streams
+ * and consumers where not everybody may, has yet to make them.
+ */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
-  await untilProvided(options);
+  await ensureTopology(bus, options.busOptions, interestsOf(functions, cluster));
   const metrics = workerMetrics(options.registry);
   const ownership = keepOwnership(bus.nc, options.busOptions.ackWaitMillis);
   const running = functions.map((fn) => startFunction(fn, options, metrics, ownership));
@@ -70,20 +70,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       ownership.stop();
     },
   };
-}
-
-/** The bridge makes streams and consumers, where not everybody may, and it may start after this worker. */
-async function untilProvided({ bus, busOptions, functions, cluster, log }: WorkerOptions): Promise<void> {
-  const interests = interestsOf(functions, cluster);
-  for (let pause = firstLookMillis; ; pause = Math.min(2 * pause, longestLookMillis)) {
-    try {
-      return await ensureTopology(bus, busOptions, interests);
-    } catch (error) {
-      if (!(error instanceof TopologyError)) throw error;
-      log.warn({ reason: error.message }, "waiting for the bridge");
-    }
-    await sleep(pause);
-  }
 }
 
 function startFunction(
