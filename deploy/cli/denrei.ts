@@ -37,7 +37,7 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
   cluster: ["name", "name of the cluster on a bus that many clusters share"],
   replica: ["name", "name of this process, unique among its replicas (default: host name and process id)"],
   streamReplicas: ["count", "copies of each stream: 1, or 3 on a NATS cluster"],
-  ackWaitSeconds: ["seconds", "how long the objects of a killed worker wait; all workers must agree"],
+  ackWaitSeconds: ["seconds", "how long the objects of a killed worker wait; workers and bridge must agree"],
   httpAddress: ["host:port", "where /healthz, /readyz and /metrics are served; port 0 is any free one"],
   logLevel: ["level", "trace, debug, info, warn, error, fatal or silent"],
   namespaces: ["names", "watch these namespaces only, separated by commas (default: all)"],

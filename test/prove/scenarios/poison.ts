@@ -41,8 +41,8 @@ export const poison: Scenario = {
     trial.defer(() => kit.stop());
     const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
     trial.defer(() => bus.nc.close());
-    await kit.bridge("bridge-1", { args: [path] });
     const env = { DENREI_ACK_WAIT_SECONDS: String(ackWaitSeconds) };
+    await kit.bridge("bridge-1", { args: [path], env });
     const replicas = await Promise.all(
       Array.from({ length: workers }, (_, at) => kit.worker(`worker-${at + 1}`, [path], { env })),
     );
