@@ -57,9 +57,9 @@ export interface Bridged {
 
 const deadlineMillis = 60_000;
 
-/** Starts a platform with the CRD of Note. */
-export async function startBridged(): Promise<Bridged> {
-  const kit = await startKit({ crds: [crdOf(Note)] });
+/** Starts a platform with the CRD of Note, and of more kinds if they are given. */
+export async function startBridged(more: readonly Kind[] = []): Promise<Bridged> {
+  const kit = await startKit({ crds: [Note, ...more].map(crdOf) });
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });
   const kv = await bus.kvm.open(bridgeBucket);

@@ -1,5 +1,6 @@
 /** Every scenario, in the order of docs/reliability.md. */
 import type { Scenario } from "../scenario.ts";
+import { bridgeChaos } from "./bridgechaos.ts";
 import { cluster } from "./cluster.ts";
 import { delays } from "./delays.ts";
 import { failover } from "./failover.ts";
@@ -11,15 +12,4 @@ import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 import { zero } from "./zero.ts";
 
-export const scenarios: readonly Scenario[] = [
-  queue,
-  delays,
-  cluster,
-  poison,
-  hot,
-  outages,
-  scale,
-  failover,
-  zero,
-  many,
-];
+export const scenarios: readonly Scenario[] = [queue, bridgeChaos, cluster, poison, hot, scale];
