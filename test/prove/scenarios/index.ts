@@ -10,6 +10,7 @@ import { outages } from "./outages.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
+import { takeover } from "./takeover.ts";
 import { zero } from "./zero.ts";
 
-export const scenarios: readonly Scenario[] = [queue, bridgeChaos, cluster, poison, hot, scale];
+export const scenarios: readonly Scenario[] = [queue, bridgeChaos, takeover, cluster, poison, hot, scale];
