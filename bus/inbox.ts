@@ -4,6 +4,7 @@
  */
 import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { BusPermissionError, watchDenials } from "./denied.ts";
+import { readableHeaders } from "./headers.ts";
 import type { Identity } from "./identity.ts";
 
 /** How to ask. */
@@ -103,7 +104,7 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
       subject,
       fail: refuse,
       receive(answer) {
-        if (answer.headers?.code === 503) return refuse(new errors.NoRespondersError(subject));
+        if (readableHeaders(answer)?.code === 503) return refuse(new errors.NoRespondersError(subject));
         try {
           if (receive(answer)) end();
         } catch (error) {

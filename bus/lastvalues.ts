@@ -4,6 +4,7 @@
  */
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import type { Bus } from "./connect.ts";
+import { readableHeaders } from "./headers.ts";
 
 /** A stored message, as direct get returns it. */
 export interface LastValue {
@@ -30,6 +31,10 @@ export function lastValuesOf({ inbox }: Pick<Bus, "inbox">, stream: string): Rea
   async function batch(what: object, values: LastValue[]): Promise<"all" | "too many"> {
     let outcome: "all" | "too many" = "all";
     await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(what), (answer) => {
+      if (readableHeaders(answer) === undefined)
+        throw new BusReadError(
+          `a message of ${stream} has headers that can not be read: delete it (${JSON.stringify(what)})`,
+        );
       const code = answer.headers?.code ?? 0;
       if (code === 0) {
         values.push(storedIn(answer));

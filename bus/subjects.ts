@@ -38,15 +38,18 @@ export function parseKeyText(text: string): ObjectKey {
 
 const plain = /^[A-Za-z0-9-][A-Za-z0-9_-]*$/;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** A byte order mark is a character like any other here. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * One value as one subject token, reversibly: letters, digits, `-` and `_` stay, every other byte becomes
  * `=` and two hex digits, the empty value becomes `_` (and a leading underscore is escaped, so that nothing else does).
+ * Throws a `RangeError` on half a surrogate pair: UTF-8 has no bytes for it, and two such values would share a token.
  */
 export function token(value: string): string {
   if (plain.test(value)) return value;
   if (value === "") return "_";
+  if (!value.isWellFormed()) throw new RangeError(`expected Unicode text, found ${JSON.stringify(value)}`);
   let out = "";
   for (const byte of encoder.encode(value)) {
     const char = String.fromCharCode(byte);
@@ -59,7 +62,7 @@ export function token(value: string): string {
 /** The value that {@link token} wrote. Throws a `RangeError` on text that it can not have written. */
 export function untoken(text: string): string {
   if (text === "_") return "";
-  if (!text.includes("=")) return text;
+  if (plain.test(text)) return text;
   const bytes: number[] = [];
   for (let at = 0; at < text.length; at++) {
     if (text[at] !== "=") {
@@ -73,7 +76,19 @@ export function untoken(text: string): string {
     bytes.push(Number.parseInt(hex, 16));
     at += 2;
   }
-  return decoder.decode(Uint8Array.from(bytes));
+  const value = decoded(bytes);
+  // One value, one token: of two subjects that named the same object neither would know of the other.
+  if (value === undefined || token(value) !== text)
+    throw new RangeError(`expected a subject token as they are escaped here, found "${text}"`);
+  return value;
+}
+
+function decoded(bytes: readonly number[]): string | undefined {
+  try {
+    return decoder.decode(Uint8Array.from(bytes));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Group and kind, as far as they name objects on the bus (the version does not: one object, one subject). */
@@ -113,7 +128,7 @@ export const childrenSubjects = (
 export const familySubjects = (cluster: string, namespace: string, owner: string): string =>
   `objects.${token(cluster)}.*.*.${tokens(namespace, owner)}.*`;
 
-/** Reads a subject of OBJECTS back. */
+/** Reads a subject of OBJECTS back. Throws a `RangeError` on a subject that {@link objectSubject} can not have built. */
 export function parseObjectSubject(subject: string): ObjectAddress & { readonly cluster: string } {
   const parts = subject.split(".");
   if (parts.length !== 7 || parts[0] !== "objects") {
@@ -194,14 +209,28 @@ export const work = {
   allCrashes: (scope: QueueScope) => scoped("crashes", scope),
 } as const;
 
-/** Reads the key out of any subject that {@link work} built. */
+/** Tokens in front of the key's four, and behind them, by the first token of a subject. */
+const keySpaces: Readonly<Record<string, { readonly before: number; readonly behind: number }>> = {
+  work: { before: 1, behind: 0 },
+  timers: { before: 2, behind: 0 },
+  marks: { before: 2, behind: 2 },
+  deadletters: { before: 1, behind: 0 },
+  crashes: { before: 1, behind: 0 },
+};
+
+/** Reads the key out of any subject that {@link work} built. Throws a `RangeError` on any other. */
 export function parseKeySubject(subject: string): QueueScope & { readonly key: ObjectKey } {
   const parts = subject.split(".");
-  const start = parts[0] === "timers" || parts[0] === "marks" ? 2 : 1;
-  const [fn, cluster, namespace, name] = parts.slice(start, start + 4).map(untoken);
-  if (fn === undefined || cluster === undefined || namespace === undefined || name === undefined) {
+  const space = Object.hasOwn(keySpaces, parts[0] ?? "") ? keySpaces[parts[0] ?? ""] : undefined;
+  if (space === undefined || parts.length !== space.before + 4 + space.behind) {
     throw new RangeError(`expected <space>.<function>.<cluster>.<namespace>.<name>, found "${subject}"`);
   }
+  const [fn, cluster, namespace, name] = parts.slice(space.before, space.before + 4).map(untoken) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   return { fn, cluster, key: { namespace, name } };
 }
 

@@ -55,6 +55,15 @@ export const positionSchema = z.object({
 });
 export type Position = z.infer<typeof positionSchema>;
 
+/** The position in a record of the bucket; undefined where there is none, or none that can be read. */
+export function parsePosition(text: string): Position | undefined {
+  try {
+    return positionSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
 const saveEveryMillis = 1000;
 /** A broken watch is mostly opened again at once; one that stays broken is somebody's business. Milliseconds. */
 const troubledMillis = 5000;
@@ -179,6 +188,8 @@ async function bridgeKind(options: KindOptions): Promise<void> {
     assertHeld: options.assertHeld,
     onPublished: (change) => metrics.events.inc({ ...labels, change }),
     onFailed: (error) => broken.abort(error),
+    onUnreadable: (subject) =>
+      log.warn({ subject }, "not an event of the bridge: listing, to set right what it says"),
     onOversized(object) {
       metrics.oversized.inc(labels);
       log.error(
@@ -235,7 +246,7 @@ async function bridgeKind(options: KindOptions): Promise<void> {
 }
 
 const positionOf = (entry: KvEntry | null): Position | undefined =>
-  entry?.operation === "PUT" ? positionSchema.safeParse(entry.json()).data : undefined;
+  entry?.operation === "PUT" ? parsePosition(entry.string()) : undefined;
 
 /** Where to resume. Whoever was listing had no position that the API server serves. */
 function servedPosition(entry: KvEntry | null): string | undefined {

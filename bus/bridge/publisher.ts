@@ -3,29 +3,25 @@
  * message, and a version that is not newer than what the bus has is dropped. Two bridges at once do no harm.
  */
 
+import type { StoredMsg } from "@nats-io/jetstream";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import type { CloudEvent } from "cloudevents";
 import type { Bus } from "../connect.ts";
-import { attribute, type EventMessage, toMessage } from "../events/binding.ts";
+import { type EventMessage, toMessage } from "../events/binding.ts";
+import { addressOf, type Change, changeEvent, publishable, versionOf } from "../events/kubernetes.ts";
 import {
-  addressOf,
-  type Change,
-  changeEvent,
-  isDeletion,
-  publishable,
-  versionOf,
-} from "../events/kubernetes.ts";
-import type { Kind } from "../kube/kind.ts";
+  addressIn,
+  type ChangeHead,
+  changedObject,
+  changeHead,
+  MalformedEventError,
+} from "../events/received.ts";
+import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { isOvertaken } from "../overtaken.ts";
 import { type PublishObserver, publishUntilAnswered } from "../queue/publish.ts";
-import {
-  keyText,
-  kindSubjects,
-  objectSubject,
-  parseKeyText,
-  parseObjectSubject,
-  streams,
-} from "../subjects.ts";
+import { readStored } from "../readstored.ts";
+import { keyText, kindSubjects, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology.ts";
 import { type Known, openLedger, type Place } from "./ledger.ts";
 
@@ -72,6 +68,8 @@ export interface PublisherOptions {
   readonly onPublished: (change: Change) => void;
   /** A publish was refused for good. Nothing can be published any more; a new publisher starts where this one was. */
   readonly onFailed?: (error: unknown) => void;
+  /** Somebody else has written where only bridges do. What is there is set right by a list. */
+  readonly onUnreadable?: (subject: string) => void;
   /** An object does not fit into a message and was left out, so that it does not keep back all the others. */
   readonly onOversized?: (object: { subject: string; bytes: number; limit: number }) => void;
   readonly observe?: PublishObserver;
@@ -89,7 +87,15 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const { bus, cluster, kind, signal } = options;
   const ledger = openLedger({ tombstones: rememberedTombstones });
   const inTwoPlaces = new Set<string>();
-  await readKnown(options, (place, entry) => {
+  let damaged = false;
+  await readKnown(options, (subject, headers, sequence) => {
+    const head = headIn(headers);
+    const place = placeIn(subject);
+    if (head === undefined || place === undefined) options.onUnreadable?.(subject);
+    // Where no object can be there is nothing to set right.
+    if (place === undefined) return;
+    damaged ||= head === undefined;
+    const entry = knownFrom(head, sequence);
     ledger.set(place, entry);
     if (entry.deleted) return;
     if (ledger.home(place.key) === undefined) ledger.settle(place);
@@ -108,7 +114,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
 
   const chains = new Map<string, Promise<void>>();
   const underWay: { resourceVersion: string; done: boolean }[] = [];
-  let { position } = options;
+  // A watch tells only what happens from now on; what is wrong is found by a list.
+  let position = damaged ? undefined : options.position;
   let tasks = 0;
   let failure: unknown;
   /** Those who wait for room. */
@@ -168,7 +175,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   async function bury(place: Place, resourceVersion: string): Promise<void> {
     const last = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subjectOf(place) });
     if (last === null) return;
-    await put(place, changeEvent(kind, "deleted", last.json<Stored>(), resourceVersion), "deleted");
+    await put(place, changeEvent(kind, "deleted", lastState(kind, place, last), resourceVersion), "deleted");
   }
 
   async function apply(change: Change, object: Stored): Promise<void> {
@@ -302,42 +309,56 @@ const newer = (a: string | undefined, b: string | undefined): string | undefined
 /** What carries no version is older than everything. */
 const unversioned = { resourceVersion: "0" };
 
-const knownFrom = (headers: Parameters<typeof attribute>[0], sequence: number): Known => ({
-  resourceVersion: (versionOf(attribute(headers, "id")) ?? unversioned).resourceVersion,
-  deleted: isDeletion(attribute(headers, "type")),
+/** What the headers of a message say; undefined where no bridge has written them. */
+function headIn(headers: MsgHdrs | undefined): ChangeHead | undefined {
+  try {
+    return changeHead(headers);
+  } catch {
+    return undefined;
+  }
+}
+
+const knownFrom = (head: ChangeHead | undefined, sequence: number): Known => ({
+  resourceVersion: (head ?? unversioned).resourceVersion,
+  deleted: head?.deleted ?? false,
   sequence,
 });
+
+/** The place that a subject names, if an object can be there. */
+function placeIn(subject: string): Place | undefined {
+  try {
+    const { owner, ...named } = addressIn(subject);
+    return { key: keyText(named), owner };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last known state in a message; of one that can not be read no more is known than its place. */
+function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "string">): Stored {
+  try {
+    return changedObject(message.string());
+  } catch (error) {
+    if (!(error instanceof MalformedEventError)) throw error;
+    const { namespace, name } = parseKeyText(place.key);
+    const metadata = { name, ...(namespace !== "" && { namespace }), uid: "", resourceVersion: "0" };
+    return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, spec: undefined };
+  }
+}
 
 /** Read from the stream's leader: a replica may lag. */
 async function lastOn(bus: Bus, subject: string): Promise<Known | undefined> {
   const message = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject });
-  return message === null ? undefined : knownFrom(message.header, message.seq);
+  return message === null ? undefined : knownFrom(headIn(message.header), message.seq);
 }
 
 /** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */
-async function readKnown(
+const readKnown = (
   { bus, cluster, kind, namespace, signal }: PublisherOptions,
-  each: (place: Place, known: Known) => void,
-): Promise<void> {
-  const consumer = await bus.js.consumers.get(streams.objects, {
-    filter_subjects: [kindSubjects(cluster, kind, namespace)],
-    headers_only: true,
-    inactive_threshold: 30_000,
-  });
-  const { num_pending } = await consumer.info();
-  if (num_pending === 0) return;
-  const messages = await consumer.consume({ max_messages: 1000 });
-  const stop = () => messages.stop();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const message of messages) {
-      const { owner, ...named } = parseObjectSubject(message.subject);
-      each({ key: keyText(named), owner }, knownFrom(message.headers, message.seq));
-      if (message.info.pending === 0) break;
-    }
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await messages.close();
-  }
-  signal.throwIfAborted();
-}
+  each: (subject: string, headers: MsgHdrs | undefined, sequence: number) => void,
+): Promise<void> =>
+  readStored(
+    bus,
+    { stream: streams.objects, filter: kindSubjects(cluster, kind, namespace), headersOnly: true, signal },
+    ({ subject, headers, sequence }) => each(subject, headers, sequence),
+  );

@@ -4,11 +4,19 @@ import type { MsgHdrs } from "@nats-io/transport-node";
 /** Headers of the NATS protocol binding begin with it. */
 export const prefix = "ce-";
 
-/** One attribute of an event, without reading the rest; empty if it is not there. */
-export const attribute = (from: MsgHdrs | undefined, name: string): string => {
+/**
+ * One attribute of an event, without reading the rest; empty if it is not there. A value whose escapes nobody can have
+ * written is returned as it is: whoever asks judges what it says, and does not fall over it.
+ */
+export function attribute(from: MsgHdrs | undefined, name: string): string {
   const value = from?.get(prefix + name) ?? "";
-  return value.includes("%") ? decodeURIComponent(value) : value;
-};
+  if (!value.includes("%")) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
 
 /** What happened to the object. A list that shows an object for the first time says `added`. */
 export type Change = "added" | "modified" | "deleted";

@@ -2,7 +2,9 @@ import { headers } from "@nats-io/transport-node";
 import { CloudEvent } from "cloudevents";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { controllerOf } from "../kube/object.ts";
 import { attribute, fromMessage, toMessage } from "./binding.ts";
+import { changedObject, changeHead, MalformedEventError } from "./received.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
 
@@ -43,4 +45,74 @@ test("binding - attributes are ce- headers, the content type of the data among t
 
 test("binding - a message without the required attributes is refused by the SDK", () => {
   expect(() => fromMessage({ headers: headers(), string: () => "{}" })).toThrow();
+});
+
+/** Header values as the wire can carry them. */
+const value = fc.oneof(
+  fc.string({ maxLength: 30 }).map((text) => text.replaceAll(/[\r\n]/g, " ")),
+  fc.stringMatching(/^(%[0-9a-fA-F]{0,2}|[a-z.]){0,10}$/),
+);
+const garbage = fc.dictionary(
+  fc.constantFrom(
+    "ce-id",
+    "ce-type",
+    "ce-source",
+    "ce-specversion",
+    "ce-time",
+    "ce-data",
+    "ce-x",
+    "ce-",
+    "id",
+  ),
+  value,
+);
+const data = fc.oneof(
+  fc.constantFrom("", "null", "[]", "{}", '{"metadata":null}', '{"metadata":{"ownerReferences":5}}', "{"),
+  fc.string({ maxLength: 50 }),
+  fc.json(),
+);
+const headersOf = (values: Record<string, string>) => {
+  const all = headers();
+  for (const [name, text] of Object.entries(values)) all.set(name, text);
+  return all;
+};
+
+test("binding - an attribute with a broken escape is what it is, and no error", () => {
+  expect(attribute(headersOf({ "ce-id": "%E0%A4%A" }), "id")).toBe("%E0%A4%A");
+  fc.assert(
+    fc.property(value, (text) => {
+      expect(typeof attribute(headersOf({ "ce-id": text }), "id")).toBe("string");
+    }),
+  );
+});
+
+test("binding - of garbage comes a valid event or an error that says what is wrong", () => {
+  fc.assert(
+    fc.property(garbage, data, (values, text) => {
+      try {
+        const event = fromMessage({ headers: headersOf(values), string: () => text });
+        expect(event.validate()).toBe(true);
+      } catch (error) {
+        expect(["ValidationError", "SyntaxError"]).toContain((error as Error).constructor.name);
+      }
+    }),
+  );
+});
+
+test("change event - of garbage comes a head and an object that can be used, or a MalformedEventError", () => {
+  const versions = { "ce-id": "uid-1.7", "ce-type": "dev.denrei.kubernetes.added" };
+  const sometimesGood = fc.tuple(garbage, fc.boolean()).map(([bad, good]) => (good ? versions : bad));
+  fc.assert(
+    fc.property(sometimesGood, data, (values, text) => {
+      try {
+        const { resourceVersion } = changeHead(headersOf(values));
+        expect(resourceVersion).toMatch(/^\d+$/);
+        const object = changedObject(text);
+        expect(typeof object.metadata.name).toBe("string");
+        controllerOf(object);
+      } catch (error) {
+        expect(error).toBeInstanceOf(MalformedEventError);
+      }
+    }),
+  );
 });

@@ -4,7 +4,7 @@
  * https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/nats-protocol-binding.md
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
-import { CloudEvent } from "cloudevents";
+import { CloudEvent, V1, ValidationError } from "cloudevents";
 import { attribute, prefix } from "./attributes.ts";
 
 export { attribute } from "./attributes.ts";
@@ -25,7 +25,10 @@ export function toMessage(event: CloudEvent<unknown>): EventMessage {
   return { headers: out, data: event.data === undefined ? "" : JSON.stringify(event.data) };
 }
 
-/** Reads an event back; the SDK validates it. Throws its `ValidationError` on a message that is no CloudEvent. */
+/**
+ * Reads an event back; the SDK validates it. Throws its `ValidationError` on a message that is no CloudEvent, and a
+ * `SyntaxError` on data that is not JSON.
+ */
 export function fromMessage<T>(message: { headers?: MsgHdrs | undefined; string(): string }): CloudEvent<T> {
   const attributes: Record<string, unknown> = {};
   for (const name of message.headers?.keys() ?? []) {
@@ -33,7 +36,11 @@ export function fromMessage<T>(message: { headers?: MsgHdrs | undefined; string(
       attributes[name.slice(prefix.length)] = attribute(message.headers, name.slice(3));
   }
   const text = message.string();
-  return new CloudEvent<T>({ ...attributes, ...(text !== "" && { data: JSON.parse(text) }) } as never);
+  const event = new CloudEvent<T>({ ...attributes, ...(text !== "" && { data: JSON.parse(text) }) } as never);
+  // Of other versions the SDK checks nothing.
+  if (event.specversion !== V1)
+    throw new ValidationError(`expected the specversion ${V1}, found "${event.specversion}"`);
+  return event;
 }
 
 /** Printable ASCII stays, but for the space, the double quote and the percent sign. */

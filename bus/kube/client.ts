@@ -1,12 +1,13 @@
 /** A small typed client for the Kubernetes API: requests, watches, and one function per verb. */
-import type { Readable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request as send } from "undici";
 import type { KubeConnection } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { apiVersionOf, type Kind } from "./kind.ts";
-import type { KubeObject, Stored } from "./object.ts";
+import { isPathSegment, type KubeObject, type Stored } from "./object.ts";
+import { type WatchEvent, watchEvents } from "./watchstream.ts";
+
+export type { WatchEvent } from "./watchstream.ts";
 
 /** One call. `query` values that are undefined are left out. */
 export interface ApiRequest {
@@ -55,7 +56,8 @@ export interface KubeClient {
   request<R = unknown>(request: ApiRequest): Promise<R>;
   /**
    * Opens a watch and returns its events. The iteration ends when the server ends the watch, throws an
-   * {@link ApiError} that arrives as an event, and closes the connection when it is left.
+   * {@link ApiError} that arrives as an event and a `WatchDecodeError` on what is none, and closes the connection when it
+   * is left.
    */
   watch<T extends KubeObject>(request: Omit<ApiRequest, "method">): Promise<AsyncGenerator<WatchEvent<T>>>;
   get<T extends KubeObject>(kind: Kind<T>, at: ObjectName, signal?: AbortSignal): Promise<Stored<T>>;
@@ -94,14 +96,15 @@ export interface KubeClient {
   ): Promise<void>;
 }
 
-/** What a watch tells. A bookmark's object has nothing but a resourceVersion. */
-export interface WatchEvent<T extends KubeObject = KubeObject> {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
-  readonly object: Stored<T>;
-}
-
-/** Path of a kind's collection or of one object. */
+/**
+ * Path of a kind's collection or of one object. Throws a `RangeError` on a namespace or name that no object can have: a
+ * name of two dots would be the path of something else.
+ */
 export function resourcePath(kind: Kind, namespace?: string, name?: string, subresource?: string): string {
+  for (const segment of [namespace || undefined, name]) {
+    if (segment !== undefined && !isPathSegment(segment))
+      throw new RangeError(`expected the name of an object, found ${JSON.stringify(segment)}`);
+  }
   const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${apiVersionOf(kind)}`;
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   const object = name === undefined ? "" : `/${encodeURIComponent(name)}`;
@@ -232,31 +235,6 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
       }),
   };
   return client;
-}
-
-async function* watchEvents<T extends KubeObject>(
-  stream: Readable,
-  path: string,
-): AsyncGenerator<WatchEvent<T>> {
-  // A stream that is left early reports that it was aborted, to nobody.
-  stream.on("error", () => undefined);
-  for await (const line of lines(stream)) {
-    const event = JSON.parse(line) as WatchEvent<T> | { type: "ERROR"; object: StatusBody };
-    if (event.type === "ERROR")
-      throw new ApiError(`watch of ${path}`, event.object.code ?? 500, event.object);
-    yield event;
-  }
-}
-
-/** The lines of a stream; an unfinished last line is dropped, because its event comes again. */
-async function* lines(stream: Readable): AsyncGenerator<string> {
-  const decoder = new StringDecoder("utf8");
-  let rest = "";
-  for await (const chunk of stream) {
-    const parts = (rest + decoder.write(chunk as Buffer)).split("\n");
-    rest = parts.pop() ?? "";
-    for (const part of parts) if (part !== "") yield part;
-  }
 }
 
 function queryText(query: ApiRequest["query"]): string {

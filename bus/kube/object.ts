@@ -75,9 +75,16 @@ export function compareVersions(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Whether text can be a resourceVersion that {@link compareVersions} orders. */
-export const isVersion = (text: string | undefined): text is string =>
-  text !== undefined && /^(0|[1-9][0-9]*)$/.test(text);
+/** Whether a value can be a resourceVersion that {@link compareVersions} orders. */
+export const isVersion = (text: unknown): text is string =>
+  typeof text === "string" && /^(0|[1-9][0-9]*)$/.test(text);
+
+/**
+ * Whether a value can be the name of an object or namespace of any kind: what may stand as one segment of a path
+ * (`IsValidPathSegmentName` of k8s.io/apimachinery), in Unicode.
+ */
+export const isPathSegment = (text: unknown): text is string =>
+  typeof text === "string" && /^(?!\.{1,2}$)[^/%]+$/u.test(text) && text.isWellFormed();
 
 /** API group of an `apiVersion`; empty for the core group. */
 export const groupOf = (apiVersion: string): string =>

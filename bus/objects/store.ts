@@ -3,8 +3,8 @@
  * functions and all replicas, so a worker keeps nothing in memory.
  */
 import type { Bus } from "../connect.ts";
-import { attribute, isDeletion, versionOf } from "../events/attributes.ts";
-import type { Kind } from "../kube/kind.ts";
+import { addressIn, changedObject, changeHead, MalformedEventError } from "../events/received.ts";
+import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type KubeObject, type Stored } from "../kube/object.ts";
 import { type LastValue, lastValuesOf } from "../lastvalues.ts";
 import {
@@ -17,7 +17,9 @@ import {
   token,
 } from "../subjects.ts";
 
-/** What the store holds for one subject. Of a deleted object the last known state is kept for some days. */
+/**
+ * What the store holds for one subject. Of a deleted object the last known state is kept for some days.
+ */
 export interface Entry<T extends KubeObject = KubeObject> {
   readonly object: Stored<T>;
   readonly deleted: boolean;
@@ -27,6 +29,11 @@ export interface Entry<T extends KubeObject = KubeObject> {
   readonly subject: string;
   /** Position in OBJECTS. */
   readonly sequence: number;
+  /**
+   * Set where somebody else than the bridge has written: what the entry is about is known from its subject, and `object`
+   * has no more than that. Whoever needs it asks the API server.
+   */
+  readonly unreadable?: MalformedEventError;
 }
 
 /** An object and its children, tombstones included. */
@@ -53,7 +60,7 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
 
   /** Last message of every subject that matches. */
   const read = async <T extends KubeObject>(filter: string): Promise<Entry<T>[]> =>
-    (await lastValues(filter)).map((value) => entryOf<T>(value));
+    (await lastValues(filter)).flatMap((value) => entryOf<T>(value));
 
   return {
     async entry(kind, key) {
@@ -71,8 +78,8 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
       const self: Entry<T>[] = [];
       const children: Entry[] = [];
       for (const value of found) {
-        if (value.subject.includes(owner)) children.push(entryOf(value));
-        else self.push(entryOf<T>(value));
+        if (value.subject.includes(owner)) children.push(...entryOf(value));
+        else self.push(...entryOf<T>(value));
       }
       return { entry: newest(self), children };
     },
@@ -80,13 +87,15 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
   };
 }
 
-/** The objects among entries: what is not deleted. */
+/** The objects among entries: what is not deleted and can be read. */
 export const living = <T extends KubeObject>(entries: readonly Entry<T>[]): Stored<T>[] =>
-  entries.filter((entry) => !entry.deleted).map((entry) => entry.object);
+  entries.filter((entry) => !entry.deleted && !entry.unreadable).map((entry) => entry.object);
 
 function newest<T extends KubeObject>(entries: Entry<T>[]): Entry<T> | undefined {
   let best: Entry<T> | undefined;
   for (const entry of entries) {
+    // Whether it is the newest nobody can tell.
+    if (entry.unreadable) return entry;
     const order = best ? compareVersions(entry.resourceVersion, best.resourceVersion) : 1;
     // An object that moved left a tombstone of the same version behind.
     if (order > 0 || (order === 0 && best?.deleted)) best = entry;
@@ -94,14 +103,30 @@ function newest<T extends KubeObject>(entries: Entry<T>[]): Entry<T> | undefined
   return best;
 }
 
-function entryOf<T extends KubeObject>(value: LastValue): Entry<T> {
-  const version = versionOf(attribute(value.headers, "id"));
-  return {
-    object: JSON.parse(value.string()) as Stored<T>,
-    deleted: isDeletion(attribute(value.headers, "type")),
-    uid: version?.uid ?? "",
-    resourceVersion: version?.resourceVersion ?? "0",
-    subject: value.subject,
-    sequence: value.sequence,
-  };
+/** The entry of a message; none where no object can be. */
+function entryOf<T extends KubeObject>(value: LastValue): Entry<T>[] {
+  const { subject, sequence } = value;
+  try {
+    return [{ ...changeHead(value.headers), object: changedObject<T>(value.string()), subject, sequence }];
+  } catch (error) {
+    if (error instanceof MalformedEventError) return unreadable(subject, sequence, error);
+    throw error;
+  }
+}
+
+function unreadable<T extends KubeObject>(
+  subject: string,
+  sequence: number,
+  error: MalformedEventError,
+): Entry<T>[] {
+  try {
+    const { group, kind, namespace, name } = addressIn(subject);
+    const id = { uid: "", resourceVersion: "0" };
+    const apiVersion = apiVersionOf({ group, version: "unknown" });
+    const object = { apiVersion, kind, metadata: { namespace, name, ...id } } as unknown as Stored<T>;
+    return [{ ...id, object, deleted: false, subject, sequence, unreadable: error }];
+  } catch {
+    // No object has such an address.
+    return [];
+  }
 }

@@ -1,7 +1,7 @@
 /** Dead letters: requests that were given up, one per object, with what an operator needs to judge them. */
 import { z } from "zod";
 import type { Bus } from "../connect.ts";
-import { lastValuesOf } from "../lastvalues.ts";
+import { type LastValue, lastValuesOf } from "../lastvalues.ts";
 import { isOvertaken } from "../overtaken.ts";
 import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from "../subjects.ts";
 import { publishUntilAnswered } from "./publish.ts";
@@ -59,6 +59,37 @@ const crashTtl = "1h";
  */
 const emptyTtl = "1s";
 
+/** The letter in a text. One that this version can not read is still there to be seen, and replayed. */
+function letterIn(text: string): DeadLetter {
+  try {
+    return deadLetterSchema.parse(JSON.parse(text));
+  } catch (error) {
+    return {
+      reason: "Unreadable",
+      message: `expected a dead letter, found ${JSON.stringify(text.slice(0, 200))}: ${(error as Error).message}`,
+      attempts: 0,
+      cause: { type: "replay" },
+      replica: "",
+      // When it was written nobody says.
+      time: new Date(0).toISOString(),
+    };
+  }
+}
+
+/** The letter in a message and whose it is; none where the subject names no object, or only an empty place is kept. */
+function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): AddressedDeadLetter[] {
+  const text = string();
+  if (text === "") return [];
+  try {
+    return [{ ...parseKeySubject(subject), letter: letterIn(text) }];
+  } catch {
+    return [];
+  }
+}
+
+/** What is no count says nothing about an object. */
+const countIn = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
+
 /** Opens the dead letters of a function. */
 export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): DeadLetters {
   const lastValues = lastValuesOf(bus, streams.deadLetters);
@@ -89,15 +120,10 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     },
     async get(key) {
       const message = await last(work.deadLetter(scope, key));
-      return message && deadLetterSchema.parse(message.json());
+      return message && letterIn(message.string());
     },
     async list() {
-      const letters = await lastValues(work.deadLetters(scope));
-      return letters.flatMap((value) => {
-        const text = value.string();
-        if (text === "") return [];
-        return [{ ...parseKeySubject(value.subject), letter: deadLetterSchema.parse(JSON.parse(text)) }];
-      });
+      return (await lastValues(work.deadLetters(scope))).flatMap(addressed);
     },
     remove: (key) => remove(work.deadLetter(scope, key)),
     async replay(queue, key) {
@@ -109,7 +135,7 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     async countStart(key) {
       const subject = work.crashes(scope, key);
       const before = await last(subject);
-      const count = before === undefined ? 0 : Number(before.string());
+      const count = before === undefined ? 0 : countIn(before.string());
       await publishUntilAnswered(bus, subject, String(count + 1), { ttl: crashTtl });
       return count;
     },

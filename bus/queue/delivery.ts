@@ -1,6 +1,7 @@
 /** A message that a durable consumer handed to this process, and the ways to answer it. */
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { Bus } from "../connect.ts";
+import { readableHeaders } from "../headers.ts";
 
 /** How long the server may take to confirm an answer, in milliseconds. */
 const confirmMillis = 2000;
@@ -13,6 +14,8 @@ export interface Delivery {
   readonly deliveries: number;
   /** Position in the stream. */
   readonly sequence: number;
+  /** Messages that the consumer has yet to deliver. */
+  readonly pending: number;
   /** Local time of arrival (`performance.now()`). */
   readonly arrived: number;
   string(): string;
@@ -52,9 +55,12 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
   };
   return {
     subject: message.subject,
-    headers: message.headers,
+    get headers() {
+      return readableHeaders(message);
+    },
     deliveries: Number(parts[start]),
     sequence: Number(parts[start + 1]),
+    pending: Number(parts[start + 4]),
     arrived: performance.now(),
     string: () => message.string(),
     done: () => acknowledge(nc, reply),

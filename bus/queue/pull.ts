@@ -115,9 +115,10 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   }
 
   function receive(message: Msg): void {
-    const code = message.headers?.code ?? 0;
-    if (code !== 0 && message.data.length === 0) {
-      if (code !== 100) ended(message, code);
+    // A message of the stream comes under the subject it was stored under, whatever its headers say.
+    if (message.subject.startsWith(inbox)) {
+      const code = message.headers?.code ?? 0;
+      if (code !== 0 && code !== 100) ended(message, code);
       return;
     }
     open = Math.max(0, open - 1);

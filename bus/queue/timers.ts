@@ -14,7 +14,7 @@ import { parseRequest, type Request } from "./request.ts";
 export interface Timers {
   /** Makes the request after `delayMillis`, replacing an earlier delayed request for the key. */
   set(key: ObjectKey, delayMillis: number, request: Request): Promise<void>;
-  /** The request that is waiting for a key, if any. */
+  /** The request that is waiting for a key, if any that can be read. */
   get(key: ObjectKey): Promise<Request | undefined>;
   /** Drops this process's own timers; the durable ones stay. */
   stop(): void;
@@ -23,6 +23,15 @@ export interface Timers {
 /** Below this a local timer is kept too; the durable one then fires this much later, as the net. Milliseconds. */
 const localBelowMillis = 5000;
 const netMillis = 500;
+
+/** A request, if it is one: what somebody else has put there must not keep an attempt from being settled. */
+function readable(text: string): Request | undefined {
+  try {
+    return parseRequest(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Opens a function's timers. */
 export function timers(
@@ -60,7 +69,7 @@ export function timers(
       const message = await bus.jsm.direct.getMessage(timersStream(scope.fn), {
         last_by_subj: work.timer(scope, key),
       });
-      return message === null ? undefined : parseRequest(message.string());
+      return message === null ? undefined : readable(message.string());
     },
     stop() {
       stopped = true;

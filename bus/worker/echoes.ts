@@ -7,7 +7,8 @@
  * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
  * fails takes its announcements back before the retry can start; a paused process and a broken connection forget all.
  */
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import { z } from "zod";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
@@ -28,6 +29,21 @@ export interface Echoes {
 type Message =
   | { readonly wrote: [key: string, uid: string, resourceVersion: string, millis: number][] }
   | { readonly retract: string };
+
+const messageSchema: z.ZodType<Message> = z.union([
+  z.object({ wrote: z.array(z.tuple([z.string(), z.string(), z.string(), z.number()])) }),
+  z.object({ retract: z.string() }),
+]);
+
+/** What another replica says; undefined when it is nothing that a replica would say. */
+function messageIn(message: Msg): Message | undefined {
+  try {
+    return messageSchema.parse(message.json());
+  } catch {
+    // What throws in here would end the reading of the whole connection.
+    return undefined;
+  }
+}
 
 interface Announced {
   readonly key: string;
@@ -69,7 +85,8 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   const subscription = nc.subscribe(subject, {
     callback: (error, message) => {
       if (error !== null) return;
-      const told = message.json<Message>();
+      const told = messageIn(message);
+      if (told === undefined) return;
       if ("retract" in told) retractAll(told.retract);
       else
         for (const [key, uid, resourceVersion, millis] of told.wrote) note(key, uid, resourceVersion, millis);

@@ -1,6 +1,6 @@
 /** What an operator asks the bus: how long the queues are, what is stored, where the bridge is. */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { type Position, positionKey, positionKeys, positionSchema } from "../bridge/bridge.ts";
+import { type Position, parsePosition, positionKey, positionKeys } from "../bridge/bridge.ts";
 import type { Bus } from "../connect.ts";
 import { kindText } from "../kube/kind.ts";
 import { lastValuesOf } from "../lastvalues.ts";
@@ -133,8 +133,8 @@ async function positionsOf(bus: Bus, cluster: string): Promise<Map<string, Posit
   const root = bridgeSubject("");
   if ((await count(bus, bridgeStream, bridgeSubject(">"))) === undefined) return positions;
   for (const value of await lastValuesOf(bus, bridgeStream)(bridgeSubject(positionKeys(cluster)))) {
-    const text = value.string();
-    if (text !== "") positions.set(value.subject.slice(root.length), positionSchema.parse(JSON.parse(text)));
+    const position = parsePosition(value.string());
+    if (position !== undefined) positions.set(value.subject.slice(root.length), position);
   }
   return positions;
 }

@@ -4,8 +4,8 @@
  */
 import type { KubeClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
-import { apiVersionOf, type Kind } from "../kube/kind.ts";
-import { compareVersions, controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
+import type { Kind } from "../kube/kind.ts";
+import { compareVersions, controllerOf, groupOf, type KubeObject, type Stored } from "../kube/object.ts";
 import type { Entry, ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
@@ -64,7 +64,7 @@ export interface ReconcileReads {
 }
 
 const used: readonly Entry[] = [];
-const kindOf = ({ apiVersion, kind }: KubeObject): string => `${apiVersion} ${kind}`;
+const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
 
 /** Opens the reads of one reconcile. */
 export function reconcileReads({ store, client, own, request, signal }: ReadSources): ReconcileReads {
@@ -109,7 +109,7 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     kind: Kind<T>,
     owner: Stored,
   ): Promise<readonly Entry<T>[]> {
-    const name = `${apiVersionOf(kind)} ${kind.kind}`;
+    const name = `${kind.group} ${kind.kind}`;
     if (family?.owner !== owner.metadata.uid || family.children.get(name) === used)
       return store.childEntries(kind, owner);
     const entries = family.children.get(name) ?? [];
@@ -123,6 +123,7 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     key: ObjectKey,
     entry: Entry<T> | undefined,
   ): Promise<Stored<T> | undefined> {
+    if (entry?.unreadable) return live(kind, key);
     const version = entry?.resourceVersion ?? "0";
     for (const needed of neededOf(kind)) {
       if (needed.name !== key.name || needed.namespace !== key.namespace) continue;
@@ -158,6 +159,14 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
       const children = new Map<string, Stored<T>>();
       const known = new Set<string>();
       for (const entry of entries) {
+        if (entry.unreadable) {
+          const { namespace = "", name } = entry.object.metadata;
+          const object = await live(kind, { namespace, name });
+          if (object === undefined || controllerOf(object)?.uid !== owner.metadata.uid) continue;
+          known.add(object.metadata.uid);
+          children.set(object.metadata.uid, object);
+          continue;
+        }
         known.add(entry.uid);
         const object = newest(entry);
         if (object) children.set(entry.uid, object);

@@ -87,7 +87,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   async function open(ticket: Ticket): Promise<void> {
     const { delivery } = ticket;
-    const { key } = parseKeySubject(delivery.subject);
+    let key: ObjectKey;
+    try {
+      ({ key } = parseKeySubject(delivery.subject));
+    } catch (error) {
+      // It names no object, so there is nothing to reconcile and nothing that a dead letter could be about.
+      options.log.error({ err: error, subject: delivery.subject }, "not a ticket, dropped");
+      return delivery.confirmDone();
+    }
     let request: Request;
     try {
       request = parseRequest(delivery.string());

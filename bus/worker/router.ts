@@ -1,10 +1,11 @@
 /** The router: events become requests. Pure but for reads, and the same in every replica. */
-import { attribute, isDeletion, versionOf } from "../events/attributes.ts";
+import { attribute } from "../events/attributes.ts";
+import { addressIn, changedObject, changeHead } from "../events/received.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
-import { keyText, type ObjectAddress, type ObjectKey, parseObjectSubject } from "../subjects.ts";
+import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
 import type { ReconcileFunction } from "./function.ts";
 
 /** An event of OBJECTS, as far as routing needs it. */
@@ -14,19 +15,17 @@ export interface ObjectEvent {
   readonly resourceVersion: string;
   readonly deleted: boolean;
   readonly traceparent: string | undefined;
+  /** Throws {@link MalformedEventError} when there is none in the event. */
   readonly object: () => Stored;
 }
 
-/** Reads a delivery of OBJECTS; undefined when it is no event of the bridge. */
-export function objectEventOf(delivery: Delivery): ObjectEvent | undefined {
-  const version = versionOf(attribute(delivery.headers, "id"));
-  if (version === undefined) return undefined;
+/** Reads a delivery of OBJECTS. Throws {@link MalformedEventError} when it is no event of the bridge. */
+export function objectEventOf(delivery: Delivery): ObjectEvent {
   return {
-    ...version,
-    at: parseObjectSubject(delivery.subject),
-    deleted: isDeletion(attribute(delivery.headers, "type")),
+    ...changeHead(delivery.headers),
+    at: addressIn(delivery.subject),
     traceparent: attribute(delivery.headers, "traceparent") || undefined,
-    object: () => JSON.parse(delivery.string()) as Stored,
+    object: () => changedObject(delivery.string()),
   };
 }
 

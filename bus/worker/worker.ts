@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
+import { MalformedEventError } from "../events/received.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { objectStore } from "../objects/store.ts";
 import { deadLetters } from "../queue/deadletters.ts";
@@ -128,16 +129,16 @@ function startFunction(
   }
 
   async function route(delivery: Delivery): Promise<void> {
-    const event = objectEventOf(delivery);
-    if (event === undefined) {
-      log.warn({ subject: delivery.subject }, "not an event of the bridge, ignored");
-      return delivery.done();
-    }
     try {
+      const event = objectEventOf(delivery);
       for (const key of await keysOf(fn, event)) await wake(key, event);
       delivery.done();
     } catch (error) {
       if (stopping.signal.aborted) return delivery.handBack();
+      if (error instanceof MalformedEventError) {
+        log.warn({ err: error, subject: delivery.subject }, "not an event of the bridge, ignored");
+        return delivery.done();
+      }
       // Left unanswered: the event is delivered again, to any replica.
       log.error({ err: error, subject: delivery.subject }, "event not routed");
     }

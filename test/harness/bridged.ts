@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { KV } from "@nats-io/kv";
-import { type Position, positionKey, positionSchema } from "../../bus/bridge/bridge.ts";
+import { type Position, parsePosition, positionKey } from "../../bus/bridge/bridge.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { attribute } from "../../bus/events/binding.ts";
 import { versionOf } from "../../bus/events/kubernetes.ts";
@@ -72,11 +72,11 @@ export async function startBridged(more: readonly Kind[] = []): Promise<Bridged>
   const untilAgreed = (kind: Kind) => untilBusAgrees(kit.client, store, kind, deadlineMillis);
 
   async function position(kind: Kind, condition: (position: Position) => boolean = () => true) {
-    let found: unknown;
+    let found: string | undefined;
     for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
       const entry = await kv.get(positionKey(cluster, kind));
-      found = entry?.operation === "PUT" ? entry.json() : undefined;
-      const position = positionSchema.safeParse(found).data;
+      found = entry?.string();
+      const position = parsePosition(found ?? "");
       if (position && condition(position)) return position;
     }
     throw new Error(

@@ -1,4 +1,5 @@
 /** What OBJECTS tells a subscriber, message by message. */
+import type { JsMsg } from "@nats-io/jetstream";
 import type { Bus } from "../../bus/connect.ts";
 import { attribute } from "../../bus/events/binding.ts";
 import { versionOf } from "../../bus/events/kubernetes.ts";
@@ -39,16 +40,9 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
   const messages = await consumer.consume();
   void (async () => {
     for await (const message of messages) {
-      const id = versionOf(attribute(message.headers, "id")) ?? { uid: "", resourceVersion: "0" };
-      all.push({
-        ...id,
-        subject: message.subject,
-        sequence: message.seq,
-        at: parseObjectSubject(message.subject),
-        change: attribute(message.headers, "type").split(".").at(-1) ?? "",
-        object: message.json<Stored>(),
-        raw: `${String(message.headers)}\n${message.string()}`,
-      });
+      const told = toldIn(message);
+      if (told === undefined) continue;
+      all.push(told);
       for (const check of checks) check();
     }
   })().catch((error: unknown) => {
@@ -97,4 +91,22 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
         }),
       ),
   };
+}
+
+/** What a message tells; undefined where a test has written garbage. */
+function toldIn(message: JsMsg): Told | undefined {
+  try {
+    const id = versionOf(attribute(message.headers, "id")) ?? { uid: "", resourceVersion: "0" };
+    return {
+      ...id,
+      subject: message.subject,
+      sequence: message.seq,
+      at: parseObjectSubject(message.subject),
+      change: attribute(message.headers, "type").split(".").at(-1) ?? "",
+      object: message.json<Stored>(),
+      raw: `${String(message.headers)}\n${message.string()}`,
+    };
+  } catch {
+    return undefined;
+  }
 }

@@ -13,4 +13,17 @@ import { scale } from "./scale.ts";
 import { takeover } from "./takeover.ts";
 import { zero } from "./zero.ts";
 
-export const scenarios: readonly Scenario[] = [queue, bridgeChaos, takeover, cluster, poison, hot, scale];
+export const scenarios: readonly Scenario[] = [
+  queue,
+  bridgeChaos,
+  takeover,
+  delays,
+  cluster,
+  poison,
+  hot,
+  outages,
+  scale,
+  failover,
+  zero,
+  many,
+];

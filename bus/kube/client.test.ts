@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { resourcePath } from "./client.ts";
+import { externalKind, Secret } from "./kind.ts";
+
+const Role = externalKind({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  scope: "Cluster",
+});
+/** What Kubernetes allows as the name of an object of some kind: no slash, no percent sign, not one or two dots. */
+const segment = fc
+  .oneof(
+    fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,40}[a-z0-9])?$/),
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }),
+    fc.constantFrom(
+      "system:controller:x",
+      "a".repeat(253),
+      "a b",
+      "a?b",
+      "a#b",
+      "a\\b",
+      "...",
+      ".a",
+      "a&b=c",
+    ),
+  )
+  .filter((name) => name !== "." && name !== ".." && !/[/%]/.test(name));
+
+test("resource path - every valid name is one segment of the URL, and reads back from it", () => {
+  fc.assert(
+    fc.property(segment, segment, (namespace, name) => {
+      const url = new URL(`https://host${resourcePath(Secret, namespace, name)}`);
+      expect([url.search, url.hash]).toEqual(["", ""]);
+      expect(url.pathname.split("/").map(decodeURIComponent)).toEqual([
+        "",
+        "api",
+        "v1",
+        "namespaces",
+        namespace,
+        "secrets",
+        name,
+      ]);
+      const role = new URL(`https://host${resourcePath(Role, undefined, name)}`).pathname;
+      expect(decodeURIComponent(role.split("/").at(-1) ?? "")).toBe(name);
+    }),
+  );
+});
+
+test("resource path - what would lead somewhere else is no name", () => {
+  for (const name of [".", "..", "%2e%2e", "a/../b", "a/b", "", "\ud800"]) {
+    expect(() => resourcePath(Secret, "default", name), name).toThrow(RangeError);
+    if (name !== "") expect(() => resourcePath(Secret, name, "a"), name).toThrow(RangeError);
+  }
+});
