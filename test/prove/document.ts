@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { versions } from "../../deploy/local/index.ts";
 import type { Verdict } from "./prove.ts";
 import type { Outcome } from "./scenario.ts";
+import type { Soaked } from "./soak/soak.ts";
 
 /** Where it is written, as shown to the user. */
 export const documentName = "docs/reliability.md";
@@ -17,30 +18,60 @@ export interface RunFacts {
   readonly minutes?: number | undefined;
 }
 
+/** A soak, as it is written. */
+export interface SoakFacts {
+  readonly minutes: number;
+  readonly perSecond: number;
+}
+
 /** Writes the document, with what it said before about the scenarios that did not run. */
 export async function writeDocument(verdicts: readonly Verdict[], facts: RunFacts): Promise<void> {
   const before = await readFile(path, "utf8").catch(() => "");
   await writeFile(path, documentOf(before, verdicts, facts));
 }
 
+/** Writes the document with a new section about a soak, and everything else that it said before. */
+export async function writeSoak(soaked: Soaked, facts: SoakFacts): Promise<void> {
+  const before = await readFile(path, "utf8").catch(() => "");
+  await writeFile(path, compose(before, [], [], soakSection(soaked, facts)));
+}
+
 /** The text of the document: `before` is the one that it renews. */
-export function documentOf(before: string, verdicts: readonly Verdict[], facts: RunFacts): string {
+export const documentOf = (before: string, verdicts: readonly Verdict[], facts: RunFacts): string =>
+  compose(
+    before,
+    verdicts.map((verdict) => [verdict.scenario.number, rowOf(verdict)]),
+    verdicts.map((verdict) => [verdict.scenario.number, sectionOf(verdict, facts)]),
+  );
+
+/** A part of the document, by the number of its scenario. */
+type Part = readonly [number: number, text: string];
+
+function compose(
+  before: string,
+  newRows: readonly Part[],
+  newSections: readonly Part[],
+  newSoak?: string,
+): string {
   const rows = new Map(
     [...before.matchAll(/^\| (\d+) \|.*$/gm)].map(([row, number]) => [Number(number), row]),
   );
+  const parts = before
+    .split(/^(?=## )/m)
+    .slice(1)
+    .map((section) => section.trimEnd());
   const sections = new Map(
-    before
-      .split(/^(?=## \d+\. )/m)
-      .slice(1)
-      .map((section) => [Number(/^## (\d+)/.exec(section)?.[1]), section.trimEnd()]),
+    parts.flatMap((section): Part[] => {
+      const number = /^## (\d+)\. /.exec(section)?.[1];
+      return number === undefined ? [] : [[Number(number), section]];
+    }),
   );
-  for (const verdict of verdicts) {
-    rows.set(verdict.scenario.number, rowOf(verdict));
-    sections.set(verdict.scenario.number, sectionOf(verdict, facts));
-  }
+  const soak = newSoak ?? parts.find((section) => section.startsWith(soakHeading));
+  for (const [number, row] of newRows) rows.set(number, row);
+  for (const [number, section] of newSections) sections.set(number, section);
   const inOrder = <T>(parts: Map<number, T>): T[] =>
     [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-  return [
+  const text = [
     intro(),
     [
       "| # | scenario | injected, how often | checked | result |",
@@ -48,8 +79,9 @@ export function documentOf(before: string, verdicts: readonly Verdict[], facts: 
       ...inOrder(rows),
     ].join("\n"),
     ...inOrder(sections),
-    "",
+    ...(soak === undefined ? [] : [soak]),
   ].join("\n\n");
+  return `${text}\n`;
 }
 
 const intro = (): string => `# Reliability
@@ -90,7 +122,20 @@ function sectionOf({ scenario, outcome, error, seconds }: Verdict, { seed, minut
   ].join("\n\n");
 }
 
-function checksOf({ checks }: Outcome): string {
+const soakHeading = "## Soak";
+
+function soakSection(soaked: Soaked, { minutes, perSecond }: SoakFacts): string {
+  const date = new Date().toISOString().slice(0, 10);
+  return [
+    `${soakHeading}\n\nOne bridge, three workers and the servers under a steady load: ${perSecond} Hikawas a second are created, sung and deleted again, for ${minutes} minutes. ` +
+      "Memory is sampled each second; of a Node process what it holds is read each ten seconds, after a forced collection. " +
+      `The first third is left out. Slopes are medians of the slopes between all pairs of samples, with their interval of 99 % (Theil, Sen). ${date}.`,
+    checksOf(soaked),
+    figuresOf(soaked),
+  ].join("\n\n");
+}
+
+function checksOf({ checks }: Pick<Outcome, "checks">): string {
   const peer = checks.some((check) => check.peer !== undefined);
   return markdown(
     ["checked", "must hold", "found", ...(peer ? ["Go, controller-runtime"] : [])],
@@ -103,7 +148,7 @@ function checksOf({ checks }: Outcome): string {
   );
 }
 
-function figuresOf({ figures = [] }: Outcome): string {
+function figuresOf({ figures = [] }: Pick<Outcome, "figures">): string {
   const peer = figures.some((each) => each.peer !== undefined);
   return markdown(
     ["figure", "found", ...(peer ? ["Go, controller-runtime"] : [])],

@@ -1,0 +1,145 @@
+/**
+ * Does anything grow? The platform as it is deployed carries a steady load, and the memory of every process is sampled.
+ *
+ * The noise of V8's heap is larger than a small leak, so a Node process is judged by what it holds after a collection that is
+ * forced before each sample: that is flat when nothing leaks. Resident memory is reported beside it, and is what
+ * the NATS server is judged by. What grows is not a leak before the whole interval of its slope is above the limit.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Arena, openArena } from "../../bench/arena.ts";
+import { denrei } from "../../bench/denrei.ts";
+import { heapBytes } from "../../bench/inspector.ts";
+import { rssOf } from "../../bench/processes.ts";
+import { type Check, type Figure, figure } from "../scenario.ts";
+import { startLoad } from "./load.ts";
+import { type Sample, type Slope, slopeOf } from "./slope.ts";
+
+/** How to soak. */
+export interface SoakOptions {
+  readonly minutes: number;
+  /** Songs a second. */
+  readonly perSecond: number;
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. */
+export interface Soaked {
+  readonly checks: readonly Check[];
+  readonly figures: readonly Figure[];
+}
+
+/**
+ * Slopes above which something leaks, in MB per hour: after a collection, and of resident memory. A hundred bytes a request
+ * are more than five at twenty songs a second; allocators and compiled code move resident memory by more than that.
+ */
+const limits = { heap: 5, rss: 40 };
+const sampleMillis = 1000;
+/** Samples between two collections, of which the last one counts: neighbours are not independent of each other. */
+const samplesPerCollection = 10;
+/** Compiled code, pools and caches of seconds fill up before anything is measured. */
+const warmShare = 1 / 3;
+
+/** Soaks. Throws when something ends that should not. */
+export async function soak({ minutes, perSecond, say, signal }: SoakOptions): Promise<Soaked> {
+  const stopping = new AbortController();
+  const abort = () => stopping.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  const arena = await openArena(stopping);
+  try {
+    return await measure(arena, { minutes, perSecond, say });
+  } finally {
+    await arena.stop();
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+async function measure(
+  arena: Arena,
+  { minutes, perSecond, say }: Omit<SoakOptions, "signal">,
+): Promise<Soaked> {
+  const running = await denrei(arena, "inspector").start("soak");
+  await running.settled();
+  const load = await startLoad(arena, perSecond);
+  const pids = new Map([...running.pids, ...arena.servers()]);
+  const rss = new Map<string, Sample[]>([...pids.keys()].map((role) => [role, []]));
+  const heap = new Map<string, Sample[]>([...running.inspectors.keys()].map((role) => [role, []]));
+  const begun = performance.now();
+  const seconds = (): number => (performance.now() - begun) / 1000;
+  const warm = minutes * 60 * warmShare;
+  let warmSongs = 0;
+  for (let tick = 1; seconds() < minutes * 60; tick++) {
+    await sleep(Math.max(0, tick * sampleMillis - seconds() * 1000), undefined, { signal: arena.signal });
+    if (seconds() < warm) warmSongs = load.sung;
+    const collects = tick % samplesPerCollection === 0;
+    if (collects) {
+      await running.collectGarbage();
+      for (const [role, url] of running.inspectors)
+        heap.get(role)?.push({ seconds: seconds(), value: (await heapBytes(url)) / 1e6 });
+    }
+    for (const [role, value] of rssOf(pids)) rss.get(role)?.push({ seconds: seconds(), value });
+    if (tick % 60 === 0) say(`${figure(tick / 60)} min, ${figure(load.sung)} songs`);
+  }
+  const songs = load.sung - warmSongs;
+  const rate = songs / (seconds() - warm);
+  const open = load.open;
+  await load.stop();
+  await running.stop();
+
+  const measured = (samples: readonly Sample[]): Sample[] => samples.filter((one) => one.seconds >= warm);
+  const slowly = (samples: readonly Sample[]): Sample[] =>
+    samples.filter((_, at) => (at + 1) % samplesPerCollection === 0);
+  const slopes = {
+    heap: new Map([...heap].map(([role, samples]) => [role, slopeOf(measured(samples))])),
+    rss: new Map([...rss].map(([role, samples]) => [role, slopeOf(measured(slowly(samples)))])),
+  };
+  const ours = [...slopes.heap.keys(), "nats-server"];
+  const servers = [...slopes.rss.keys()].filter((role) => !ours.includes(role));
+  const rssOfRole = (role: string): Slope => slopes.rss.get(role) ?? slopeOf([]);
+  const least = perSecond / 4;
+  return {
+    checks: [
+      ...[...slopes.heap].map(([role, slope]) =>
+        grows(`${role}, what it holds after a collection`, slope, limits.heap, heap.get(role) ?? []),
+      ),
+      ...ours.map((role) =>
+        grows(`${role}, resident memory`, rssOfRole(role), limits.rss, slowly(rss.get(role) ?? [])),
+      ),
+      {
+        what: "songs a second, so that there is something to leak",
+        limit: `≥ ${figure(least)}`,
+        found: figure(rate),
+        holds: rate >= least,
+      },
+    ],
+    figures: [
+      { what: "songs, each of them ten objects and writes or more, after the warm-up", found: figure(songs) },
+      { what: "songs under way in the end", found: figure(open) },
+      ...servers.map((role) => ({
+        what: `${role}, resident memory; its history grows until it is compacted`,
+        found: slopeText(rssOfRole(role)),
+      })),
+      ...[...rss].map(([role, samples]) => ({
+        what: `${role}, resident memory after the warm-up and in the end`,
+        found: `${figure(measured(samples)[0]?.value ?? Number.NaN)} and ${figure(samples.at(-1)?.value ?? Number.NaN)} MB`,
+      })),
+    ],
+  };
+}
+
+const slopeText = ({ perHour, low, high }: Slope): string =>
+  `${figure(perHour)} MB an hour (${figure(low)} to ${figure(high)})`;
+
+function grows(what: string, slope: Slope, limit: number, samples: readonly Sample[]): Check {
+  // What was not measured has no slope, and no comparison holds of it.
+  const holds = slope.low <= limit;
+  return {
+    what,
+    limit: `not above ${limit} MB an hour with 99 % confidence`,
+    found: slopeText(slope),
+    holds,
+    ...(!holds && {
+      history: samples.map(({ seconds, value }) => `${seconds.toFixed(0)} s: ${value.toFixed(2)} MB`),
+    }),
+  };
+}
