@@ -31,7 +31,7 @@ export async function readStored(
   const { name, num_pending } = await jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.All,
-    filter_subject: filter,
+    filter_subjects: [filter],
     headers_only: headersOnly,
     inactive_threshold: 30_000 * 1e6,
     mem_storage: true,

@@ -7,6 +7,7 @@ import letters from "../fixtures/functions/letters.ts";
 import notes from "../fixtures/functions/notes.ts";
 import onlooker from "../fixtures/functions/onlooker.ts";
 import probe from "../fixtures/functions/probe.ts";
+import shelves from "../fixtures/functions/shelves.ts";
 
 /** Every function that a test may run. */
 export const testFunctions: readonly ReconcileFunction[] = [
@@ -16,6 +17,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   notes,
   onlooker,
   probe,
+  shelves,
 ];
 
 /** Clusters that tests call theirs, all on one bus. */

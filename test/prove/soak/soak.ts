@@ -101,7 +101,8 @@ async function measure(
   const ours = [...slopes.heap.keys(), "nats-server"];
   const servers = [...slopes.rss.keys()].filter((role) => !ours.includes(role));
   const rssOfRole = (role: string): Slope => slopes.rss.get(role) ?? slopeOf([]);
-  const least = perSecond / 4;
+  // A busy machine carries less, and less leaks then: not much below this is anything found.
+  const least = perSecond / 10;
   const hours = (minutes * (1 - warmShare)) / 60;
   const limitOf = ({ megabytes, perHour }: (typeof limits)["heap"]): number =>
     Math.max(perHour, megabytes / hours);
