@@ -47,8 +47,8 @@ export async function startLoad(arena: Arena, perSecond: number): Promise<Load> 
       ...children.map((child) => remove(Zundoko, child)),
       remove(Kiyoshi, `${name}-kiyoshi`),
     ]);
-    // Behind the bridge, mostly; what comes later is left behind and is not much.
-    await sleep(1000, undefined, { signal });
+    // Behind the bridge, which may be some seconds late on a busy machine.
+    await sleep(4000, undefined, { signal });
     const filter = `objects.${token(cluster)}.*.*.${token(namespace)}.${token(uid)}.*`;
     await bus.jsm.streams.purge(streams.objects, { filter });
     free.push(name);
