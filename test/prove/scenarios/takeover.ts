@@ -43,7 +43,7 @@ export const takeover: Scenario = {
   name: "takeover",
   title:
     "Two and then three bridges share the kinds; whoever leads is killed, or paused for longer than its lease, while notes change all the time.",
-  fullMinutes: 7,
+  fullMinutes: 4,
   async run(trial) {
     const { next, say, signal, defer } = trial;
     const bridged = await startBridged();
