@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { busRoles } from "../../bus/permissions.ts";
+import { together, workerRole } from "../../bus/permissions.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology, type Interest } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 import { startNatsCluster } from "./cluster.ts";
 import { now } from "./journal.ts";
-import { Item, itemsFunction, type ReplicaEnv } from "./replica.ts";
+import { dueSubject, Item, itemsFunction, type ReplicaEnv } from "./replica.ts";
 import type { Trial } from "./scenario.ts";
 
 /** What to set up. */
@@ -57,7 +57,7 @@ const interest: Interest = { scope, kinds: [Item] };
 const lookMillis = 100;
 /** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
 const quietLooks = 3;
-const quietMillis = 180_000;
+const quietMillis = 60_000;
 
 /** Sets the ground up; it is cleared away when the trial ends. */
 export async function openGround(trial: Trial, options: GroundOptions): Promise<Ground> {
@@ -147,17 +147,40 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
         const found = await underWay().catch((error: unknown) => [String(error)]);
         quiet = found.length === 0 ? quiet + 1 : 0;
         last = found.join("; ");
-        if (performance.now() > until)
-          throw new Error(`expected the bus to become quiet within ${quietMillis} ms, found ${last}`);
+        if (performance.now() > until) {
+          const left = [
+            ...(await messagesIn(bus, workStream(scope.fn))),
+            ...(await messagesIn(bus, timersStream(scope.fn))),
+          ];
+          throw new Error(
+            [`expected the bus to become quiet within ${quietMillis} ms, found ${last}:`, ...left].join(
+              "\n  ",
+            ),
+          );
+        }
         await sleep(lookMillis, undefined, { signal });
       }
     },
   };
 }
 
-/** One server, on which workers have the rights of their function and no others. */
+/** The first messages of a stream, for who looks for what is stuck. */
+async function messagesIn(bus: Bus, stream: string): Promise<string[]> {
+  const { state } = await bus.jsm.streams.info(stream);
+  const lines: string[] = [];
+  for (let seq = state.first_seq; seq <= state.last_seq && lines.length < 10; seq++) {
+    const message = await bus.jsm.streams.getMessage(stream, { seq }).catch(() => null);
+    if (message)
+      lines.push(`${stream} ${seq} ${message.subject} ${String(message.header)} ${message.string()}`);
+  }
+  return lines;
+}
+
+/** One server, on which workers have the rights of their function and, for the effects of what is due, one bucket. */
 async function single() {
-  const local = await startLocalNats({ roles: busRoles([interest], scope.cluster) });
+  const { permissions, ...role } = workerRole(scope.fn, [interest]);
+  const effects = { publish: [dueSubject("*")], subscribe: [] };
+  const local = await startLocalNats({ roles: [{ ...role, permissions: together(permissions, effects) }] });
   const workerUrl = local.natsUrlFor(scope.fn);
   return { processes: local, servers: [local.nats], natsUrl: local.natsUrl, workerUrl };
 }

@@ -35,6 +35,9 @@ export const itemsFunction = "items";
 /** Bucket of the effects of items that were due: one {@link DueEffect} per item. */
 export const dueBucket = "PROVE_DUE";
 
+/** Where the effect of a key is written, in that bucket. */
+export const dueSubject = (key: string): string => `$KV.${dueBucket}.${key}`;
+
 /** The effect of an item that was due. */
 export interface DueEffect {
   readonly replica: string;
@@ -61,7 +64,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
   /** A conditional write, as every effect should be: the second one is refused. */
   async function haveEffect(key: string): Promise<void> {
     const effect: DueEffect = { replica, at: Date.now() };
-    const subject = `$KV.${dueBucket}.${key}`;
+    const subject = dueSubject(key);
     await claim(() => publishUntilAnswered(bus, subject, JSON.stringify(effect), { lastSubjectSequence: 0 }));
   }
 

@@ -214,6 +214,8 @@ async function allEffects(
   while ((await bucket.status()).values < count && Date.now() < deadline)
     await sleep(200, undefined, { signal });
   const effects = new Map<string, DueEffect>();
+  // A watch says when it has shown all, but for the last of nothing.
+  if ((await bucket.status()).values === 0) return effects;
   const watch = await bucket.watch({ key: ">" });
   for await (const entry of watch) {
     effects.set(entry.key, entry.json<DueEffect>());
