@@ -236,8 +236,9 @@ test("publisher - after one that saw everything, others that are fed any older p
         const { change, object } = steps[one.at++] as Step;
         await publisher.publish(change, object, "watch");
       }
+      // What is still on its way when the next one begins would be two that write at once.
+      if (one.at >= one.end) await publisher.settled();
     }
-    await Promise.all(publishers.map(({ publisher }) => publisher.settled()));
     const expected = after(steps);
     const found = living(await objectStore(bus, cluster).entries(Thing));
     const print = (objects: Iterable<Stored>) => [...objects].map((object) => JSON.stringify(object)).sort();
