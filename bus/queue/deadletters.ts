@@ -43,11 +43,20 @@ export interface DeadLetters {
    */
   replay(queue: TicketQueue, key: ObjectKey): Promise<void>;
   /**
-   * Counts a start of a reconcile whose predecessor never ended, and returns how many there were. A worker that
-   * survives calls {@link DeadLetters.survived}; one that is killed by the object can not.
+   * Counts a start of a reconcile whose predecessor never ended. A worker that survives calls
+   * {@link DeadLetters.survived}; one that is killed by the object can not.
    */
-  countStart(key: ObjectKey): Promise<number>;
-  survived(key: ObjectKey): Promise<void>;
+  countStart(key: ObjectKey): Promise<CountedStart>;
+  /** The process lives: so many starts are left to be counted, unless another worker has counted one since. */
+  survived(key: ObjectKey, start: CountedStart, left: number): Promise<void>;
+}
+
+/** A start that was counted. */
+export interface CountedStart {
+  /** How many there were before it, of which nobody came back. */
+  readonly before: number;
+  /** Position of its count in the stream. */
+  readonly sequence: number;
 }
 
 /** An old crash says nothing about the object of today. NATS duration text. */
@@ -100,19 +109,17 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     return message === null || message.data.length === 0 ? undefined : message;
   }
 
-  /** Takes away the message of that sequence, and not one that has replaced it. */
-  async function takeAway(subject: string, sequence: number): Promise<void> {
+  /** Replaces the message of that sequence, and not one that has replaced it meanwhile. */
+  async function replace(subject: string, sequence: number, text: string, ttl: string): Promise<void> {
     try {
-      await publishUntilAnswered(bus, subject, "", { lastSubjectSequence: sequence, ttl: emptyTtl });
+      await publishUntilAnswered(bus, subject, text, { lastSubjectSequence: sequence, ttl });
     } catch (error) {
       if (!isOvertaken(error)) throw error;
     }
   }
 
-  async function remove(subject: string): Promise<void> {
-    const message = await last(subject);
-    if (message !== undefined) await takeAway(subject, message.seq);
-  }
+  const takeAway = (subject: string, sequence: number): Promise<void> =>
+    replace(subject, sequence, "", emptyTtl);
 
   return {
     async put(key, letter) {
@@ -125,7 +132,11 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     async list() {
       return (await lastValues(work.deadLetters(scope))).flatMap(addressed);
     },
-    remove: (key) => remove(work.deadLetter(scope, key)),
+    async remove(key) {
+      const subject = work.deadLetter(scope, key);
+      const message = await last(subject);
+      if (message !== undefined) await takeAway(subject, message.seq);
+    },
     async replay(queue, key) {
       const subject = work.deadLetter(scope, key);
       const letter = await last(subject);
@@ -136,9 +147,12 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
       const subject = work.crashes(scope, key);
       const before = await last(subject);
       const count = before === undefined ? 0 : countIn(before.string());
-      await publishUntilAnswered(bus, subject, String(count + 1), { ttl: crashTtl });
-      return count;
+      const sequence = await publishUntilAnswered(bus, subject, String(count + 1), { ttl: crashTtl });
+      return { before: count, sequence };
     },
-    survived: (key) => remove(work.crashes(scope, key)),
+    async survived(key, { sequence }, left) {
+      const subject = work.crashes(scope, key);
+      await (left === 0 ? takeAway(subject, sequence) : replace(subject, sequence, String(left), crashTtl));
+    },
   };
 }

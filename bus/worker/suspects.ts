@@ -4,8 +4,8 @@
  * it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DeadLetters } from "../queue/deadletters.ts";
-import { keyText, type ObjectKey } from "../subjects.ts";
+import type { CountedStart, DeadLetters } from "../queue/deadletters.ts";
+import { keyText } from "../subjects.ts";
 import { TerminalError } from "./errors.ts";
 import type { Job } from "./job.ts";
 
@@ -32,28 +32,24 @@ export function suspectLane({
 
   async function take(job: Job): Promise<void> {
     job.ticket.assertOwned();
-    const crashes = await letters.countStart(job.key);
+    const start = await letters.countStart(job.key);
+    // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
+    let left = start.before;
     try {
-      if (crashes < maxCrashes) return await run(job);
-      await giveUp(
-        job,
-        new TerminalError(
-          "WorkerCrashed",
-          `${crashes} workers died while they reconciled it, so it is left alone. See the workers' logs; after the ` +
-            "cause is mended, change the object or replay the dead letter.",
-        ),
-      );
+      if (start.before < maxCrashes) await run(job);
+      else await giveUp(job, crashed(start.before));
+      left = 0;
     } finally {
-      // Whatever came of it, this process is alive: a lost bus or a long pause is no crash.
-      void survived(job.key, job);
+      // Whatever came of it, this process is alive.
+      void survived(job, start, left);
     }
   }
 
   /** Takes the count back, as soon as the bus can be reached. */
-  async function survived(key: ObjectKey, { log }: Job): Promise<void> {
+  async function survived({ key, log }: Job, start: CountedStart, left: number): Promise<void> {
     for (let tries = 0; tries < survivedPause.tries; tries++) {
       try {
-        return await letters.survived(key);
+        return await letters.survived(key, start, left);
       } catch (error) {
         log.debug({ err: error, key: keyText(key) }, "start not taken back yet");
         await sleep(survivedPause.millis);
@@ -67,3 +63,10 @@ export function suspectLane({
     return turn;
   };
 }
+
+const crashed = (workers: number): TerminalError =>
+  new TerminalError(
+    "WorkerCrashed",
+    `${workers} workers died while they reconciled it, so it is left alone. See the workers' logs; after the ` +
+      "cause is mended, change the object or replay the dead letter.",
+  );
