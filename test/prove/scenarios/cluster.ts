@@ -16,6 +16,7 @@ const perSecond = 400;
 /** Raft needs some seconds to find out that a leader is gone, and a ticket in a lost worker's hands its AckWait. */
 const recoverySeconds = 20;
 const recoveredShare = 0.5;
+const patienceMillis = 30_000;
 
 export const cluster: Scenario = {
   number: 5,
@@ -50,9 +51,17 @@ export const cluster: Scenario = {
       name: "the leader of a stream steps down",
       async inject() {
         const stream = names[Math.floor(next() * names.length)] ?? "";
-        const from = now();
-        await ground.bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 5000 });
-        return { victim: stream, from };
+        for (const until = now() + patienceMillis; ; ) {
+          const from = now();
+          try {
+            await ground.bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 2000 });
+            return { victim: stream, from };
+          } catch (error) {
+            // Where there is no leader at the moment, nobody answers.
+            signal.throwIfAborted();
+            if (now() > until) throw error;
+          }
+        }
       },
     };
     const kinds = [nodeDown, stepDown];
