@@ -1,4 +1,6 @@
 /** Dead letters: requests that were given up, one per object, with what an operator needs to judge them. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Bus } from "../connect.ts";
 import { type LastValue, lastValuesOf } from "../lastvalues.ts";
@@ -43,20 +45,23 @@ export interface DeadLetters {
    */
   replay(queue: TicketQueue, key: ObjectKey): Promise<void>;
   /**
-   * Counts a start of a reconcile whose predecessor never ended. A worker that survives calls
+   * Notes a start of a reconcile whose predecessor never ended. A worker that lives on calls
    * {@link DeadLetters.survived}; one that is killed by the object can not.
    */
-  countStart(key: ObjectKey): Promise<CountedStart>;
-  /** The process lives: so many starts are left to be counted, unless another worker has counted one since. */
-  survived(key: ObjectKey, start: CountedStart, left: number): Promise<void>;
+  noteStart(key: ObjectKey): Promise<NotedStart>;
+  /**
+   * The process lives: takes its start back, and no other's. After a reconcile that came to its end, whatever that was, the
+   * others' starts are history, too.
+   */
+  survived(key: ObjectKey, start: NotedStart, reconcile: "ended" | "broken off"): Promise<void>;
 }
 
-/** A start that was counted. */
-export interface CountedStart {
+/** A start that was noted. */
+export interface NotedStart {
+  /** Tells it from the others. */
+  readonly id: string;
   /** How many there were before it, of which nobody came back. */
   readonly before: number;
-  /** Position of its count in the stream. */
-  readonly sequence: number;
 }
 
 /** An old crash says nothing about the object of today. NATS duration text. */
@@ -67,6 +72,7 @@ const crashTtl = "1h";
  * and purging are not for functions, whose letters all lie in one stream.
  */
 const emptyTtl = "1s";
+const overtakenMillis = 20;
 
 /** The letter in a text. One that this version can not read is still there to be seen, and replayed. */
 function letterIn(text: string): DeadLetter {
@@ -96,30 +102,56 @@ function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): 
   }
 }
 
-/** What is no count says nothing about an object. */
-const countIn = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
+const startsSchema = z.array(z.string());
+
+/** The starts in a text. What can not be read says nothing about an object. */
+function startsIn(text: string): string[] {
+  try {
+    return startsSchema.parse(JSON.parse(text));
+  } catch {
+    return [];
+  }
+}
 
 /** Opens the dead letters of a function. */
 export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): DeadLetters {
   const lastValues = lastValuesOf(bus, streams.deadLetters);
 
+  const messageOn = (subject: string) =>
+    bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
+
   /** The last message on a subject, unless it only says that there is none any more. */
   async function last(subject: string) {
-    const message = await bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
+    const message = await messageOn(subject);
     return message === null || message.data.length === 0 ? undefined : message;
   }
 
-  /** Replaces the message of that sequence, and not one that has replaced it meanwhile. */
-  async function replace(subject: string, sequence: number, text: string, ttl: string): Promise<void> {
+  /** Replaces the message of that sequence (0: none), unless somebody else has. An empty text takes it away. */
+  async function replace(subject: string, sequence: number, text: string): Promise<"replaced" | "overtaken"> {
+    const ttl = text === "" ? emptyTtl : crashTtl;
     try {
       await publishUntilAnswered(bus, subject, text, { lastSubjectSequence: sequence, ttl });
+      return "replaced";
     } catch (error) {
       if (!isOvertaken(error)) throw error;
+      return "overtaken";
     }
   }
 
-  const takeAway = (subject: string, sequence: number): Promise<void> =>
-    replace(subject, sequence, "", emptyTtl);
+  /** Changes the starts of a key; returns those that there were. */
+  async function changeStarts(key: ObjectKey, change: (starts: string[]) => string[]): Promise<string[]> {
+    const subject = work.crashes(scope, key);
+    for (;;) {
+      const message = await messageOn(subject);
+      const before = message === null ? [] : startsIn(message.string());
+      const after = change(before);
+      if (after.length === before.length) return before;
+      const text = after.length === 0 ? "" : JSON.stringify(after);
+      if ((await replace(subject, message?.seq ?? 0, text)) === "replaced") return before;
+      // Another worker was faster, or a replica of the stream lags behind.
+      await sleep(overtakenMillis);
+    }
+  }
 
   return {
     async put(key, letter) {
@@ -135,24 +167,23 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     async remove(key) {
       const subject = work.deadLetter(scope, key);
       const message = await last(subject);
-      if (message !== undefined) await takeAway(subject, message.seq);
+      if (message !== undefined) await replace(subject, message.seq, "");
     },
     async replay(queue, key) {
       const subject = work.deadLetter(scope, key);
       const letter = await last(subject);
       await queue.request(key, newRequest({ type: "replay" }));
-      if (letter !== undefined) await takeAway(subject, letter.seq);
+      if (letter !== undefined) await replace(subject, letter.seq, "");
     },
-    async countStart(key) {
-      const subject = work.crashes(scope, key);
-      const before = await last(subject);
-      const count = before === undefined ? 0 : countIn(before.string());
-      const sequence = await publishUntilAnswered(bus, subject, String(count + 1), { ttl: crashTtl });
-      return { before: count, sequence };
+    async noteStart(key) {
+      const id = randomUUID();
+      const before = await changeStarts(key, (starts) => [...starts, id]);
+      return { id, before: before.length };
     },
-    async survived(key, { sequence }, left) {
-      const subject = work.crashes(scope, key);
-      await (left === 0 ? takeAway(subject, sequence) : replace(subject, sequence, String(left), crashTtl));
+    async survived(key, { id }, reconcile) {
+      await changeStarts(key, (starts) =>
+        reconcile === "ended" ? [] : starts.filter((start) => start !== id),
+      );
     },
   };
 }

@@ -4,7 +4,7 @@
  * it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CountedStart, DeadLetters } from "../queue/deadletters.ts";
+import type { DeadLetters, NotedStart } from "../queue/deadletters.ts";
 import { keyText } from "../subjects.ts";
 import { TerminalError } from "./errors.ts";
 import type { Job } from "./job.ts";
@@ -32,24 +32,28 @@ export function suspectLane({
 
   async function take(job: Job): Promise<void> {
     job.ticket.assertOwned();
-    const start = await letters.countStart(job.key);
+    const start = await letters.noteStart(job.key);
     // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
-    let left = start.before;
+    let reconcile: "ended" | "broken off" = "broken off";
     try {
       if (start.before < maxCrashes) await run(job);
       else await giveUp(job, crashed(start.before));
-      left = 0;
+      reconcile = "ended";
     } finally {
       // Whatever came of it, this process is alive.
-      void survived(job, start, left);
+      void survived(job, start, reconcile);
     }
   }
 
   /** Takes the count back, as soon as the bus can be reached. */
-  async function survived({ key, log }: Job, start: CountedStart, left: number): Promise<void> {
+  async function survived(
+    { key, log }: Job,
+    start: NotedStart,
+    reconcile: "ended" | "broken off",
+  ): Promise<void> {
     for (let tries = 0; tries < survivedPause.tries; tries++) {
       try {
-        return await letters.survived(key, start, left);
+        return await letters.survived(key, start, reconcile);
       } catch (error) {
         log.debug({ err: error, key: keyText(key) }, "start not taken back yet");
         await sleep(survivedPause.millis);

@@ -266,8 +266,8 @@ test("as a dead letter or a count of crashes: the others are listed, and nobody 
   await letters.replay(queue, at("unreadable"));
   expect(await letters.get(at("unreadable"))).toBeUndefined();
   await bus.js.publish(work.crashes(scope, at("counted")), "many");
-  expect((await letters.countStart(at("counted"))).before).toBe(0);
-  expect((await letters.countStart(at("counted"))).before).toBe(1);
+  expect((await letters.noteStart(at("counted"))).before).toBe(0);
+  expect((await letters.noteStart(at("counted"))).before).toBe(1);
 });
 
 test("in the bridge's bucket: it lists, takes the lease when nobody renews it, and the status is told", async () => {

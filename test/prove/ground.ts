@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { together, workerRole } from "../../bus/permissions.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology, type Interest } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
@@ -49,6 +51,8 @@ export interface Ground {
   published(): Promise<void>;
   /** Resolves when nothing is on its way to a worker, or in one. */
   quiet(): Promise<void>;
+  /** Replays every dead letter, waits until it is quiet again, and returns how many there were. */
+  replayLetters(): Promise<number>;
 }
 
 export const scope: QueueScope = { fn: itemsFunction, cluster: "test" };
@@ -89,6 +93,26 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     return Object.entries(counts)
       .filter(([, count]) => count > 0)
       .map(([what, count]) => `${count} ${what}`);
+  }
+
+  async function quiet(): Promise<void> {
+    const until = performance.now() + quietMillis;
+    let last = "";
+    for (let quiet = 0; quiet < quietLooks; ) {
+      const found = await underWay().catch((error: unknown) => [String(error)]);
+      quiet = found.length === 0 ? quiet + 1 : 0;
+      last = found.join("; ");
+      if (performance.now() > until) {
+        const left = [
+          ...(await messagesIn(bus, workStream(scope.fn))),
+          ...(await messagesIn(bus, timersStream(scope.fn))),
+        ];
+        throw new Error(
+          [`expected the bus to become quiet within ${quietMillis} ms, found ${last}:`, ...left].join("\n  "),
+        );
+      }
+      await sleep(lookMillis, undefined, { signal });
+    }
   }
 
   return {
@@ -140,26 +164,14 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
       );
     },
     published: () => publisher.settled(),
-    async quiet() {
-      const until = performance.now() + quietMillis;
-      let last = "";
-      for (let quiet = 0; quiet < quietLooks; ) {
-        const found = await underWay().catch((error: unknown) => [String(error)]);
-        quiet = found.length === 0 ? quiet + 1 : 0;
-        last = found.join("; ");
-        if (performance.now() > until) {
-          const left = [
-            ...(await messagesIn(bus, workStream(scope.fn))),
-            ...(await messagesIn(bus, timersStream(scope.fn))),
-          ];
-          throw new Error(
-            [`expected the bus to become quiet within ${quietMillis} ms, found ${last}:`, ...left].join(
-              "\n  ",
-            ),
-          );
-        }
-        await sleep(lookMillis, undefined, { signal });
-      }
+    quiet,
+    async replayLetters() {
+      const letters = deadLetters(bus, scope);
+      const found = await letters.list();
+      const queue = ticketQueue(bus, scope, { replica: "prove" });
+      for (const { key } of found) await letters.replay(queue, key);
+      await quiet();
+      return found.length;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What the journals of the workers must say, whatever was done to them. */
+import { deadLetters } from "../../bus/queue/deadletters.ts";
 import type { Injected } from "./faults.ts";
-import type { Change, Ground } from "./ground.ts";
+import { type Change, type Ground, scope } from "./ground.ts";
 import { type Begun, type Effect, readJournals } from "./journal.ts";
 import { type Check, figure } from "./scenario.ts";
 
@@ -10,12 +11,20 @@ export interface Record {
   readonly faults: readonly Injected[];
   readonly begun: readonly Begun[];
   readonly effects: readonly Effect[];
+  /** Keys that were given up, and why. */
+  readonly letters: ReadonlyMap<string, string>;
 }
 
 /** Reads what the workers wrote. */
 export const recordOf = async (ground: Ground, faults: readonly Injected[]): Promise<Record> => ({
   changes: ground.changes,
   faults,
+  letters: new Map(
+    (await deadLetters(ground.bus, scope).list()).map(({ key, letter }) => [
+      key.name,
+      `given up at ${letter.time} by ${letter.replica}: ${letter.reason}, ${letter.message}`,
+    ]),
+  ),
   ...(await readJournals(ground.journals)),
 });
 
@@ -119,7 +128,9 @@ export function historyOf(record: Record, key: string, around: number): string[]
   lines.sort(([a], [b]) => a - b);
   const middle = lines.findIndex(([at]) => at >= around);
   const first = Math.max(0, (middle < 0 ? lines.length : middle) - shown / 2);
+  const letter = record.letters.get(key);
   return [
+    ...(letter === undefined ? [] : [letter]),
     `${key}, in milliseconds:`,
     ...lines.slice(first, first + shown).map(([at, text]) => `${at.toFixed(1)} ${text}`),
   ];

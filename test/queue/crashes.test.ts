@@ -20,25 +20,32 @@ afterAll(async () => {
 });
 
 const at = (name: string) => ({ namespace: "default", name });
-const crashesOf = async (name: string) => (await letters.countStart(at(name))).before;
+const crashesOf = async (name: string) => (await letters.noteStart(at(name))).before;
 
 test("a worker that lost a request before it was done does not forget those who died over it before", async () => {
-  await letters.countStart(at("broken-off"));
-  const second = await letters.countStart(at("broken-off"));
-  await letters.survived(at("broken-off"), second, second.before);
+  await letters.noteStart(at("broken-off"));
+  const second = await letters.noteStart(at("broken-off"));
+  await letters.survived(at("broken-off"), second, "broken off");
   expect(await crashesOf("broken-off")).toBe(1);
 });
 
-test("a worker that tells late that it has survived does not take away a start that was counted since", async () => {
-  const first = await letters.countStart(at("late"));
-  await letters.countStart(at("late"));
-  await letters.survived(at("late"), first, 0);
-  expect(await crashesOf("late")).toBe(2);
+test("a worker that tells late that it has survived takes back its own start and no other", async () => {
+  const first = await letters.noteStart(at("late"));
+  await letters.noteStart(at("late"));
+  await letters.survived(at("late"), first, "broken off");
+  expect(await crashesOf("late")).toBe(1);
+});
+
+test("starts that are noted and taken back at once are counted right", async () => {
+  const starts = await Promise.all(Array.from({ length: 8 }, () => letters.noteStart(at("at-once"))));
+  expect(starts.map(({ before }) => before).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  await Promise.all(starts.slice(0, 6).map((start) => letters.survived(at("at-once"), start, "broken off")));
+  expect(await crashesOf("at-once")).toBe(2);
 });
 
 test("one that was reconciled begins anew", async () => {
-  await letters.countStart(at("mended"));
-  const second = await letters.countStart(at("mended"));
-  await letters.survived(at("mended"), second, 0);
+  await letters.noteStart(at("mended"));
+  const second = await letters.noteStart(at("mended"));
+  await letters.survived(at("mended"), second, "ended");
   expect(await crashesOf("mended")).toBe(0);
 });

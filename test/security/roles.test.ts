@@ -322,10 +322,10 @@ describe("a function with its rights", () => {
     expect(await letters.get(key)).toMatchObject(letter);
     await letters.remove(key);
     expect(await letters.get(key)).toBeUndefined();
-    const starts = [await letters.countStart(key), await letters.countStart(key)] as const;
+    const starts = [await letters.noteStart(key), await letters.noteStart(key)] as const;
     expect(starts.map(({ before }) => before)).toEqual([0, 1]);
-    await letters.survived(key, starts[1], 0);
-    expect((await letters.countStart(key)).before).toBe(0);
+    await letters.survived(key, starts[1], "ended");
+    expect((await letters.noteStart(key)).before).toBe(0);
   });
 });
 

@@ -63,6 +63,7 @@ export const queue: Scenario = {
     await faults.stop();
     await ground.published();
     await ground.quiet();
+    const given = await ground.replayLetters();
     const record = await recordOf(ground, faults.injected);
     return {
       injected: describeFaults(kinds, faults.injected),
@@ -72,6 +73,10 @@ export const queue: Scenario = {
         {
           what: "reconciles; what came while a key was owned or waited was coalesced",
           found: figure(record.effects.length),
+        },
+        {
+          what: "dead letters, because three workers in a row were killed over one object; replayed as an operator would",
+          found: figure(given),
         },
         {
           what: "reconciles that were begun and lost with their worker or its ownership, and done again",
