@@ -3,13 +3,12 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { connectBus } from "../../bus/connect.ts";
-import { kubeClient } from "../../bus/kube/client.ts";
-import { openConnection } from "../../bus/kube/connection.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { Note } from "../fixtures/functions/notes.ts";
+import { clientOfNobody } from "../harness/nowhere.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 
 test("an API server that is away for longer than all the attempts is no dead letter; an error of the function is", async () => {
@@ -18,15 +17,6 @@ test("an API server that is away for longer than all the attempts is no dead let
   const bus = await connectBus({ url: local.natsUrl, name: "test" });
   onTestFinished(() => bus.nc.close());
   const asked = { away: 0, broken: 0 };
-  const connection = await openConnection({
-    read: async () => ({
-      server: "https://127.0.0.1:1",
-      context: "none",
-      namespace: "default",
-      tls: {},
-      headers: {},
-    }),
-  });
   const fn = defineFunction({
     name: "asking",
     for: Note,
@@ -42,7 +32,7 @@ test("an API server that is away for longer than all the attempts is no dead let
   const worker = await startWorker({
     bus,
     busOptions: { replicas: 1, ackWaitMillis: 10_000 },
-    client: kubeClient(connection),
+    client: await clientOfNobody(),
     cluster: "test",
     replica: "replica-1",
     functions: [fn],

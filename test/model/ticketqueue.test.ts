@@ -4,7 +4,7 @@
  * at any time. Each state that can be reached is visited (breadth first), so a schedule that loses a wake-up is found.
  *
  * The model mirrors bus/queue/queue.ts and the settling order in bus/worker/reconciler.ts. The same invariants are
- * held against the code itself, on a real server with real processes, in test/queue/processes.test.ts.
+ * held against the code itself, on a real server with real processes, in the first scenario of test/prove.
  */
 import { expect, test } from "vitest";
 

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { documentName, writeDocument } from "./document.ts";
 import { fullMinutes, prove } from "./prove.ts";
 import { scenarios } from "./scenarios/index.ts";
+import { run, say } from "./terminal.ts";
 
 /** What the user asked for. */
 interface Options {
@@ -46,41 +47,29 @@ const options = new Command("prove")
   .parse()
   .opts<Options>();
 
-const say = (line: string): void => {
-  process.stdout.write(`${line}\n`);
-};
-const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => {
-    say("Stopping; what was started is being ended.");
-    stopping.abort(new Error(`stopped by ${signal}`));
-  });
-}
-
-try {
+await run(async (signal) => {
   const chosen = scenarios.filter(({ name }) => options.only?.includes(name) ?? true);
   const verdicts = await prove(chosen, {
     seed: options.seed,
     minutes: options.minutes,
     peer: options.peer ? "measure" : "omit",
     say,
-    signal: stopping.signal,
+    signal,
   });
   if (options.write) {
     await writeDocument(verdicts, options);
     say(`Written to ${documentName}${options.only ? ": the scenarios that ran" : ""}.`);
   }
-  const broken = verdicts.filter(({ holds }) => !holds);
+  const broken = verdicts.filter(({ holds }) => !holds).map(({ scenario }) => scenario.name);
+  if (broken.length === 0) {
+    const which =
+      verdicts.length === 1 ? "The scenario holds" : `All of the ${verdicts.length} scenarios hold`;
+    say(`${which} (seed ${options.seed}).`);
+    return true;
+  }
+  const minutes = options.minutes === undefined ? "" : ` --minutes ${options.minutes}`;
   say(
-    broken.length === 0
-      ? `All of the ${verdicts.length} scenarios hold (seed ${options.seed}).`
-      : `BROKEN: ${broken.map(({ scenario }) => scenario.name).join(", ")}. Again: npm run prove -- --seed ${options.seed}` +
-          `${options.minutes === undefined ? "" : ` --minutes ${options.minutes}`} --only ${broken.map(({ scenario }) => scenario.name).join(" ")}`,
+    `BROKEN: ${broken.join(", ")}. Again: npm run prove -- --seed ${options.seed}${minutes} --only ${broken.join(" ")}`,
   );
-  process.exitCode = broken.length === 0 ? 0 : 1;
-} catch (error) {
-  const interrupted = stopping.signal.aborted;
-  process.stderr.write(`${interrupted ? (error as Error).message : (error as Error).stack}\n`);
-  process.exitCode = interrupted ? 130 : 1;
-}
-process.exit();
+  return false;
+});

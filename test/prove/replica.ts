@@ -8,12 +8,11 @@ import { Registry } from "prom-client";
 import { z } from "zod";
 import { claim } from "../../bus/bridge/lease.ts";
 import { connectBus } from "../../bus/connect.ts";
-import { kubeClient } from "../../bus/kube/client.ts";
-import { openConnection } from "../../bus/kube/connection.ts";
 import { defineKind } from "../../bus/kube/kind.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
+import { clientOfNobody } from "../harness/nowhere.ts";
 import { now, openJournal } from "./journal.ts";
 
 /** What the scenarios change. */
@@ -84,15 +83,6 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
       return wait > 0 ? { requeueAfter: wait } : undefined;
     },
   });
-  const nowhere = {
-    read: async () => ({
-      server: "https://127.0.0.1:1",
-      context: "none",
-      namespace: "default",
-      tls: {},
-      headers: {},
-    }),
-  };
   const log = pino(
     { level: process.env.DENREI_LOG_LEVEL ?? "warn" },
     pino.destination({ dest: 1, sync: true }),
@@ -103,7 +93,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
       replicas: Number(env.PROVE_STREAM_REPLICAS),
       ackWaitMillis: Number(env.PROVE_ACK_WAIT_MILLIS),
     },
-    client: kubeClient(await openConnection(nowhere)),
+    client: await clientOfNobody(),
     cluster: "test",
     replica,
     functions: [items],

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { documentName, writeSoak } from "./document.ts";
 import { soak } from "./soak/soak.ts";
+import { run, say } from "./terminal.ts";
 
 const above =
   (what: string) =>
@@ -25,19 +26,8 @@ const options = new Command("soak")
   .parse()
   .opts<{ minutes: number; perSecond: number; write: boolean }>();
 
-const say = (line: string): void => {
-  process.stdout.write(`${line}\n`);
-};
-const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => {
-    say("Stopping; what was started is being ended.");
-    stopping.abort(new Error(`stopped by ${signal}`));
-  });
-}
-
-try {
-  const soaked = await soak({ ...options, say, signal: stopping.signal });
+await run(async (signal) => {
+  const soaked = await soak({ ...options, say, signal });
   for (const { what, limit, found, holds, history = [] } of soaked.checks) {
     say(`${holds ? "holds " : "BROKEN"}  ${what}: ${found} (${limit})`);
     if (!holds) for (const line of history) say(`          ${line}`);
@@ -47,10 +37,5 @@ try {
     await writeSoak(soaked, options);
     say(`Written to ${documentName}.`);
   }
-  process.exitCode = soaked.checks.every(({ holds }) => holds) ? 0 : 1;
-} catch (error) {
-  const interrupted = stopping.signal.aborted;
-  process.stderr.write(`${interrupted ? (error as Error).message : (error as Error).stack}\n`);
-  process.exitCode = interrupted ? 130 : 1;
-}
-process.exit();
+  return soaked.checks.every(({ holds }) => holds);
+});

@@ -9,7 +9,7 @@ export const outages: Scenario = {
   number: 8,
   name: "outages",
   title:
-    "disk of NATS full; bus unreachable at start; API server unreachable at start; certificates expired: clear error, retry with backoff, readiness false, nothing lost.",
+    "The bus has no room left, bus and API server are not there at the start, certificates have expired: processes say so, wait, and lose nothing.",
   fullMinutes: 4,
   async run(trial) {
     const objects = trial.scaled(200, 10);
