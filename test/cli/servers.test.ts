@@ -421,7 +421,9 @@ describe("a process that runs", () => {
     const bridge = start(["bridge"], { env: await env() });
     await bridge.lines.until((line) => line.includes('"msg":"bridge ready"'));
     bridge.process.kill(signal);
-    // npm passes on what the terminal has sent already: it is one request. (Equal ones could be merged on the way.)
+    // npm passes on what the terminal has sent already: it is one request. (Sent at once, equal ones could be merged on the
+    // way, and different ones arrive in any order: each may reach another thread.)
+    await bridge.lines.until((line) => line.includes('"msg":"stopping"'));
     if (signal === "SIGINT") bridge.process.kill("SIGTERM");
     const ended = await bridge.ended;
     expect(bridge.lines.records().at(-1)).toMatchObject({ msg: "stopped" });
