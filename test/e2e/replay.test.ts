@@ -13,6 +13,8 @@ let bus: Bus;
 let workers: Replica[];
 const scope = { fn: "hikawa", cluster: "default" };
 const rounds = 100;
+/** Rounds without a pause between them. */
+const together = 10;
 
 beforeAll(async () => {
   kit = await startKit();
@@ -66,10 +68,13 @@ test(`replaying every event ${rounds} times after the end gives 0 writes`, async
   expect(events).toHaveLength(2 * (1 + 6 + 1));
   for (let round = 0; round < rounds; round++) {
     await Promise.all(events.map(({ subject, data, headers }) => bus.js.publish(subject, data, { headers })));
-    if (round % 10 === 9) await untilQuiet();
+    if (round % together === together - 1) await untilQuiet();
   }
   await untilQuiet();
   expect(await writes()).toBe(0);
-  expect(await reconciles(), "the events did wake the function").toBeGreaterThan(rounds);
+  // What comes while a song waits or is looked at is coalesced, but each time it is quiet before.
+  expect(await reconciles(), "the events did wake the function").toBeGreaterThanOrEqual(
+    (names.length * rounds) / together,
+  );
   await expectFinishedSongs(kit, names);
 });
