@@ -177,8 +177,9 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     },
     async noteStart(key) {
       const id = randomUUID();
-      const before = await changeStarts(key, (starts) => [...starts, id]);
-      return { id, before: before.length };
+      // Noted already, where only the answer was lost: it is not a start of another one.
+      const starts = await changeStarts(key, (found) => (found.includes(id) ? found : [...found, id]));
+      return { id, before: starts.filter((start) => start !== id).length };
     },
     async survived(key, { id }, reconcile) {
       await changeStarts(key, (starts) =>

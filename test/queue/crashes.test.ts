@@ -1,6 +1,7 @@
 /** The count of workers that died over one request. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Inbox } from "../../bus/inbox.ts";
 import { type DeadLetters, deadLetters } from "../../bus/queue/deadletters.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
@@ -41,6 +42,22 @@ test("starts that are noted and taken back at once are counted right", async () 
   expect(starts.map(({ before }) => before).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   await Promise.all(starts.slice(0, 6).map((start) => letters.survived(at("at-once"), start, "broken off")));
   expect(await crashesOf("at-once")).toBe(2);
+});
+
+test("a start whose first answer was lost is noted once", async () => {
+  let lost = 0;
+  const inbox: Inbox = {
+    ...bus.inbox,
+    async request(subject, data, options) {
+      const answer = await bus.inbox.request(subject, data, options);
+      if (subject.startsWith("crashes.") && lost++ === 0) throw new Error("the answer was lost");
+      return answer;
+    },
+  };
+  const forgetful = deadLetters({ ...bus, inbox }, { fn: "crashing", cluster: "local" });
+  expect((await forgetful.noteStart(at("answered-late"))).before).toBe(0);
+  expect(lost).toBeGreaterThan(1);
+  expect(await crashesOf("answered-late")).toBe(1);
 });
 
 test("one that was reconciled begins anew", async () => {
