@@ -1,9 +1,10 @@
 /** The ticket queue under everything that can happen to a worker and to the bus. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Child } from "../../../deploy/local/index.ts";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
-import { openGround } from "../ground.ts";
+import { type Ground, openGround } from "../ground.ts";
 import { inHand, now } from "../journal.ts";
-import { figure, type Scenario } from "../scenario.ts";
+import { figure, type Scenario, type Trial } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
 
 const keys = 1000;
@@ -11,6 +12,7 @@ const workers = 4;
 const slots = 10;
 /** How long those reconciles take that a pause is to interrupt. */
 const plantedMillis = 2500;
+const owned = Array.from({ length: slots }, (_, at) => `owned-${at}`);
 const pause = "SIGSTOP of a worker, beyond its deadline";
 
 export const queue: Scenario = {
@@ -61,6 +63,7 @@ export const queue: Scenario = {
       if (made % 20_000 === 0) say(`${figure(made)} requests, ${faults.injected.length} faults`);
     }
     await faults.stop();
+    await changeWhileOwned(trial, ground, replicas);
     await ground.published();
     await ground.quiet();
     const given = await ground.replayLetters();
@@ -86,3 +89,17 @@ export const queue: Scenario = {
     };
   },
 };
+
+/** The last change of these comes while somebody reconciles the one before: only a mark remembers it. */
+async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly Child[]): Promise<void> {
+  await ground.published();
+  await ground.quiet();
+  const since = now();
+  for (const key of owned) await ground.change(key, plantedMillis);
+  const begun = async (): Promise<number> => {
+    const counts = await Promise.all(replicas.map(({ name }) => inHand(ground.journals, name, since)));
+    return counts.reduce((sum, count) => sum + count);
+  };
+  while ((await begun()) < owned.length) await sleep(20, undefined, { signal: trial.signal });
+  for (const key of owned) await ground.change(key);
+}
