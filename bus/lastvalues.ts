@@ -25,46 +25,61 @@ export class BusReadError extends Error {
 /** The server answers at most so many subjects to one multi-subject read. */
 const maxSubjects = 1024;
 
-/** Opens reads of one stream. */
-export function lastValuesOf({ inbox }: Pick<Bus, "inbox">, stream: string): ReadLastValues {
-  /** Reads a batch, and says whether it is all there is. */
-  async function batch(what: object, values: LastValue[]): Promise<"all" | "too many"> {
-    let outcome: "all" | "too many" = "all";
-    await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(what), (answer) => {
-      if (readableHeaders(answer) === undefined)
-        throw new BusReadError(
-          `a message of ${stream} has headers that can not be read: delete it (${JSON.stringify(what)})`,
-        );
-      const code = answer.headers?.code ?? 0;
-      if (code === 0) {
-        values.push(storedIn(answer));
-        return "more";
-      }
-      // 204 ends the batch; 404 says that nothing matches.
-      if (code === 413) outcome = "too many";
-      else if (code !== 204 && code !== 404)
-        throw new BusReadError(
-          `the bus refused a read of ${stream}: ${code} ${answer.headers?.description ?? ""}`,
-        );
-      return "last";
-    });
-    return outcome;
-  }
+/** Reads a batch of what one stream has into `values`, and says whether that is all there is. */
+async function batch(
+  { inbox }: Pick<Bus, "inbox">,
+  stream: string,
+  what: object,
+  values: LastValue[],
+): Promise<"all" | "too many"> {
+  let outcome: "all" | "too many" = "all";
+  await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(what), (answer) => {
+    if (readableHeaders(answer) === undefined)
+      throw new BusReadError(
+        `a message of ${stream} has headers that can not be read: delete it (${JSON.stringify(what)})`,
+      );
+    const code = answer.headers?.code ?? 0;
+    if (code === 0) {
+      values.push(storedIn(answer));
+      return "more";
+    }
+    // 204 ends the batch; 404 says that nothing matches.
+    if (code === 413) outcome = "too many";
+    else if (code !== 204 && code !== 404)
+      throw new BusReadError(
+        `the bus refused a read of ${stream}: ${code} ${answer.headers?.description ?? ""}`,
+      );
+    return "last";
+  });
+  return outcome;
+}
 
-  async function pages(filter: string, values: LastValue[]): Promise<void> {
-    for (let seq = 1; ; seq = (values.at(-1)?.sequence ?? 0) + 1) {
-      const before = values.length;
-      await batch({ seq, next_by_subj: filter, batch: maxSubjects }, values);
-      if (values.length - before < maxSubjects) return;
+/** Reads what matches, oldest first, from a sequence on: at most `limit` messages, and no more than 1,024. */
+export async function readFrom(
+  bus: Pick<Bus, "inbox">,
+  stream: string,
+  { filter, from, limit = maxSubjects }: { filter: string; from: number; limit?: number },
+): Promise<readonly LastValue[]> {
+  const values: LastValue[] = [];
+  await batch(bus, stream, { seq: from, next_by_subj: filter, batch: limit }, values);
+  return values;
+}
+
+/** Opens reads of one stream. */
+export function lastValuesOf(bus: Pick<Bus, "inbox">, stream: string): ReadLastValues {
+  async function pages(filter: string): Promise<LastValue[]> {
+    const values: LastValue[] = [];
+    for (;;) {
+      const page = await readFrom(bus, stream, { filter, from: (values.at(-1)?.sequence ?? 0) + 1 });
+      values.push(...page);
+      if (page.length < maxSubjects) return values;
     }
   }
 
   return async (...filters) => {
     const values: LastValue[] = [];
-    if ((await batch({ multi_last: filters }, values)) === "all") return values;
-    values.length = 0;
-    for (const filter of filters) await pages(filter, values);
-    return values;
+    if ((await batch(bus, stream, { multi_last: filters }, values)) === "all") return values;
+    return (await Promise.all(filters.map(pages))).flat();
   };
 }
 

@@ -203,6 +203,8 @@ export const work = {
   markDue: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
     `${keyed("marks.due", scope, key)}.${markTokens(name)}`,
   marksDue: (scope: QueueScope) => scoped("marks.due", scope),
+  /** What waits for its time: timers and marks. */
+  scheduled: (scope: QueueScope) => `*.at.${tokens(scope.fn, scope.cluster)}.>`,
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),
   crashes: (scope: QueueScope, key: ObjectKey) => keyed("crashes", scope, key),

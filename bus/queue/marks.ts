@@ -9,7 +9,8 @@
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
-import { keyText, type MarkName, type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
+import { keyText, type MarkName, type ObjectKey, type QueueScope, work } from "../subjects.ts";
+import { forget } from "./forget.ts";
 import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";
 
@@ -64,21 +65,13 @@ export function openMarks(
     if (order < 0) return;
     // Before and not after, so that there are never two. What is marked is a message that is not acknowledged yet: it comes
     // again if this process ends in between. The same version replaces itself.
-    if (before !== undefined && order > 0) await forget(before.sequence);
+    if (before !== undefined && order > 0) await forget(bus, scope.fn, before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
       schedule: { at: new Date(Date.now() + markMillis), target: work.markDue(scope, key, name) },
       signal,
       observe,
     });
     newest.set(object, { version: name.version, sequence });
-  }
-
-  /** One that stays falls due, and a needless reconcile is all it costs; mostly it is gone already. */
-  async function forget(sequence: number): Promise<void> {
-    const what = JSON.stringify({ seq: sequence, no_erase: true });
-    await bus.inbox
-      .request(`$JS.API.STREAM.MSG.DELETE.${timersStream(scope.fn)}`, what)
-      .catch(() => undefined);
   }
 
   async function run(object: string, lane: Lane, turn: Turn): Promise<void> {

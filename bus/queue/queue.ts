@@ -11,7 +11,7 @@ import { lastValuesOf } from "../lastvalues.ts";
 import { type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
 import { openMarks } from "./marks.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";
-import { newRequest, parseRequest, type Request } from "./request.ts";
+import { type Request, requestOrReplay } from "./request.ts";
 
 /** A mark that was found beside a key. */
 export interface Mark {
@@ -95,20 +95,11 @@ export function ticketQueue(
     },
     async marks(key) {
       const found = await lastMarks(work.marksOf(scope, key));
-      return found.map((value) => ({ request: requestIn(value.string()), sequence: value.sequence }));
+      return found.map((value) => ({ request: requestOrReplay(value.string()), sequence: value.sequence }));
     },
     async dropMarks(key, marks) {
       const last = Math.max(...marks.map((mark) => mark.sequence));
       await bus.jsm.streams.purge(stream, { filter: work.marksOf(scope, key), seq: last + 1 });
     },
   };
-}
-
-/** A mark that nobody can read stands for a change that nobody knows: no reconcile covers it, and one more does. */
-function requestIn(mark: string): Request {
-  try {
-    return parseRequest(mark);
-  } catch {
-    return newRequest({ type: "replay" });
-  }
 }

@@ -44,6 +44,15 @@ export const newRequest = (cause: Cause, traceparent?: string): Request => ({
   ...(traceparent && { traceparent }),
 });
 
+/** Reads a request; what nobody can read stands for a change that nobody knows: no reconcile covers it, and one more does. */
+export function requestOrReplay(text: string): Request {
+  try {
+    return parseRequest(text);
+  } catch {
+    return newRequest({ type: "replay" });
+  }
+}
+
 /** What names the changed thing of a cause in a mark's subject: one mark per thing. */
 export function subjectOfCause(cause: Cause): string {
   switch (cause.type) {

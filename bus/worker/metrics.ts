@@ -76,6 +76,12 @@ export function workerMetrics(registry: Registry) {
       labelNames: name,
       registers,
     }),
+    overdue: new Counter({
+      name: "denrei_schedules_overdue_total",
+      help: "Delayed requests and marks that the bus did not deliver at their time, and that were found by looking for them.",
+      labelNames: name,
+      registers,
+    }),
     echoes: new Counter({
       name: "denrei_own_events_total",
       help: "Events of the function's own writes that woke nobody.",

@@ -8,6 +8,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { objectStore } from "../objects/store.ts";
 import { deadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
+import { searchOverdue } from "../queue/overdue.ts";
 import { type Pull, startPull } from "../queue/pull.ts";
 import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
@@ -167,10 +168,22 @@ function startFunction(
     signal: stopping.signal,
     onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
   });
+  const searching = new AbortController();
+  const search = searchOverdue({
+    bus,
+    queue,
+    signal: searching.signal,
+    onFound(subject, overdueMillis) {
+      metrics.overdue.inc(name);
+      log.warn({ subject, overdueMillis }, "the bus did not deliver this when it was due, requested");
+    },
+    onError: (error) => log.warn({ err: error }, "not looked for what is overdue"),
+  });
 
   return {
     async stop() {
       timers.stop();
+      searching.abort();
       const drained = Promise.all([tickets.stop(), events.stop(), relay.stop()]);
       const finished = new AbortController();
       const late = sleep(finishMillis, undefined, { signal: finished.signal }).then(
@@ -181,6 +194,7 @@ function startFunction(
         () => undefined,
       );
       await drained;
+      await search;
       finished.abort();
       await late;
       echoes.stop();

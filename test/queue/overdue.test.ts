@@ -1,0 +1,150 @@
+/** Schedules that a real server does not fire: whoever looks for them finds them. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { lastValuesOf } from "../../bus/lastvalues.ts";
+import { searchOverdue } from "../../bus/queue/overdue.ts";
+import { publishUntilAnswered } from "../../bus/queue/publish.ts";
+import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest, parseRequest } from "../../bus/queue/request.ts";
+import { timers } from "../../bus/queue/timers.ts";
+import {
+  keyText,
+  type ObjectKey,
+  parseKeySubject,
+  timersStream,
+  work,
+  workStream,
+} from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+
+const cluster = "local";
+const patience = { timeout: 30_000, interval: 50 };
+let local: LocalNats;
+let bus: Bus;
+beforeAll(async () => {
+  local = await startLocalNats();
+  bus = await connectBus({ url: local.natsUrl, name: "test" });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await local?.stop();
+});
+
+const named = (name: string): ObjectKey => ({ namespace: "default", name });
+
+/** A function's queue on streams of its own. */
+async function queueOf(fn: string): Promise<TicketQueue> {
+  const scope = { fn, cluster };
+  const interest = { scope, kinds: [{ group: "", kind: "Secret" }] };
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [interest]);
+  return ticketQueue(bus, scope, { replica: "replica-1", markMillis: 100 });
+}
+
+/** A bus that takes schedules and is not able to deliver any: what falls due is too large for its stream. */
+const fireNothing = (fn: string) => bus.jsm.streams.update(timersStream(fn), { max_msg_size: 1 });
+
+const timersOf = (queue: TicketQueue) =>
+  timers(bus, queue, (error) => {
+    throw error;
+  });
+
+/** The requests that somebody made, by key. */
+async function requested({ scope }: TicketQueue): Promise<Map<string, string>> {
+  const tickets = await lastValuesOf(bus, workStream(scope.fn))(work.tickets(scope));
+  return new Map(
+    tickets.map((ticket) => [
+      keyText(parseKeySubject(ticket.subject).key),
+      parseRequest(ticket.string()).cause.type,
+    ]),
+  );
+}
+
+const left = async (queue: TicketQueue): Promise<string[]> =>
+  (await lastValuesOf(bus, timersStream(queue.scope.fn))(work.scheduled(queue.scope))).map(
+    ({ subject }) => subject,
+  );
+
+/** Searches, many times as fast as a worker, until `done` holds. */
+async function searching(
+  queue: TicketQueue,
+  done: () => Promise<void>,
+): Promise<{ found: string[]; errors: unknown[] }> {
+  const stopping = new AbortController();
+  const found: string[] = [];
+  const errors: unknown[] = [];
+  const search = searchOverdue({
+    bus,
+    queue,
+    signal: stopping.signal,
+    onFound: (subject) => found.push(subject),
+    onError: (error) => errors.push(error),
+    everyMillis: 100,
+    graceMillis: 400,
+    atOnce: 7,
+  });
+  try {
+    await done();
+  } finally {
+    stopping.abort();
+    await search;
+  }
+  return { found, errors };
+}
+
+test("delayed requests and marks that the bus forgot are made, once and for each", async () => {
+  const queue = await queueOf("forgotten");
+  const delayed = timersOf(queue);
+  const keys = Array.from({ length: 40 }, (_, at) => named(`key-${at}`));
+  // Those that are not due yet lie in between and before.
+  for (const [at, key] of keys.entries())
+    await delayed.set(key, at % 2 === 0 ? 3_600_000 : 5000, newRequest({ type: "timer" }));
+  const due = keys.filter((_, at) => at % 2 === 1);
+  await fireNothing("forgotten");
+  const { found, errors } = await searching(queue, () =>
+    expect.poll(async () => [...(await requested(queue)).keys()], patience).toHaveLength(due.length),
+  );
+  delayed.stop();
+  const waiting = keys.filter((_, at) => at % 2 === 0);
+  expect(new Set((await requested(queue)).keys())).toEqual(new Set(due.map(keyText)));
+  expect(new Set(await left(queue))).toEqual(new Set(waiting.map((key) => work.timer(queue.scope, key))));
+  expect(found).toHaveLength(due.length);
+  expect(errors).toEqual([]);
+});
+
+test("what the bus delivers late, but delivers, is left to it", async () => {
+  const queue = await queueOf("delivered");
+  const key = named("owned");
+  await queue.request(key, newRequest({ type: "replay" }));
+  const { found } = await searching(queue, async () => {
+    for (let round = 0; round < 10; round++) {
+      await queue.request(key, newRequest({ type: "webhook", event: "push", delivery: `number-${round}` }));
+      await expect.poll(() => left(queue), patience).toEqual([]);
+    }
+  });
+  expect(found).toEqual([]);
+});
+
+test("what nobody can read is asked for, and what names no object is told and taken away", async () => {
+  const queue = await queueOf("unreadable");
+  const mark = { object: "uid", replica: "somebody", version: "1" };
+  await publishUntilAnswered(bus, work.mark(queue.scope, named("object"), mark), "no request");
+  await publishUntilAnswered(bus, `marks.at.unreadable.${cluster}.nobody`, "{}");
+  const { errors } = await searching(queue, () => expect.poll(() => left(queue), patience).toEqual([]));
+  expect(await requested(queue)).toEqual(new Map([["default/object", "replay"]]));
+  expect(errors.map(String)).toEqual([expect.stringContaining("marks.at.unreadable.local.nobody")]);
+});
+
+test("a read of more than a bus tells at once has all of every filter", async () => {
+  const queue = await queueOf("many");
+  const { scope } = queue;
+  // The second filter's messages lie before the first one's.
+  const subjects = ["b", "a"].flatMap((namespace) =>
+    Array.from({ length: 600 }, (_, at) => work.ticket(scope, { namespace, name: `${at}` })),
+  );
+  for (const subject of subjects) bus.nc.publish(subject, "");
+  await bus.nc.flush();
+  const filters = ["a", "b"].map((namespace) => `work.many.${cluster}.${namespace}.*`);
+  const read = await lastValuesOf(bus, workStream("many"))(...filters);
+  expect(read.map(({ subject }) => subject).sort()).toEqual(subjects.sort());
+});
