@@ -170,6 +170,8 @@ function reason(error: unknown): string {
 async function adviceOn(error: unknown, { url, certificate }: BusAddress, user: string): Promise<string> {
   if (error instanceof errors.AuthorizationError)
     return `It does not know ${user}, or not by these credentials: check them, and the server's users.`;
+  if ((error as NodeJS.ErrnoException).code === "CERT_HAS_EXPIRED")
+    return "Renew the NATS server's certificate, or set this machine's clock.";
   if (/VERIFY|SELF_SIGNED|ALTNAME|CERT_/.test((error as NodeJS.ErrnoException).code ?? ""))
     return "Its certificate is not one to trust here: set --nats-ca or NATS_CA to the authority that signed it, and use a name that it was made for.";
   // A server that is not satisfied with a certificate ends the connection, and the client library loses its last word.

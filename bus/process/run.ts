@@ -1,5 +1,4 @@
 /** The frame of a process: log, probes, connections, signals, and an orderly end. */
-import { errors } from "@nats-io/transport-node";
 import { type Logger, pino } from "pino";
 import { Counter, collectDefaultMetrics, Registry } from "prom-client";
 import { type Bus, busAddress, connectBus } from "../connect.ts";
@@ -9,6 +8,7 @@ import { redacted } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
 import { connectCluster } from "./cluster.ts";
 import type { ProcessSettings } from "./config.ts";
+import { watchConnection } from "./connection.ts";
 import { startProbes } from "./http.ts";
 import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
@@ -78,11 +78,12 @@ export async function runProcess(
   const registry = new Registry();
   const troubles = new Map<string, string>();
   let bus: Bus | undefined;
-  let connected = true;
+  /** Why the connection that was made is gone. */
+  let lost: string | undefined;
   const notReady = (): string | undefined => {
     if (troubles.size > 0) return [...troubles.values()].join("\n");
     if (running === undefined) return "starting";
-    return connected ? (bus?.stuck.reason() ?? running.notReady?.()) : "the bus is not reachable";
+    return lost ?? bus?.stuck.reason() ?? running.notReady?.();
   };
   const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
   log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
@@ -99,15 +100,21 @@ export async function runProcess(
       },
     });
   const observe = countCalls(registry);
+  const address = busAddress(settings, `denrei-${name}`);
   let client: KubeClient;
   try {
     const opening = [
       waitFor("the API server is not reachable", () => connectCluster(kubeconfigOf(settings), observe)),
-      waitFor("the bus is not reachable", () => connectBus(busAddress(settings, `denrei-${name}`))),
+      waitFor("the bus is not reachable", () => connectBus(address)),
     ] as const;
     [client, bus] = await Promise.all(opening);
-    void watchConnection(bus, log, (is) => {
-      connected = is;
+    void watchConnection({
+      bus,
+      address,
+      log,
+      onTrouble(reason) {
+        lost = reason;
+      },
     });
     log.info({ apiServer: client.connection.server }, "connected");
     const context = { bus, client, log, registry };
@@ -170,22 +177,4 @@ function watchReadiness(notReady: () => string | undefined, log: Logger): () => 
   }, lookMillis);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-async function watchConnection({ nc }: Bus, log: Logger, set: (connected: boolean) => void): Promise<void> {
-  for await (const status of nc.status()) {
-    if (status.type === "disconnect") {
-      set(false);
-      log.warn({ server: status.server }, "connection to the bus lost, reconnecting");
-    } else if (status.type === "reconnect") {
-      set(true);
-      log.info({ server: status.server }, "connected to the bus again");
-    } else if (status.type === "error" && status.error instanceof errors.PermissionViolationError) {
-      // Whoever asked is told as well, and says what to do about it.
-      const { operation, subject } = status.error;
-      log.warn({ operation, subject }, "the bus does not let this user do that");
-    } else if (status.type === "error") {
-      log.error({ err: status.error }, "the bus reports an error");
-    }
-  }
 }

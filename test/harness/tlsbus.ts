@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Child, type LocalProcesses, obtainBinaries } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
+import type { KeyPair } from "../../deploy/local/pki.ts";
 
 /** A Secret, as far as these tests look at it. */
 export interface Secret {
@@ -25,8 +26,19 @@ export interface TlsBus {
 
 const base = fileURLToPath(new URL("../../deploy/kubernetes/base/", import.meta.url));
 
-/** Starts the server with these Secrets. */
-export async function startTlsBus(processes: LocalProcesses, secrets: readonly Secret[]): Promise<TlsBus> {
+/** A Secret with a key pair in it, and the authority to trust. */
+export function secretWith(name: string, ca: string, { cert, key }: KeyPair): Secret {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const data = { "ca.crt": base64(ca), "tls.crt": base64(cert), "tls.key": base64(key) };
+  return { metadata: { name, namespace: "denrei" }, type: "kubernetes.io/tls", data };
+}
+
+/** Starts the server with these Secrets, and with the base's users unless there are others. */
+export async function startTlsBus(
+  processes: LocalProcesses,
+  secrets: readonly Secret[],
+  authorization?: string,
+): Promise<TlsBus> {
   const { "nats-server": binary } = await obtainBinaries(["nats-server"]);
   const folder = join(processes.directory, "tls-bus");
   const folderOf = (secret: string) => join(folder, secret);
@@ -39,7 +51,10 @@ export async function startTlsBus(processes: LocalProcesses, secrets: readonly S
 
   await mkdir(folder);
   await Promise.all(secrets.map(mount));
-  await writeFile(join(folder, "authorization.conf"), await readFile(join(base, "authorization.conf")));
+  await writeFile(
+    join(folder, "authorization.conf"),
+    authorization ?? (await readFile(join(base, "authorization.conf"))),
+  );
   const given = await readFile(join(base, "nats.conf"), "utf8");
   return withFreePorts(2, async ([port, monitorPort]) => {
     const config = join(folder, "nats.conf");

@@ -10,7 +10,7 @@ import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { run } from "../cli/program.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
-import { type Secret, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
+import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 
 const roles = ["bridge", "gateway", "operator", ...functions.map(({ name }) => name)];
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
@@ -36,13 +36,6 @@ async function connected(secret: string): Promise<Bus> {
   const bus = await connectBus(busAddress(readSettings(busSettings, {}, tls.env(secret)), "test"));
   onTestFinished(() => bus.nc.close());
   return bus;
-}
-
-/** A Secret with certificates of somebody else's authority, or for somebody else. */
-function secretWith(name: string, ca: string, { cert, key }: KeyPair): Secret {
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const data = { "ca.crt": base64(ca), "tls.crt": base64(cert), "tls.key": base64(key) };
-  return { metadata: { name, namespace: "denrei" }, type: "kubernetes.io/tls", data };
 }
 
 const text = (secret: Secret | undefined, name: string): string =>

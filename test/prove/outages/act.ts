@@ -1,7 +1,7 @@
 /** What one kind of outage adds to the scenario, and what all of them look at. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { connectBus } from "../../../bus/connect.ts";
+import { type BusAddress, connectBus } from "../../../bus/connect.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
 import { objectStore } from "../../../bus/objects/store.ts";
 import { streams } from "../../../bus/subjects.ts";
@@ -59,8 +59,9 @@ export async function settled(
   kit: Kit,
   what: string,
   wanted: ReadonlyMap<string, number>,
+  address: Omit<BusAddress, "name"> = { url: kit.platform.natsUrl },
 ): Promise<readonly Check[]> {
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "trial" });
+  const bus = await connectBus({ ...address, name: "trial" });
   try {
     const store = objectStore(bus, "default");
     const wrong = async (): Promise<string[]> => {

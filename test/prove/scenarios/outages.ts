@@ -2,6 +2,7 @@
 import { absentAtStart } from "../outages/absent.ts";
 import { startStage, together } from "../outages/act.ts";
 import { clientExpires, serverExpired } from "../outages/expired.ts";
+import { busExpires } from "../outages/expiredbus.ts";
 import { diskFull, limitReached } from "../outages/fulldisk.ts";
 import type { Outcome, Scenario } from "../scenario.ts";
 
@@ -19,8 +20,9 @@ export const outages: Scenario = {
       const kit = await startStage(trial);
       const absent = await absentAtStart(trial, kit, objects);
       const client = await clientExpires(trial, kit, objects);
+      const bus = await busExpires(trial, kit, objects);
       await kit.stop();
-      return [absent, client];
+      return [absent, client, bus];
     };
     const disk = async (): Promise<Outcome[]> => [
       await limitReached(trial, large),

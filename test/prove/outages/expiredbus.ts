@@ -1,0 +1,96 @@
+/** Certificates of the bus that expire: those of its users, and its own. Each shows when a connection has to be made again. */
+import { authorizationText, certificateUsers } from "../../../deploy/generate/authorization.ts";
+import { createCertificateAuthority, type KeyPair } from "../../../deploy/local/pki.ts";
+import { Probe } from "../../fixtures/functions/probe.ts";
+import type { Kit, Replica } from "../../harness/kit.ts";
+import { testRoles } from "../../harness/roles.ts";
+import { secretWith, startTlsBus, type TlsBus } from "../../harness/tlsbus.ts";
+import type { Check, Outcome, Trial } from "../scenario.ts";
+import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
+
+const roles = [...testRoles(), { name: "trial", permissions: undefined }];
+const users = ["bridge", "probe", "trial"];
+const secretOf = (user: string): string => `denrei-${user}-tls`;
+
+/** The users first, then the server; a worker is started while each is refused, and objects change. */
+export async function busExpires(trial: Trial, kit: Kit, objects: number): Promise<Outcome> {
+  const authority = createCertificateAuthority();
+  const past = { to: new Date(Date.now() - 60_000) };
+  const mounted = (name: string, keys: KeyPair) => secretWith(name, authority.cert, keys);
+  const ofUser = (user: string, validity = {}) =>
+    mounted(secretOf(user), authority.client({ user: `denrei-${user}` }, validity));
+  const ofServer = (validity = {}) =>
+    mounted("nats-tls", authority.server(["localhost", "127.0.0.1"], validity));
+  const tls = await startTlsBus(
+    kit.platform,
+    [ofServer(), ...users.map((user) => ofUser(user))],
+    authorizationText(certificateUsers(roles)),
+  );
+  const env = (user: string) => tls.env(secretOf(user));
+  const { NATS_URL: url, NATS_CA: ca, NATS_CERT: certificate, NATS_KEY: key } = env("trial");
+  const startWorker = (name: string, until: "ready" | "serving") =>
+    kit.worker(name, [probePath], { env: env("probe"), until });
+  const bridge = await kit.bridge("bridge-tls", { args: [probePath], env: env("bridge") });
+  const running = [bridge, await startWorker("worker-tls-1", "ready")];
+  const before = await kit.list(Probe);
+  const wanted = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
+
+  /** The server is started again, whoever runs is refused, whoever comes is refused, objects change; then it is put right. */
+  async function outage(
+    what: string,
+    words: string,
+    putRight: () => Promise<void>,
+  ): Promise<readonly Check[]> {
+    await restart(tls);
+    trial.say(`${what} expired, nats-server restarted`);
+    const late = await startWorker(`worker-tls-${running.length}`, "serving");
+    for (let i = 0; i < objects; i++) {
+      const name = `${what.replaceAll(/\W+/g, "-")}-${i}`;
+      await put(kit, name, i);
+      wanted.set(name, i);
+    }
+    const all = [...running, late];
+    const refused = (replica: Replica) =>
+      untilReadiness(replica, ({ status, text }) => status === 503 && text.includes(words));
+    const answers = await Promise.all(all.map(refused));
+    const errors = errorsOf(late);
+    await putRight();
+    trial.say(`${what} renewed`);
+    running.push(late);
+    await Promise.all(running.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
+    return [
+      said(`${what} expired: readiness of the running bridge`, words, answers[0]?.text ?? ""),
+      said(`${what} expired: readiness of a worker that starts then`, words, answers.at(-1)?.text ?? ""),
+      said(`${what} expired: its error`, words, String(errors.at(-1)?.msg)),
+      ...(await settled(kit, `${what} expired`, wanted, { url, ca, certificate, key })),
+    ];
+  }
+
+  for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user, past));
+  const ofUsers = await outage(
+    "certificates of the bus's users",
+    "seems not to accept the one of",
+    async () => {
+      for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user));
+    },
+  );
+  await tls.mount(ofServer(past));
+  const ofBus = await outage("certificate of the bus", "Renew the NATS server's certificate", async () => {
+    await tls.mount(ofServer());
+    await restart(tls);
+  });
+  await Promise.all(running.map((replica) => replica.stop()));
+  await tls.server.stop();
+  return {
+    injected: [
+      "certificates of the bus's users expired, renewed in their files",
+      "certificate of the bus expired, renewed",
+    ],
+    checks: [...ofUsers, ...ofBus],
+  };
+}
+
+async function restart({ server }: TlsBus): Promise<void> {
+  await server.stop("SIGKILL");
+  await server.start();
+}
