@@ -105,6 +105,8 @@ const ofFunction = (interest: Interest): Permissions => {
       api("DIRECT.GET", timers),
       api("DIRECT.GET", timers, ">"),
       api("STREAM.MSG.DELETE", timers),
+      api("DIRECT.GET", workStream(scope.fn)),
+      api("STREAM.MSG.DELETE", workStream(scope.fn)),
       api("STREAM.PURGE", timers),
       ...[work.deadLetters(scope), work.allCrashes(scope)].flatMap((letters) => [
         letters,

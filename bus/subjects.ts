@@ -205,6 +205,8 @@ export const work = {
   marksDue: (scope: QueueScope) => scoped("marks.due", scope),
   /** What waits for its time: timers and marks. */
   scheduled: (scope: QueueScope) => `*.at.${tokens(scope.fn, scope.cluster)}.>`,
+  /** What has fallen due. */
+  due: (scope: QueueScope) => `*.due.${tokens(scope.fn, scope.cluster)}.>`,
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),
   crashes: (scope: QueueScope, key: ObjectKey) => keyed("crashes", scope, key),

@@ -1,12 +1,8 @@
-/** Taking single messages away from a function's timers. */
+/** Taking single messages away. */
 import type { Bus } from "../connect.ts";
-import { timersStream } from "../subjects.ts";
 
-/**
- * Takes a mark or a timer away by its sequence, if it is there still. Never rejects: one that stays falls due, and a needless
- * reconcile is all it costs.
- */
-export async function forget({ inbox }: Pick<Bus, "inbox">, fn: string, sequence: number): Promise<void> {
+/** Takes a message away by its sequence, if it is there still. Never rejects: one that stays costs a needless reconcile. */
+export async function forget({ inbox }: Pick<Bus, "inbox">, stream: string, sequence: number): Promise<void> {
   const what = JSON.stringify({ seq: sequence, no_erase: true });
-  await inbox.request(`$JS.API.STREAM.MSG.DELETE.${timersStream(fn)}`, what).catch(() => undefined);
+  await inbox.request(`$JS.API.STREAM.MSG.DELETE.${stream}`, what).catch(() => undefined);
 }

@@ -9,7 +9,7 @@
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
-import { keyText, type MarkName, type ObjectKey, type QueueScope, work } from "../subjects.ts";
+import { keyText, type MarkName, type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
 import { forget } from "./forget.ts";
 import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";
@@ -65,7 +65,7 @@ export function openMarks(
     if (order < 0) return;
     // Before and not after, so that there are never two. What is marked is a message that is not acknowledged yet: it comes
     // again if this process ends in between. The same version replaces itself.
-    if (before !== undefined && order > 0) await forget(bus, scope.fn, before.sequence);
+    if (before !== undefined && order > 0) await forget(bus, timersStream(scope.fn), before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
       schedule: { at: new Date(Date.now() + markMillis), target: work.markDue(scope, key, name) },
       signal,

@@ -76,9 +76,9 @@ export function workerMetrics(registry: Registry) {
       labelNames: name,
       registers,
     }),
-    overdue: new Counter({
-      name: "denrei_schedules_overdue_total",
-      help: "Delayed requests and marks that the bus did not deliver at their time, and that were found by looking for them.",
+    stranded: new Counter({
+      name: "denrei_messages_stranded_total",
+      help: "Tickets, marks and delayed requests that the bus stored and did not deliver any more, found by looking for them.",
       labelNames: name,
       registers,
     }),

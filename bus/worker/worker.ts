@@ -8,10 +8,10 @@ import type { KubeClient } from "../kube/client.ts";
 import { objectStore } from "../objects/store.ts";
 import { deadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
-import { searchOverdue } from "../queue/overdue.ts";
 import { type Pull, startPull } from "../queue/pull.ts";
 import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
+import { searchStranded } from "../queue/stranded.ts";
 import { timers as openTimers } from "../queue/timers.ts";
 import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
 import { type BusOptions, ensureTopology } from "../topology.ts";
@@ -169,15 +169,15 @@ function startFunction(
     onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
   });
   const searching = new AbortController();
-  const search = searchOverdue({
+  const search = searchStranded({
     bus,
     queue,
     signal: searching.signal,
-    onFound(subject, overdueMillis) {
-      metrics.overdue.inc(name);
-      log.warn({ subject, overdueMillis }, "the bus did not deliver this when it was due, requested");
+    onFound(subject) {
+      metrics.stranded.inc(name);
+      log.warn({ subject }, "the bus did not deliver this any more, requested anew");
     },
-    onError: (error) => log.warn({ err: error }, "not looked for what is overdue"),
+    onError: (error) => log.warn({ err: error }, "not looked for what the bus does not deliver"),
   });
 
   return {

@@ -1,13 +1,15 @@
-/** Schedules that a real server does not fire: whoever looks for them finds them. */
+/** Messages that a real server has and does not deliver any more: whoever looks for them finds them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { lastValuesOf } from "../../bus/lastvalues.ts";
-import { searchOverdue } from "../../bus/queue/overdue.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
+import { startRelay } from "../../bus/queue/relay.ts";
 import { newRequest, parseRequest } from "../../bus/queue/request.ts";
+import { searchStranded } from "../../bus/queue/stranded.ts";
 import { timers } from "../../bus/queue/timers.ts";
 import {
+  consumers,
   keyText,
   type ObjectKey,
   parseKeySubject,
@@ -73,7 +75,7 @@ async function searching(
   const stopping = new AbortController();
   const found: string[] = [];
   const errors: unknown[] = [];
-  const search = searchOverdue({
+  const search = searchStranded({
     bus,
     queue,
     signal: stopping.signal,
@@ -123,6 +125,52 @@ test("what the bus delivers late, but delivers, is left to it", async () => {
     }
   });
   expect(found).toEqual([]);
+});
+
+/** The consumer does not deliver again what there is, as after a crash that has undone what was acknowledged. */
+async function leaveBehind(stream: string, name: string, next: string): Promise<void> {
+  const { state } = await bus.jsm.streams.info(stream);
+  await bus.jsm.consumers.update(stream, name, { max_deliver: 1, ack_wait: 100 * 1e6 });
+  const consumer = await bus.js.consumers.get(stream, name);
+  for await (const _ of await consumer.fetch({ max_messages: state.messages }));
+  const info = () => bus.jsm.consumers.info(stream, name);
+  await expect.poll(async () => (await info()).num_ack_pending, patience).toBe(0);
+  await bus.jsm.consumers.update(stream, name, { max_deliver: -1, ack_wait: 3000 * 1e6 });
+  // With the next one that is done the floor rises above all of them.
+  await publishUntilAnswered(bus, next, JSON.stringify(newRequest({ type: "replay" })));
+  await (await consumer.next())?.ackAck();
+  expect((await info()).ack_floor.stream_seq).toBe(state.last_seq + 1);
+  expect((await bus.jsm.streams.info(stream)).state.messages).toBe(state.messages);
+}
+
+test("tickets and what was due that came back after they were done are requested, and keep nobody out", async () => {
+  const queue = await queueOf("back");
+  const { scope } = queue;
+  const keys = Array.from({ length: 20 }, (_, at) => named(`key-${at}`));
+  for (const key of keys) await queue.request(key, newRequest({ type: "replay" }));
+  const due = named("due");
+  await publishUntilAnswered(bus, work.timerDue(scope, due), JSON.stringify(newRequest({ type: "timer" })));
+  const before = await bus.jsm.streams.info(workStream("back"));
+  await leaveBehind(workStream("back"), consumers.worker(scope), work.ticket(scope, named("next")));
+  await leaveBehind(timersStream("back"), consumers.relay(scope), work.timerDue(scope, named("next")));
+  // In somebody's hands: not to be taken away.
+  const held = named("held");
+  await queue.request(held, newRequest({ type: "replay" }));
+  await (await bus.js.consumers.get(workStream("back"), consumers.worker(scope))).next();
+  const stopping = new AbortController();
+  const relay = startRelay({ bus, queue, slots: 1, signal: stopping.signal, onError: () => undefined });
+  const { found } = await searching(queue, () =>
+    expect
+      .poll(async () => (await bus.jsm.streams.info(workStream("back"))).state.first_seq, patience)
+      .toBeGreaterThan(before.state.last_seq),
+  );
+  await expect.poll(() => left(queue), patience).toEqual([]);
+  stopping.abort();
+  await relay.stop();
+  const names = [...keys, due, held].map(keyText);
+  expect(new Set((await requested(queue)).keys())).toEqual(new Set(names));
+  const told = found.map((subject) => keyText(parseKeySubject(subject).key));
+  expect(new Set(told)).toEqual(new Set(names.filter((name) => name !== keyText(held))));
 });
 
 test("what nobody can read is asked for, and what names no object is told and taken away", async () => {
