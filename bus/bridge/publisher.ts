@@ -19,7 +19,7 @@ import {
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { isOvertaken } from "../overtaken.ts";
-import { type PublishObserver, publishUntilAnswered } from "../queue/publish.ts";
+import { type PublishObserver, publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
 import { readStored } from "../readstored.ts";
 import { keyText, kindSubjects, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology.ts";
@@ -137,6 +137,10 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const subjectOf = ({ key, owner }: Place): string =>
     objectSubject(cluster, { group: kind.group, kind: kind.kind, ...parseKeyText(key), owner });
 
+  /** Read from the stream's leader: a replica may lag. A bus that is away for a while is no reason to begin anew. */
+  const lastOn = (subject: string): Promise<StoredMsg | null> =>
+    untilAnswered(() => bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject }), signal);
+
   /** One publish at one address; drops what is not newer. */
   async function put(place: Place, event: CloudEvent<Stored>, change: Change): Promise<void> {
     const { resourceVersion } = versionOf(event.id) ?? unversioned;
@@ -164,8 +168,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       } catch (error) {
         if (!isOvertaken(error)) throw error;
         // Another bridge was here, a tombstone expired, or this is our own publish whose answer was lost.
-        const found = await lastOn(bus, subject);
-        if (found) ledger.set(place, found);
+        const found = await lastOn(subject);
+        if (found) ledger.set(place, knownFrom(headIn(found.header), found.seq));
         else ledger.forget(place);
       }
     }
@@ -173,7 +177,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
 
   /** Publishes that nothing is there any more, with the last known state, which only the bus has. */
   async function bury(place: Place, resourceVersion: string): Promise<void> {
-    const last = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subjectOf(place) });
+    const last = await lastOn(subjectOf(place));
     if (last === null) return;
     await put(place, changeEvent(kind, "deleted", lastState(kind, place, last), resourceVersion), "deleted");
   }
@@ -344,12 +348,6 @@ function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "string">)
     const metadata = { name, ...(namespace !== "" && { namespace }), uid: "", resourceVersion: "0" };
     return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, spec: undefined };
   }
-}
-
-/** Read from the stream's leader: a replica may lag. */
-async function lastOn(bus: Bus, subject: string): Promise<Known | undefined> {
-  const message = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject });
-  return message === null ? undefined : knownFrom(headIn(message.header), message.seq);
 }
 
 /** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */

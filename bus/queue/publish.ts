@@ -59,9 +59,31 @@ function headersOf({
 }
 
 /**
- * Publishes and waits for the answer; on timeouts, lost connections and passing refusals it tries again, for ever,
- * with growing pauses up to two seconds. Resolves with the message's sequence. Throws when the server refuses for good
- * (also because this user may not: `BusPermissionError`), when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
+ * Asks the bus until it answers: on timeouts, lost connections and passing refusals again, for ever, with growing pauses
+ * up to two seconds. Throws what it refuses for good, or the reason of `signal`; `onFailure` is told of each failed try.
+ */
+export async function untilAnswered<T>(
+  ask: () => Promise<T>,
+  signal: AbortSignal | undefined,
+  onFailure?: (tries: number, error: Error) => void,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    try {
+      return await ask();
+    } catch (error) {
+      if (isSubjectTaken(error) || isFinal(error)) throw error;
+      onFailure?.(tries, error as Error);
+      const pause = Math.min(2000, 20 * 2 ** Math.min(tries, 7)) * (0.5 + Math.random() / 2);
+      await sleep(pause, undefined, { signal });
+    }
+  }
+}
+
+/**
+ * Publishes until it is answered ({@link untilAnswered}). Resolves with the message's sequence. Throws when the server
+ * refuses for good (also because this user may not: `BusPermissionError`), when the subject is taken
+ * ({@link isSubjectTaken}), or with the reason of `signal`.
  */
 export async function publishUntilAnswered(
   { inbox, stuck }: Pick<Bus, "inbox" | "stuck">,
@@ -69,21 +91,13 @@ export async function publishUntilAnswered(
   data: string,
   options: PublishOptions = {},
 ): Promise<number> {
-  const { signal, observe } = options;
   const headers = headersOf(options);
+  const publish = async () => sequenceIn(await inbox.request(subject, data, { headers }));
   try {
-    for (let tries = 1; ; tries++) {
-      signal?.throwIfAborted();
-      try {
-        return sequenceIn(await inbox.request(subject, data, { headers }));
-      } catch (error) {
-        if (isSubjectTaken(error) || isFinal(error)) throw error;
-        stuck.failed(options, error as Error);
-        observe?.({ subject, tries, error: error as Error });
-        const pause = Math.min(2000, 20 * 2 ** Math.min(tries, 7)) * (0.5 + Math.random() / 2);
-        await sleep(pause, undefined, { signal });
-      }
-    }
+    return await untilAnswered(publish, options.signal, (tries, error) => {
+      stuck.failed(options, error);
+      options.observe?.({ subject, tries, error });
+    });
   } finally {
     stuck.over(options);
   }

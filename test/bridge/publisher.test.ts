@@ -1,3 +1,4 @@
+import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
@@ -131,6 +132,30 @@ test("publisher - what is refused for good is told at once; the next publisher s
   await next.publish("added", thing("refused", 2), "watch");
   await next.settled();
   expect(next.names().sort()).toEqual(["default/before", "default/refused"]);
+});
+
+test("publisher - a bus that goes away while it is asked what it has is asked again", async () => {
+  const cluster = newCluster();
+  const asked: string[] = [];
+  const streamsApi: typeof bus.jsm.streams = Object.assign(Object.create(bus.jsm.streams), {
+    getMessage(...args: Parameters<typeof bus.jsm.streams.getMessage>) {
+      asked.push(args[0]);
+      return asked.length <= 2
+        ? Promise.reject(
+            asked.length === 1 ? new errors.TimeoutError() : new errors.NoRespondersError("gone"),
+          )
+        : bus.jsm.streams.getMessage(...args);
+    },
+  });
+  const jsm = Object.assign(Object.create(bus.jsm), { streams: streamsApi });
+  const publisher = await open(cluster, { bus: { ...bus, jsm } });
+  const other = await open(cluster);
+  await other.publish("added", thing("a", 1), "watch");
+  await other.settled();
+  await publisher.publish("modified", thing("a", 2), "watch");
+  await publisher.settled();
+  expect(asked).toHaveLength(3);
+  expect(publisher.position).toBe("2");
 });
 
 test("publisher - the deletion of an object that is too big needs only its metadata", async () => {
