@@ -37,6 +37,7 @@ export const poison: Scenario = {
   title:
     "One object crashes its worker, one hangs, one throws for ever, one gives up, one fights with another writer; the others change all the time.",
   fullMinutes: 2,
+  limits: "times",
   async run(trial) {
     const ackWaitSeconds = trial.scaled(10, 3);
     const kit = await startKit({ crds: [crdOf(Probe)] });

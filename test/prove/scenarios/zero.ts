@@ -24,6 +24,7 @@ export const zero: Scenario = {
   title:
     "Scaled to zero, objects changed, scaled up: everything caught up; cold start of a worker to the first reconcile.",
   fullMinutes: 3,
+  limits: "times",
   async run(trial) {
     const kit = await startKit();
     trial.defer(() => kit.stop());
