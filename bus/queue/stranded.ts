@@ -102,7 +102,7 @@ export async function searchStranded({
         }
         await sleep(graceMillis, undefined, { signal });
         const again = new Set((await look(from)).found.map(nameOf));
-        for (const one of found) if (again.has(nameOf(one))) await request(one);
+        await Promise.all(found.filter((one) => again.has(nameOf(one))).map(request));
       }
     } catch (error) {
       if (signal.aborted) return;

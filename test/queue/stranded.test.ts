@@ -191,7 +191,8 @@ test("a read of more than a bus tells at once has all of every filter", async ()
     Array.from({ length: 600 }, (_, at) => work.ticket(scope, { namespace, name: `${at}` })),
   );
   for (const subject of subjects) bus.nc.publish(subject, "");
-  await bus.nc.flush();
+  const stored = async () => (await bus.jsm.streams.info(workStream("many"))).state.messages;
+  await expect.poll(stored, patience).toBe(subjects.length);
   const filters = ["a", "b"].map((namespace) => `work.many.${cluster}.${namespace}.*`);
   const read = await lastValuesOf(bus, workStream("many"))(...filters);
   expect(read.map(({ subject }) => subject).sort()).toEqual(subjects.sort());
