@@ -4,26 +4,19 @@
  */
 
 import type { StoredMsg } from "@nats-io/jetstream";
-import type { MsgHdrs } from "@nats-io/transport-node";
 import type { CloudEvent } from "cloudevents";
 import type { Bus } from "../connect.ts";
 import { type EventMessage, toMessage } from "../events/binding.ts";
 import { addressOf, type Change, changeEvent, publishable, versionOf } from "../events/kubernetes.ts";
-import {
-  addressIn,
-  type ChangeHead,
-  changedObject,
-  changeHead,
-  MalformedEventError,
-} from "../events/received.ts";
-import { apiVersionOf, type Kind } from "../kube/kind.ts";
+import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { isOvertaken } from "../overtaken.ts";
 import { type PublishObserver, publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
-import { readStored } from "../readstored.ts";
-import { keyText, kindSubjects, objectSubject, parseKeyText, streams } from "../subjects.ts";
+import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology.ts";
+import { headIn, knownFrom, lastState, placeIn, readKnown, unversioned } from "./known.ts";
 import { type Known, openLedger, type Place } from "./ledger.ts";
+import { turn } from "./turn.ts";
 
 /** The changes of one kind (in one namespace, if given). */
 export interface Publisher {
@@ -275,29 +268,6 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   };
 }
 
-let inTurn = false;
-let nextTurn: Promise<void> | undefined;
-/**
- * Makes all but the first one who asks in a turn of the event loop wait for the next, which they begin together: a lone
- * change is not kept waiting, and the rest of a burst is written at once.
- */
-function turn(): Promise<void> | undefined {
-  if (inTurn) {
-    nextTurn ??= new Promise((resolve) => {
-      setImmediate(() => {
-        nextTurn = undefined;
-        resolve();
-      });
-    });
-    return nextTurn;
-  }
-  inTurn = true;
-  setImmediate(() => {
-    inTurn = false;
-  });
-  return undefined;
-}
-
 /** A deletion is news at the version the bus already has, too: lists tell it at their own version. */
 function isNews(before: Known, resourceVersion: string, change: Change): boolean {
   const order = compareVersions(resourceVersion, before.resourceVersion);
@@ -309,54 +279,3 @@ const isNewer = (before: Known | undefined, object: Stored): boolean =>
 
 const newer = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && compareVersions(b, a) > 0) ? b : a;
-
-/** What carries no version is older than everything. */
-const unversioned = { resourceVersion: "0" };
-
-/** What the headers of a message say; undefined where no bridge has written them. */
-function headIn(headers: MsgHdrs | undefined): ChangeHead | undefined {
-  try {
-    return changeHead(headers);
-  } catch {
-    return undefined;
-  }
-}
-
-const knownFrom = (head: ChangeHead | undefined, sequence: number): Known => ({
-  resourceVersion: (head ?? unversioned).resourceVersion,
-  deleted: head?.deleted ?? false,
-  sequence,
-});
-
-/** The place that a subject names, if an object can be there. */
-function placeIn(subject: string): Place | undefined {
-  try {
-    const { owner, ...named } = addressIn(subject);
-    return { key: keyText(named), owner };
-  } catch {
-    return undefined;
-  }
-}
-
-/** The last known state in a message; of one that can not be read no more is known than its place. */
-function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "string">): Stored {
-  try {
-    return changedObject(message.string());
-  } catch (error) {
-    if (!(error instanceof MalformedEventError)) throw error;
-    const { namespace, name } = parseKeyText(place.key);
-    const metadata = { name, ...(namespace !== "" && { namespace }), uid: "", resourceVersion: "0" };
-    return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, spec: undefined };
-  }
-}
-
-/** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */
-const readKnown = (
-  { bus, cluster, kind, namespace, signal }: PublisherOptions,
-  each: (subject: string, headers: MsgHdrs | undefined, sequence: number) => void,
-): Promise<void> =>
-  readStored(
-    bus,
-    { stream: streams.objects, filter: kindSubjects(cluster, kind, namespace), headersOnly: true, signal },
-    ({ subject, headers, sequence }) => each(subject, headers, sequence),
-  );

@@ -41,7 +41,8 @@ export interface Ground {
   readonly journals: string;
   /** Everything that was changed, by key, in order. */
   readonly changes: ReadonlyMap<string, readonly Change[]>;
-  worker(name: string): Promise<Child>;
+  /** Starts so many workers, called `worker-1` and so on. */
+  workers(count: number): Promise<Child[]>;
   /**
    * Changes an item as the bridge would; its reconcile takes so long, and asks to be called again when it is `due` (Unix
    * milliseconds). Resolves when the next one may follow.
@@ -103,7 +104,12 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
       quiet = found.length === 0 ? quiet + 1 : 0;
       last = found.join("; ");
       if (performance.now() > until) {
+        const { delivered, ack_floor, num_pending, num_ack_pending } = await bus.jsm.consumers.info(
+          workStream(scope.fn),
+          consumers.worker(scope),
+        );
         const left = [
+          `consumer of tickets: ${JSON.stringify({ delivered, ack_floor, num_pending, num_ack_pending })}`,
           ...(await messagesIn(bus, workStream(scope.fn))),
           ...(await messagesIn(bus, timersStream(scope.fn))),
         ];
@@ -115,43 +121,45 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     }
   }
 
+  function worker(name: string): Promise<Child> {
+    let heard = false;
+    const env: ReplicaEnv = {
+      NATS_URL: workerUrl,
+      DENREI_REPLICA: name,
+      PROVE_JOURNALS: journals,
+      PROVE_ACK_WAIT_MILLIS: String(options.ackWaitMillis),
+      PROVE_STREAM_REPLICAS: String(options.servers),
+      PROVE_CONCURRENCY: String(options.concurrency ?? 10),
+    };
+    return processes.spawn(
+      {
+        name,
+        command: process.execPath,
+        args: [program],
+        env: { ...env, NODE_NO_WARNINGS: "1", VITEST: undefined },
+        onLine(line) {
+          heard ||= line === "worker ready";
+        },
+        async ready() {
+          if (!heard) throw new Error("it has not said that it is ready");
+          // Its next life has to say so itself.
+          heard = false;
+        },
+        readyMillis: 60_000,
+        graceMillis: 15_000,
+        closingSignal: "SIGKILL",
+      },
+      signal,
+    );
+  }
+
   return {
     bus,
     natsUrl,
     servers,
     journals,
     changes,
-    worker(name) {
-      let heard = false;
-      const env: ReplicaEnv = {
-        NATS_URL: workerUrl,
-        DENREI_REPLICA: name,
-        PROVE_JOURNALS: journals,
-        PROVE_ACK_WAIT_MILLIS: String(options.ackWaitMillis),
-        PROVE_STREAM_REPLICAS: String(options.servers),
-        PROVE_CONCURRENCY: String(options.concurrency ?? 10),
-      };
-      return processes.spawn(
-        {
-          name,
-          command: process.execPath,
-          args: [program],
-          env: { ...env, NODE_NO_WARNINGS: "1", VITEST: undefined },
-          onLine(line) {
-            heard ||= line === "worker ready";
-          },
-          async ready() {
-            if (!heard) throw new Error("it has not said that it is ready");
-            // Its next life has to say so itself.
-            heard = false;
-          },
-          readyMillis: 60_000,
-          graceMillis: 15_000,
-          closingSignal: "SIGKILL",
-        },
-        signal,
-      );
-    },
+    workers: (count) => Promise.all(Array.from({ length: count }, (_, at) => worker(`worker-${at + 1}`))),
     async change(key, millis = 0, due) {
       version++;
       const before = changes.get(key);

@@ -31,9 +31,7 @@ export const cluster: Scenario = {
     const seconds = trial.scaled(240, 5);
     const downMillis = trial.scaled(8000, 1000);
     const ground = await openGround(trial, { servers: 3, ackWaitMillis: trial.scaled(10_000, 3000) });
-    const replicas = await Promise.all(
-      Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
-    );
+    const replicas = await ground.workers(workers);
     /** One after the other. */
     let turn = Math.floor(next() * 3);
     const nodeDown: Fault = {

@@ -43,8 +43,7 @@ export const delays: Scenario = {
     const outageMillis = trial.scaled(30_000, 4000);
     const ground = await openGround(trial, { servers: 1, ackWaitMillis: trial.scaled(10_000, 3000) });
     const bucket = await ground.bus.kvm.create(dueBucket);
-    const names = Array.from({ length: workers }, (_, at) => `worker-${at + 1}`);
-    const replicas = await Promise.all(names.map((name) => ground.worker(name)));
+    const replicas = await ground.workers(workers);
     const everything = [...replicas, ...ground.servers];
 
     const begin = Date.now();

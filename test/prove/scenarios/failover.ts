@@ -68,9 +68,7 @@ export const failover: Scenario = {
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const kills = trial.scaled(10, 1);
     const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency });
-    const replicas = await Promise.all(
-      Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
-    );
+    const replicas = await ground.workers(workers);
     const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 20) });
     const pick = anyOf(replicas, trial.next);
     const injected: Kill[] = [];

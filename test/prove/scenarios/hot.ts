@@ -64,9 +64,7 @@ function checksOf({ runs, seconds, mostStored, looks, seen }: Heat, workers: num
 
 async function heat(trial: Trial, changes: number, workers: number): Promise<Heat> {
   const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000 });
-  const replicas = await Promise.all(
-    Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
-  );
+  const replicas = await ground.workers(workers);
   let going = true;
   let mostStored = 0;
   let looks = 0;

@@ -29,9 +29,7 @@ export const queue: Scenario = {
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const pauseMillis = trial.scaled(15_000, 4500);
     const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency: slots });
-    const replicas = await Promise.all(
-      Array.from({ length: workers }, (_, at) => ground.worker(`worker-${at + 1}`)),
-    );
+    const replicas = await ground.workers(workers);
     const [server] = ground.servers;
     const anyWorker = anyOf(replicas, next);
     const kinds = [

@@ -40,9 +40,7 @@ export const scale: Scenario = {
 /** Reconciles per second while the workers are busy: of the middle of so many requests. */
 async function rateOf(trial: Trial, count: number, concurrency: number, requests: number): Promise<number> {
   const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
-  const replicas = await Promise.all(
-    Array.from({ length: count }, (_, at) => ground.worker(`worker-${at + 1}`)),
-  );
+  const replicas = await ground.workers(count);
   // Every one of another object: nothing is coalesced.
   for (let at = 0; at < requests; at++) await ground.change(`item-${at}`, reconcileMillis);
   await ground.published();
