@@ -1,6 +1,8 @@
 /** Three NATS servers that form a JetStream cluster, on one machine: streams with three copies. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Role } from "../../bus/permissions.ts";
+import { authorizationText } from "../../deploy/generate/authorization.ts";
 import {
   type Child,
   type LocalProcesses,
@@ -8,13 +10,16 @@ import {
   startLocalProcesses,
 } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
+import { adminRole, localUsers } from "../../deploy/local/users.ts";
 
 /** A cluster of NATS servers. */
 export interface NatsCluster {
   readonly processes: LocalProcesses;
   readonly servers: readonly Child[];
-  /** All of them, for a client. */
+  /** All of them, for a client that may do everything. */
   readonly natsUrl: string;
+  /** The same as the user of a role. */
+  natsUrlFor(role: string): string;
   /** Resolves when every server that runs has caught up with every stream. */
   untilHealthy(signal: AbortSignal): Promise<void>;
 }
@@ -22,10 +27,11 @@ export interface NatsCluster {
 const size = 3;
 const healthyMillis = 60_000;
 
-/** Starts the cluster; resolves when it has elected its leader. */
-export async function startNatsCluster(signal: AbortSignal): Promise<NatsCluster> {
+/** Starts the cluster, with users for these roles; resolves when it has elected its leader. */
+export async function startNatsCluster(signal: AbortSignal, roles: readonly Role[]): Promise<NatsCluster> {
   const { "nats-server": binary } = await obtainBinaries(["nats-server"], { signal });
   const processes = await startLocalProcesses();
+  const { users, urlFor } = localUsers(roles);
   try {
     return await withFreePorts(3 * size, async (ports) => {
       const members = Array.from({ length: size }, (_, at) => ({
@@ -54,7 +60,7 @@ export async function startNatsCluster(signal: AbortSignal): Promise<NatsCluster
               `http: "127.0.0.1:${monitorPort}"`,
               `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`,
               `cluster { name: prove, listen: "127.0.0.1:${routePort}", routes: [${routes}] }`,
-              "",
+              authorizationText(users),
             ].join("\n"),
           );
           return processes.spawn(
@@ -71,10 +77,12 @@ export async function startNatsCluster(signal: AbortSignal): Promise<NatsCluster
           );
         }),
       );
+      const url = members.map(({ port }) => `nats://127.0.0.1:${port}`).join(",");
       return {
         processes,
         servers,
-        natsUrl: members.map(({ port }) => `nats://127.0.0.1:${port}`).join(","),
+        natsUrl: urlFor(adminRole.name, url),
+        natsUrlFor: (role) => urlFor(role, url),
         async untilHealthy(stopping) {
           const until = performance.now() + healthyMillis;
           for (const [at, { monitorPort, name }] of members.entries()) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { together, workerRole } from "../../bus/permissions.ts";
+import { type Role, together, workerRole } from "../../bus/permissions.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
@@ -196,17 +196,19 @@ async function messagesIn(bus: Bus, stream: string): Promise<string[]> {
   return lines;
 }
 
-/** One server, on which workers have the rights of their function and, for the effects of what is due, one bucket. */
-async function single() {
+/** Workers have the rights of their function and, for the effects of what is due, one bucket. */
+function workersRole(): Role {
   const { permissions, ...role } = workerRole(scope.fn, [interest]);
-  const effects = { publish: [dueSubject("*")], subscribe: [] };
-  const local = await startLocalNats({ roles: [{ ...role, permissions: together(permissions, effects) }] });
+  return { ...role, permissions: together(permissions, { publish: [dueSubject("*")], subscribe: [] }) };
+}
+
+async function single() {
+  const local = await startLocalNats({ roles: [workersRole()] });
   const workerUrl = local.natsUrlFor(scope.fn);
   return { processes: local, servers: [local.nats], natsUrl: local.natsUrl, workerUrl };
 }
 
-/** Three servers, which have no users. */
 async function several(signal: AbortSignal) {
-  const cluster = await startNatsCluster(signal);
-  return { ...cluster, workerUrl: cluster.natsUrl };
+  const cluster = await startNatsCluster(signal, [workersRole()]);
+  return { ...cluster, workerUrl: cluster.natsUrlFor(scope.fn) };
 }
