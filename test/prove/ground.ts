@@ -41,6 +41,8 @@ export interface Ground {
   readonly journals: string;
   /** Everything that was changed, by key, in order. */
   readonly changes: ReadonlyMap<string, readonly Change[]>;
+  /** Messages that the bus did not deliver any more, and that workers have found. */
+  readonly stranded: number;
   /** Starts so many workers, called `worker-1` and so on. */
   workers(count: number): Promise<Child[]>;
   /**
@@ -78,6 +80,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   const publisher = await publisherOf(bus, Item);
   const changes = new Map<string, Change[]>();
   let version = 0;
+  let stranded = 0;
 
   /** What is under way; a bus that a fault has taken away is not quiet. */
   async function underWay(): Promise<string[]> {
@@ -139,6 +142,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
         env: { ...env, NODE_NO_WARNINGS: "1", VITEST: undefined },
         onLine(line) {
           heard ||= line === "worker ready";
+          if (line.includes("the bus did not deliver this any more")) stranded++;
         },
         async ready() {
           if (!heard) throw new Error("it has not said that it is ready");
@@ -159,6 +163,9 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     servers,
     journals,
     changes,
+    get stranded() {
+      return stranded;
+    },
     workers: (count) => Promise.all(Array.from({ length: count }, (_, at) => worker(`worker-${at + 1}`))),
     async change(key, millis = 0, due) {
       version++;

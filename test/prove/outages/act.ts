@@ -1,4 +1,5 @@
 /** What one kind of outage adds to the scenario, and what all of them look at. */
+import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type BusAddress, connectBus } from "../../../bus/connect.ts";
@@ -94,13 +95,16 @@ export async function settled(
   }
 }
 
-/** A check that something was said. */
-export const said = (what: string, words: string, found: string): Check => ({
-  what,
-  limit: `"${words}"`,
-  found: found.length > 300 ? `${found.slice(0, 300)}…` : found,
-  holds: found.includes(words),
-});
+/** A check that something was said. Where this machine keeps its temporary files is nobody's business. */
+export function said(what: string, words: string, text: string): Check {
+  const found = text.replaceAll(tmpdir(), "$TMPDIR");
+  return {
+    what,
+    limit: `"${words}"`,
+    found: found.length > 300 ? `${found.slice(0, 300)}…` : found,
+    holds: found.includes(words),
+  };
+}
 
 /** Errors in a log that are a stack and nothing else: what an operator should not have to read. */
 export const errorsOf = (replica: Replica): readonly Record<string, unknown>[] =>

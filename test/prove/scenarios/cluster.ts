@@ -113,6 +113,10 @@ export const cluster: Scenario = {
         { what: "changes that were acknowledged", found: figure(made) },
         { what: "reconciles", found: figure(record.effects.length) },
         { what: "reconciles/s, undisturbed", found: figure(before) },
+        {
+          what: "messages that killed servers brought back after they were done, found by workers and requested anew",
+          found: figure(ground.stranded),
+        },
       ],
     };
   },

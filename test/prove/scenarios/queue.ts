@@ -81,6 +81,10 @@ export const queue: Scenario = {
           found: figure(given),
         },
         {
+          what: "messages that a killed server brought back after they were done, found by workers and requested anew",
+          found: figure(ground.stranded),
+        },
+        {
           what: "reconciles that were begun and lost with their worker or its ownership, and done again",
           found: figure(record.begun.length - record.effects.length),
         },
