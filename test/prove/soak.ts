@@ -20,7 +20,13 @@ const options = new Command("soak")
     above("minutes"),
     30,
   )
-  .option("--per-second <songs>", "Hikawas that are created, sung and deleted a second", above("songs"), 20)
+  .option(
+    "--per-second <songs>",
+    "Hikawas that are created, sung and deleted a second; more than the machine carries is no steady load",
+    above("songs"),
+    // Two cores carry twice as many, the API server and the load among them.
+    3,
+  )
   .option("--no-write", `do not write ${documentName}`)
   .showHelpAfterError("(npm run soak -- --help shows what is possible)")
   .parse()

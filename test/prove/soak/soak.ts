@@ -86,7 +86,7 @@ async function measure(
   }
   const songs = load.sung - warmSongs;
   const rate = songs / (seconds() - warm);
-  const { open } = load;
+  const { open, skipped } = load;
   const messages = await messagesOf(arena);
   await load.stop();
   await running.stop();
@@ -124,6 +124,7 @@ async function measure(
     figures: [
       { what: "songs, each of them ten objects and writes or more, after the warm-up", found: figure(songs) },
       { what: "songs under way in the end", found: figure(open) },
+      { what: "songs left out, because too many were under way", found: figure(skipped) },
       {
         what: "messages on the bus after the warm-up and in the end",
         found: `${figure(warmMessages ?? Number.NaN)} and ${figure(messages)}`,
