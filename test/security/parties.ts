@@ -1,0 +1,55 @@
+/** A bus with the users of two functions, and a connection of each. */
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { externalKind } from "../../bus/kube/kind.ts";
+import { busRoles } from "../../bus/permissions.ts";
+import { startLocalNats } from "../../deploy/local/index.ts";
+
+export const cluster = "test";
+export const kind = externalKind({
+  group: "test.denrei.dev",
+  version: "v1",
+  kind: "Thing",
+  plural: "things",
+});
+export const interests = ["mine", "theirs"].map((fn) => ({ scope: { fn, cluster }, kinds: [kind] }));
+export const options = { replicas: 1, ackWaitMillis: 5000 };
+export const mine = { fn: "mine", cluster };
+export const theirs = { fn: "theirs", cluster };
+export const key = { namespace: "default", name: "thing" };
+
+/** A subject of the bridge. */
+export const objectOfBridge = `objects.${cluster}.test=2Edenrei=2Edev.Thing.default._.x`;
+
+/** Who is connected. */
+export interface Parties {
+  /** May do everything. */
+  readonly admin: Bus;
+  /** All roles that are refused something, and their connections. */
+  readonly buses: ReadonlyMap<string, Bus>;
+  /** Throws when there is no such role. */
+  of(role: string): Bus;
+  stop(): Promise<void>;
+}
+
+/** Starts the server and connects. */
+export async function openParties(): Promise<Parties> {
+  const roles = busRoles(interests, cluster);
+  const local = await startLocalNats({ roles });
+  const connect = (name: string) => connectBus({ url: local.natsUrlFor(name), name: `test-${name}` });
+  const admin = await connect("admin");
+  const buses = new Map<string, Bus>();
+  for (const { name } of roles) buses.set(name, await connect(name));
+  return {
+    admin,
+    buses,
+    of(role) {
+      const bus = buses.get(role);
+      if (bus === undefined) throw new Error(`expected a connection of ${role}`);
+      return bus;
+    },
+    async stop() {
+      for (const { nc } of [...buses.values(), admin]) await nc.close();
+      await local.stop();
+    },
+  };
+}

@@ -1,0 +1,209 @@
+/** What the roles can do with the rights that they have, and how a refusal is told. */
+import { headers } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BusPermissionError } from "../../bus/denied.ts";
+import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
+import { openInbox } from "../../bus/inbox.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { publishUntilAnswered } from "../../bus/queue/publish.ts";
+import { type Pull, startPull } from "../../bus/queue/pull.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { searchStranded } from "../../bus/queue/stranded.ts";
+import { timers } from "../../bus/queue/timers.ts";
+import { consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+import {
+  interests,
+  key,
+  kind,
+  mine,
+  objectOfBridge,
+  openParties,
+  options,
+  type Parties,
+  theirs,
+} from "./parties.ts";
+
+const letter = {
+  reason: "ToldSo",
+  message: "it was told so",
+  attempts: 1,
+  cause: { type: "timer" },
+  replica: "test",
+  time: new Date(0).toISOString(),
+} as const;
+
+let parties: Parties;
+beforeAll(async () => {
+  parties = await openParties();
+  await ensureTopology(parties.of("bridge"), options, interests);
+});
+afterAll(() => parties?.stop());
+
+describe("a function with its rights", () => {
+  const bus = () => parties.of("mine");
+  const queue = () => ticketQueue(bus(), mine, { replica: "test", markMillis: 600_000 });
+  beforeAll(async () => {
+    for (const fn of ["mine", "theirs"])
+      for (const stream of [workStream(fn), timersStream(fn), streams.deadLetters])
+        await parties.admin.jsm.streams.purge(stream);
+  });
+
+  test("can not empty the letters of another one by a rollup", async () => {
+    await deadLetters(parties.of("theirs"), theirs).put(key, letter);
+    const rollup = headers();
+    rollup.set("Nats-Rollup", "all");
+    const answer = await bus().inbox.request(work.deadLetter(mine, key), "{}", { headers: rollup });
+    expect(answer.json()).toMatchObject({ error: { description: expect.stringMatching(/rollup/) } });
+    expect(await deadLetters(parties.of("theirs"), theirs).get(key)).toMatchObject({ reason: "ToldSo" });
+  });
+
+  test("can not have a schedule make a request of another one", async () => {
+    const schedule = { at: new Date(Date.now() + 600_000), target: work.ticket(theirs, key) };
+    const subject = work.timer(mine, key);
+    await expect(publishUntilAnswered(bus(), subject, "{}", { schedule })).rejects.toThrow(/schedul/);
+  });
+
+  test("has its queue, timers, marks and letters", async () => {
+    expect(await queue().request(key, newRequest({ type: "timer" }))).toBe("accepted");
+    expect(await queue().request(key, newRequest({ type: "replay" }))).toBe("owned");
+    const marks = await queue().marks(key);
+    expect(marks.map(({ request }) => request.cause.type)).toEqual(["replay"]);
+    await queue().dropMarks(key, marks);
+    expect(await queue().marks(key)).toEqual([]);
+    const its = timers(bus(), queue(), () => undefined);
+    await its.set(key, 60_000, newRequest({ type: "timer" }));
+    expect(await its.get(key)).toMatchObject({ cause: { type: "timer" } });
+    const letters = deadLetters(bus(), mine);
+    expect(await letters.get(key)).toBeUndefined();
+    await letters.put(key, letter);
+    expect(await letters.get(key)).toMatchObject(letter);
+    await letters.remove(key);
+    expect(await letters.get(key)).toBeUndefined();
+    const starts = [await letters.noteStart(key), await letters.noteStart(key)] as const;
+    expect(starts.map(({ before }) => before)).toEqual([0, 1]);
+    await letters.survived(key, starts[1], "ended");
+    expect((await letters.noteStart(key)).before).toBe(0);
+  });
+});
+
+test("a function finds with its rights what the bus does not deliver any more", async () => {
+  const stopping = new AbortController();
+  const scope = mine;
+  const queue = ticketQueue(parties.of("mine"), scope, { replica: "test" });
+  const stuck = { ...key, name: "stuck" };
+  const mark = work.mark(scope, stuck, { object: "uid", replica: "somebody", version: "1" });
+  // Without a schedule it never falls due.
+  await publishUntilAnswered(parties.of("mine"), mark, JSON.stringify(newRequest({ type: "replay" })));
+  const errors: unknown[] = [];
+  const found = await new Promise<string>((resolve) => {
+    void searchStranded({
+      bus: parties.of("mine"),
+      queue,
+      signal: stopping.signal,
+      onFound: resolve,
+      onError: (error) => errors.push(error),
+      everyMillis: 100,
+      graceMillis: 100,
+    });
+  });
+  const gone = async () =>
+    (await parties.admin.jsm.streams.info(timersStream("mine"), { subjects_filter: mark })).state.subjects;
+  await expect.poll(gone).toBeUndefined();
+  stopping.abort();
+  expect(found).toBe(mark);
+  expect(errors).toEqual([]);
+});
+
+describe("an operator", () => {
+  const letters = () => deadLetters(parties.of("operator"), theirs);
+  beforeAll(async () => {
+    await parties.admin.jsm.streams.purge(streams.deadLetters);
+    await parties.admin.jsm.streams.purge(workStream("theirs"));
+    await deadLetters(parties.of("theirs"), theirs).put(key, letter);
+  });
+
+  test("reads letters and replays one, which leaves nothing on the bus", async () => {
+    const queue = ticketQueue(parties.of("operator"), theirs, { replica: "operator" });
+    expect((await letters().list()).map((found) => found.key)).toEqual([key]);
+    await letters().replay(queue, key);
+    expect(await letters().list()).toEqual([]);
+    const messages = async (stream: string) => (await parties.admin.jsm.streams.info(stream)).state.messages;
+    expect(await messages(workStream("theirs"))).toBe(1);
+    await expect.poll(() => messages(streams.deadLetters), { timeout: 20_000 }).toBe(0);
+  });
+
+  test("that replays takes away the letter that it has seen, not one that was written meanwhile", async () => {
+    const its = deadLetters(parties.of("theirs"), theirs);
+    await its.put(key, letter);
+    const queue = ticketQueue(parties.of("operator"), theirs, { replica: "operator" });
+    await letters().replay(
+      {
+        ...queue,
+        async request(...request) {
+          const outcome = await queue.request(...request);
+          // The worker gives up again before the operator goes on.
+          await its.put(key, { ...letter, reason: "Again" });
+          return outcome;
+        },
+      },
+      key,
+    );
+    expect((await letters().list()).map((found) => found.letter.reason)).toEqual(["Again"]);
+  });
+});
+
+describe("a refusal is told to whoever asked, and nobody waits", () => {
+  const patient = { timeoutMillis: 60_000 };
+
+  test("as an error with user and subject", async () => {
+    const error = await parties
+      .of("mine")
+      .inbox.request(objectOfBridge, "{}", patient)
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(BusPermissionError);
+    expect((error as Error).message).toContain(`does not let denrei-mine publish on "${objectOfBridge}"`);
+    await expect(
+      parties.of("operator").inbox.collect("$JS.API.DIRECT.GET.OBJECTS", "{}", () => "last", patient),
+    ).rejects.toBeInstanceOf(BusPermissionError);
+  });
+
+  test("also where a publish is tried until it is answered", async () => {
+    await expect(
+      publishUntilAnswered(parties.of("mine"), work.ticket(theirs, key), "{}"),
+    ).rejects.toBeInstanceOf(BusPermissionError);
+    const publisher = await publisherOf(parties.admin, kind);
+    await publisher.publish("added", stored(kind, "thing", 1, {}), "list");
+    await publisher.settled();
+  });
+
+  test("also where it was the answers that may not be listened to", async () => {
+    const foreign = { user: "denrei-mine", inboxPrefix: inboxPrefixOf(userOf("bridge")) };
+    const inbox = openInbox(parties.of("mine").nc, foreign);
+    await parties.of("mine").nc.flush();
+    for (let asked = 0; asked < 2; asked++)
+      await expect(inbox.request("$JS.API.INFO", "", patient)).rejects.toThrow(/may not|does not let/);
+  });
+
+  test("to who pulls from another one's queue, again and again but not in a loop", async () => {
+    const refused: string[] = [];
+    const twice = Promise.withResolvers<void>();
+    const pull: Pull = startPull({
+      bus: parties.of("mine"),
+      stream: workStream("theirs"),
+      consumer: consumers.worker(theirs),
+      slots: 3,
+      handle: async () => undefined,
+      onRefused({ code, description }) {
+        refused.push(`${code} ${description}`);
+        if (refused.length === 2) twice.resolve();
+      },
+    });
+    await twice.promise;
+    await pull.stop();
+    expect(refused.length).toBeLessThan(5);
+    expect(refused[0]).toMatch(/^403 .*denrei-mine publish on "\$JS\.API\.CONSUMER\.MSG\.NEXT\.WORK_theirs/);
+  });
+});
