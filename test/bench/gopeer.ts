@@ -54,7 +54,8 @@ export async function startGoReplica(
   const lines = new Lines();
   // Where the lines of the present life begin.
   let life = 0;
-  const said = (word: string) => lines.until((line) => line === word, 60_000, life);
+  // It lists everything first: a hundred thousand objects take their time where others work as well.
+  const said = (word: string) => lines.until((line) => line === word, 300_000, life);
   const child = await platform.spawn({
     name,
     command: `${folder}peer`,
