@@ -19,6 +19,7 @@ import {
   startLocalPlatform,
 } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
+import { compiledBefore } from "./compiled.ts";
 import { Lines } from "./lines.ts";
 import { testRoles } from "./roles.ts";
 
@@ -86,6 +87,7 @@ export async function startReplica(
       DENREI_LOG_LEVEL: "debug",
       NODE_NO_WARNINGS: "1",
       VITEST: undefined,
+      ...compiledBefore,
       ...env,
     },
     onLine: (line) => log.push(line),

@@ -10,6 +10,7 @@ import { ticketQueue } from "../../bus/queue/queue.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology, type Interest } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
+import { compiledBefore } from "../harness/compiled.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 import { startNatsCluster } from "./cluster.ts";
 import { now } from "./journal.ts";
@@ -139,7 +140,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
         name,
         command: process.execPath,
         args: [program],
-        env: { ...env, NODE_NO_WARNINGS: "1", VITEST: undefined },
+        env: { ...env, ...compiledBefore, NODE_NO_WARNINGS: "1", VITEST: undefined },
         onLine(line) {
           heard ||= line === "worker ready";
           if (line.includes("the bus did not deliver this any more")) stranded++;
