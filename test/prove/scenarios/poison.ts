@@ -16,8 +16,6 @@ import { bounded, type Check, figure, type Scenario, type Trial } from "../scena
 const path = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
 const workers = 3;
 const limitMillis = 1000;
-/** Pause of the other writer. */
-const rivalMillis = 20;
 /** Reconciles at once in one worker. */
 const slots = 10;
 /** The first start is no suspect yet, the three that follow are counted. */
@@ -186,9 +184,9 @@ function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; st
   };
 }
 
-/** Sets a field back each time the function sets it. It looks as often as a quick controller would, and not with a whole core. */
+/** Sets a field back each time the function sets it. */
 async function fight(kit: Kit, over: AbortSignal): Promise<void> {
-  for (; !over.aborted; await sleep(rivalMillis)) {
+  while (!over.aborted) {
     const probe = await kit.client.get(Probe, at("fights"));
     if (probe.spec.value === 1)
       await kit.client.mergePatch(Probe, at("fights"), { spec: { value: 0 } }, { fieldManager: "rival" });
