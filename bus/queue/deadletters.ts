@@ -46,14 +46,13 @@ export interface DeadLetters {
   replay(queue: TicketQueue, key: ObjectKey): Promise<void>;
   /**
    * Notes a start of a reconcile whose predecessor never ended. A worker that lives on calls
-   * {@link DeadLetters.survived}; one that is killed by the object can not.
+   * {@link DeadLetters.takeBackStart} or {@link DeadLetters.forgetStarts}; one that is killed by the object can not.
    */
   noteStart(key: ObjectKey): Promise<NotedStart>;
-  /**
-   * The process lives: takes its start back, and no other's. After a reconcile that came to its end, whatever that was, the
-   * others' starts are history, too.
-   */
-  survived(key: ObjectKey, start: NotedStart, reconcile: "ended" | "broken off"): Promise<void>;
+  /** The process lives: takes its start back, and no other's. */
+  takeBackStart(key: ObjectKey, start: NotedStart): Promise<void>;
+  /** A reconcile came to its end, whatever that was: all starts are history. */
+  forgetStarts(key: ObjectKey): Promise<void>;
 }
 
 /** A start that was noted. */
@@ -181,10 +180,11 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
       const starts = await changeStarts(key, (found) => (found.includes(id) ? found : [...found, id]));
       return { id, before: starts.filter((start) => start !== id).length };
     },
-    async survived(key, { id }, reconcile) {
-      await changeStarts(key, (starts) =>
-        reconcile === "ended" ? [] : starts.filter((start) => start !== id),
-      );
+    async takeBackStart(key, { id }) {
+      await changeStarts(key, (starts) => starts.filter((start) => start !== id));
+    },
+    async forgetStarts(key) {
+      await changeStarts(key, () => []);
     },
   };
 }

@@ -11,17 +11,26 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 
-/** The first read of an attempt: the object itself, and its children where the request tells whose they are. */
-export interface FirstRead {
-  readonly entry: Entry | undefined;
-  readonly family: { readonly owner: string; readonly children: readonly Entry[] } | undefined;
-}
+/**
+ * The first read of an attempt: the object itself, and its children where the request tells whose they are; or that the
+ * API server is to be asked.
+ */
+export type FirstRead =
+  | "live"
+  | {
+      readonly entry: Entry | undefined;
+      readonly family: { readonly owner: string; readonly children: readonly Entry[] } | undefined;
+    };
 
 /** The changes of objects of this kind that woke the function: at least their versions have to be read. */
 const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
   [cause, ...also].flatMap((change) =>
     change.type === "object" && change.kind === kind.kind && change.group === kind.group ? [change] : [],
   );
+
+/** Of a replay nobody knows which change it is for; most often that of a moment ago, which the store may not have yet. */
+const isReplay = ({ cause, also = [] }: Request): boolean =>
+  [cause, ...also].some(({ type }) => type === "replay");
 
 /** Reads the object that a request is about. It brings its children along if it can: most reconciles need both. */
 export async function readFirst(
@@ -30,6 +39,7 @@ export async function readFirst(
   key: ObjectKey,
   request: Request,
 ): Promise<FirstRead> {
+  if (isReplay(request)) return "live";
   const self = changesOf(request, kind).find(
     (change) => change.name === key.name && change.namespace === key.namespace,
   );
@@ -147,6 +157,7 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     live,
     async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
       const found = await read;
+      if (found === "live") return live(kind, key);
       family = found.family && {
         owner: found.family.owner,
         children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),

@@ -1,7 +1,11 @@
 /**
- * Suspects: tickets that were delivered before and never answered. They run one at a time, so that what kills the process
- * is known and its innocent neighbours are not blamed with it, and each start is counted until its process has survived
- * it.
+ * Suspects: tickets that were delivered before and never answered. What kills the process has to be told from its
+ * innocent neighbours, so suspects begin one after the other, and each start is noted until its process has survived it.
+ *
+ * One that does not end soon gives way to the next: a function that hangs, or takes its time, must not keep the others
+ * waiting. Its start is taken back before the next one begins, so that only the newcomer is blamed for what comes; when
+ * nobody waits any more, all that still run are noted again, and blamed together. Who is to be given up at the next death
+ * has the lane until it ends: the last word is spoken about one alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeadLetters, NotedStart } from "../queue/deadletters.ts";
@@ -18,8 +22,18 @@ export interface SuspectOptions {
   readonly giveUp: (job: Job, error: TerminalError) => Promise<void>;
 }
 
+/** How long the next one waits for a suspect that does not end. Most of those that kill do it sooner. Milliseconds. */
+const patienceMillis = 200;
+
 /** Pauses while the bus can not be reached, in milliseconds, and how many of them. */
 const survivedPause = { millis: 1000, tries: 60 };
+
+/** A suspect that runs. */
+interface Suspect {
+  readonly job: Job;
+  /** Its noted start, unless that was taken back. */
+  start: Promise<NotedStart | undefined>;
+}
 
 /** A lane for the suspects of one function in one process. */
 export function suspectLane({
@@ -29,42 +43,82 @@ export function suspectLane({
   giveUp,
 }: SuspectOptions): (job: Job) => Promise<void> {
   let lane: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  const running = new Set<Suspect>();
 
-  async function take(job: Job): Promise<void> {
+  /** Begins with a suspect; resolves when the next one may begin. */
+  async function begin(job: Job): Promise<{ readonly ended: Promise<void> }> {
     job.ticket.assertOwned();
+    await Promise.all([...running].map(takeBack));
     const start = await letters.noteStart(job.key);
+    const suspect: Suspect = { job, start: Promise.resolve(start) };
+    running.add(suspect);
+    const ended = end(suspect, start.before);
+    const settled = ended.catch(() => undefined);
+    const lastChance = start.before >= maxCrashes - 1;
+    await (lastChance ? settled : Promise.race([settled, sleep(patienceMillis)]));
+    if (waiting === 0) for (const one of running) noteAgain(one);
+    return { ended };
+  }
+
+  async function end(suspect: Suspect, before: number): Promise<void> {
+    const { job } = suspect;
     // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
     let reconcile: "ended" | "broken off" = "broken off";
     try {
-      if (start.before < maxCrashes) await run(job);
-      else await giveUp(job, crashed(start.before));
+      if (before < maxCrashes) await run(job);
+      else await giveUp(job, crashed(before));
       reconcile = "ended";
     } finally {
+      running.delete(suspect);
       // Whatever came of it, this process is alive.
-      void survived(job, start, reconcile);
+      void survived(suspect, reconcile);
     }
   }
 
+  async function takeBack(suspect: Suspect): Promise<void> {
+    const noted = await suspect.start;
+    if (noted === undefined) return;
+    await letters.takeBackStart(suspect.job.key, noted);
+    suspect.start = Promise.resolve(undefined);
+  }
+
+  function noteAgain(suspect: Suspect): void {
+    const { key, log } = suspect.job;
+    suspect.start = suspect.start
+      .then((noted) => noted ?? letters.noteStart(key))
+      .catch((error: unknown) => {
+        log.debug({ err: error, key: keyText(key) }, "start not noted again");
+        return undefined;
+      });
+  }
+
   /** Takes the count back, as soon as the bus can be reached. */
-  async function survived(
-    { key, log }: Job,
-    start: NotedStart,
-    reconcile: "ended" | "broken off",
-  ): Promise<void> {
+  async function survived({ job, start }: Suspect, reconcile: "ended" | "broken off"): Promise<void> {
+    const noted = await start;
     for (let tries = 0; tries < survivedPause.tries; tries++) {
       try {
-        return await letters.survived(key, start, reconcile);
+        if (reconcile === "ended") return await letters.forgetStarts(job.key);
+        if (noted !== undefined) await letters.takeBackStart(job.key, noted);
+        return;
       } catch (error) {
-        log.debug({ err: error, key: keyText(key) }, "start not taken back yet");
+        job.log.debug({ err: error, key: keyText(job.key) }, "start not taken back yet");
         await sleep(survivedPause.millis);
       }
     }
   }
 
-  return (job) => {
-    const turn = lane.then(() => take(job));
-    lane = turn.catch(() => undefined);
-    return turn;
+  return async (job) => {
+    waiting++;
+    const turn = lane.then(() => {
+      waiting--;
+      return begin(job);
+    });
+    lane = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    await (await turn).ended;
   };
 }
 

@@ -13,13 +13,14 @@ const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta
 const scope = { fn: "probe", cluster: "default" };
 let kit: Kit;
 let bus: Bus;
+let bridge: Replica;
 let workers: Replica[];
 
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Probe)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { DENREI_ACK_WAIT_SECONDS: "3" };
-  await kit.bridge("bridge-1", { args: [path], env });
+  bridge = await kit.bridge("bridge-1", { args: [path], env });
   workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path], { env })));
 });
 afterAll(async () => {
@@ -169,6 +170,39 @@ test.each([
     await Promise.all(workers.map((worker) => worker.start()));
   }
   await kit.until(Probe, at(`${mode}es`), isReady);
+});
+
+test("what a dead worker had in hand does not wait for one of them that hangs", async () => {
+  const [first, second] = workers as [Replica, Replica];
+  await second.stop();
+  const others = ["in-hand-1", "in-hand-2", "in-hand-3"];
+  await create("hangs-first", { mode: "hang" });
+  await untilRuns("hangs-first", 1);
+  for (const name of others) await create(name, { mode: "slow", millis: 1000 });
+  for (const name of others) await untilRuns(name, 1);
+  await first.kill();
+  await first.start();
+  for (const name of ["hangs-first", ...others]) await untilRuns(name, 2);
+  await Promise.all(others.map((name) => kit.until(Probe, at(name), isReady)));
+  expect(warnings("hangs-first", "reconcile failed"), "the hanging one was still at it").toHaveLength(0);
+  await change("hangs-first", { mode: "ok" });
+  await kit.until(Probe, at("hangs-first"), isReady);
+  await second.start();
+});
+
+test("a replay reads what was changed a moment before, not what the bus has of it", async () => {
+  await create("replayed", { mode: "terminal" });
+  await kit.until(Probe, at("replayed"), isStalled);
+  const letters = deadLetters(bus, scope);
+  await bridge.stop();
+  try {
+    await change("replayed", { mode: "ok" });
+    await letters.replay(ticketQueue(bus, scope, { replica: "test" }), at("replayed"));
+    await kit.until(Probe, at("replayed"), (probe) => isReady(probe) && !isStalled(probe));
+    await expect.poll(() => runs("replayed").map(({ mode }) => mode)).toEqual(["terminal", "ok"]);
+  } finally {
+    await bridge.start();
+  }
 });
 
 test("a paused worker that wakes up after its deadline writes nothing", async () => {

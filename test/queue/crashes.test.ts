@@ -26,21 +26,21 @@ const crashesOf = async (name: string) => (await letters.noteStart(at(name))).be
 test("a worker that lost a request before it was done does not forget those who died over it before", async () => {
   await letters.noteStart(at("broken-off"));
   const second = await letters.noteStart(at("broken-off"));
-  await letters.survived(at("broken-off"), second, "broken off");
+  await letters.takeBackStart(at("broken-off"), second);
   expect(await crashesOf("broken-off")).toBe(1);
 });
 
 test("a worker that tells late that it has survived takes back its own start and no other", async () => {
   const first = await letters.noteStart(at("late"));
   await letters.noteStart(at("late"));
-  await letters.survived(at("late"), first, "broken off");
+  await letters.takeBackStart(at("late"), first);
   expect(await crashesOf("late")).toBe(1);
 });
 
 test("starts that are noted and taken back at once are counted right", async () => {
   const starts = await Promise.all(Array.from({ length: 8 }, () => letters.noteStart(at("at-once"))));
   expect(starts.map(({ before }) => before).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  await Promise.all(starts.slice(0, 6).map((start) => letters.survived(at("at-once"), start, "broken off")));
+  await Promise.all(starts.slice(0, 6).map((start) => letters.takeBackStart(at("at-once"), start)));
   expect(await crashesOf("at-once")).toBe(2);
 });
 
@@ -62,7 +62,7 @@ test("a start whose first answer was lost is noted once", async () => {
 
 test("one that was reconciled begins anew", async () => {
   await letters.noteStart(at("mended"));
-  const second = await letters.noteStart(at("mended"));
-  await letters.survived(at("mended"), second, "ended");
+  await letters.noteStart(at("mended"));
+  await letters.forgetStarts(at("mended"));
   expect(await crashesOf("mended")).toBe(0);
 });
