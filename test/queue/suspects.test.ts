@@ -1,0 +1,129 @@
+/** The lane of those that may have killed a worker: who is blamed, and who waits for whom. */
+import pino from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type DeadLetters, deadLetters } from "../../bus/queue/deadletters.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import type { Job } from "../../bus/worker/job.ts";
+import type { Ticket } from "../../bus/worker/ownership.ts";
+import { suspectLane } from "../../bus/worker/suspects.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+
+const maxCrashes = 3;
+const patience = { timeout: 30_000, interval: 20 };
+let local: LocalNats;
+let bus: Bus;
+beforeAll(async () => {
+  local = await startLocalNats();
+  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await local?.stop();
+});
+
+const at = (name: string) => ({ namespace: "default", name });
+
+/** A lane whose suspects end when they are told to, and what it did with whom. */
+function laneOf(fn: string) {
+  const letters = deadLetters(bus, { fn, cluster: "local" });
+  const began: string[] = [];
+  const givenUp: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const endOf = (name: string) => ends.get(name) ?? ends.set(name, Promise.withResolvers()).get(name);
+  const lane = suspectLane({
+    letters,
+    maxCrashes,
+    run: async ({ key }) => {
+      began.push(key.name);
+      await endOf(key.name)?.promise;
+    },
+    giveUp: async ({ key }) => {
+      givenUp.push(key.name);
+    },
+  });
+  const log = pino({ level: "silent" });
+  return {
+    letters,
+    began,
+    givenUp,
+    end: (name: string) => endOf(name)?.resolve(),
+    take: (name: string) => {
+      const ticket = { assertOwned: () => undefined } as Ticket;
+      return lane({ ticket, key: at(name), request: newRequest({ type: "timer" }), log } as unknown as Job);
+    },
+  };
+}
+
+/** Starts that nobody took back: what a process that died at this moment would leave. */
+async function blamed(letters: DeadLetters, name: string): Promise<number> {
+  const start = await letters.noteStart(at(name));
+  await letters.takeBackStart(at(name), start);
+  return start.before;
+}
+
+/** Workers died over it before. */
+async function diedOver(letters: DeadLetters, name: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await letters.noteStart(at(name));
+}
+
+test("one that hangs gives way, and is not blamed for what the next one does", async () => {
+  const { letters, began, end, take } = laneOf("gives-way");
+  const hanging = take("hangs");
+  const next = take("next");
+  await expect.poll(() => began, patience).toEqual(["hangs", "next"]);
+  expect(await blamed(letters, "next")).toBe(1);
+  expect(await blamed(letters, "hangs")).toBe(0);
+  end("hangs");
+  end("next");
+  await Promise.all([hanging, next]);
+  await expect.poll(() => blamed(letters, "next"), patience).toBe(0);
+});
+
+test("all that still run are blamed when nobody is on trial any more", async () => {
+  const { letters, began, end, take } = laneOf("together");
+  const all = ["first", "second", "third"].map(take);
+  await expect.poll(() => began, patience).toEqual(["first", "second", "third"]);
+  for (const name of began) await expect.poll(() => blamed(letters, name), patience).toBe(1);
+  // The newcomer alone again.
+  const fourth = take("fourth");
+  await expect.poll(() => began.length, patience).toBe(4);
+  for (const name of ["first", "second", "third"]) expect(await blamed(letters, name)).toBe(0);
+  for (const name of began) end(name);
+  await Promise.all([...all, fourth]);
+  for (const name of began) await expect.poll(() => blamed(letters, name), patience).toBe(0);
+});
+
+test("one at its last chance has the lane until it ends, and is forgiven then", async () => {
+  const { letters, began, end, take } = laneOf("last-chance");
+  await diedOver(letters, "last", maxCrashes - 1);
+  const last = take("last");
+  await expect.poll(() => began, patience).toEqual(["last"]);
+  const others = Array.from({ length: 3 }, (_, i) => take(`other-${i}`));
+  const ended = last.then(() => began.push("last ended"));
+  expect(await blamed(letters, "last")).toBe(maxCrashes);
+  // As long as two that may be waited for no longer.
+  const { take: besides, began: beganBesides, end: endBesides } = laneOf("besides");
+  const yardstick = ["a", "b", "c"].map(besides);
+  await expect.poll(() => beganBesides, patience).toEqual(["a", "b", "c"]);
+  expect(began).toEqual(["last"]);
+  end("last");
+  await ended;
+  await expect.poll(() => began, patience).toHaveLength(5);
+  expect(began.indexOf("last ended")).toBe(1);
+  await expect.poll(() => blamed(letters, "last"), patience).toBe(0);
+  for (const name of began) end(name);
+  for (const name of beganBesides) endBesides(name);
+  await Promise.all([...others, ...yardstick]);
+});
+
+test("one that so many died over is given up without a run", async () => {
+  const { letters, began, givenUp, take } = laneOf("given-up");
+  await diedOver(letters, "kills", maxCrashes);
+  await take("kills");
+  expect(began).toEqual([]);
+  expect(givenUp).toEqual(["kills"]);
+  await expect.poll(() => blamed(letters, "kills"), patience).toBe(0);
+});
