@@ -89,7 +89,9 @@ export const poison: Scenario = {
       revived.deaths.find((time) => from <= time + ackWaitMillis && to >= time + 0.9 * ackWaitMillis);
     const late = delays.filter(({ millis }) => millis > limitMillis);
     const inHand = late.filter((one) => redelivered(one) !== undefined);
-    const others = delays.filter((one) => !inHand.includes(one));
+    // Changes that were made during such a wait ended it together with it, however short it still was for them.
+    const waits = new Set(inHand.map(({ key, to }) => `${key} ${to.toFixed(0)}`));
+    const others = delays.filter(({ key, to }) => !waits.has(`${key} ${to.toFixed(0)}`));
     const ofOthers = others.map(({ millis }) => millis);
     const worst = others.toSorted((a, b) => b.millis - a.millis)[0];
     const perDeath = [...Map.groupBy(inHand, redelivered).values()].map(
