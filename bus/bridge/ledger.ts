@@ -1,8 +1,9 @@
 /**
  * What a bridge remembers of a kind: the last version at each address of each object, and which address the object is
- * at. There may be a hundred thousand objects, so an address takes 40 bytes of one buffer, and an object the text of
- * its name and a place in a map beside it. No text is kept that a subject or a JSON text was cut from: V8 would keep
- * the whole of it.
+ * at. There may be a hundred thousand objects, so an address takes 40 bytes of a page, and an object the text of its
+ * name and a place in a map beside it. Pages never move: a buffer that grows leaves holes of its former sizes behind,
+ * which cost more than what it holds. No text is kept that a subject or a JSON text was cut from: V8 would keep the
+ * whole of it.
  */
 
 /** An address of an object: a controller that it has, or had. */
@@ -60,6 +61,11 @@ export interface LedgerOptions {
 const bytes = 40;
 const doubles = bytes / 8;
 const words = bytes / 4;
+const pageShift = 10;
+/** Addresses of a page. */
+const pageSize = 1 << pageShift;
+const versionNumber = 0;
+const sequenceNumber = 1;
 const ownerWord = 4;
 const nextWord = 8;
 const flagsWord = 9;
@@ -86,8 +92,8 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
   /** Addresses where something was deleted, the oldest first. */
   const tombstones = new Map<number, string>();
   const sought = new Uint32Array(4);
-  let number = new Float64Array(64 * doubles);
-  let word = new Uint32Array(number.buffer);
+  const numbers: Float64Array[] = [];
+  const pages: Uint32Array[] = [];
   /** Addresses from 1 up to this were used; those that are free again are linked. */
   let used = 0;
   let free = 0;
@@ -96,16 +102,24 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
   let newest = 0;
   let versionless = 0;
 
-  const flagsOf = (slot: number): number => word[slot * words + flagsWord] ?? 0;
-  const nextOf = (slot: number): number => word[slot * words + nextWord] ?? 0;
-  const setFlags = (slot: number, flags: number): void => {
-    word[slot * words + flagsWord] = flags;
+  const wordOf = (slot: number, field: number): number =>
+    pages[slot >>> pageShift]?.[(slot % pageSize) * words + field] ?? 0;
+  const setWord = (slot: number, field: number, value: number): void => {
+    const page = pages[slot >>> pageShift];
+    if (page) page[(slot % pageSize) * words + field] = value;
   };
-  const setNext = (slot: number, next: number): void => {
-    word[slot * words + nextWord] = next;
+  const numberOf = (slot: number, field: number): number =>
+    numbers[slot >>> pageShift]?.[(slot % pageSize) * doubles + field] ?? 0;
+  const setNumber = (slot: number, field: number, value: number): void => {
+    const page = numbers[slot >>> pageShift];
+    if (page) page[(slot % pageSize) * doubles + field] = value;
   };
+  const flagsOf = (slot: number): number => wordOf(slot, flagsWord);
+  const nextOf = (slot: number): number => wordOf(slot, nextWord);
+  const setFlags = (slot: number, flags: number): void => setWord(slot, flagsWord, flags);
+  const setNext = (slot: number, next: number): void => setWord(slot, nextWord, next);
 
-  /** A free address; the buffer grows if there is none. */
+  /** A free address; there is one more page if there is none. */
   function take(): number {
     if (free !== 0) {
       const slot = free;
@@ -113,11 +127,10 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
       return slot;
     }
     used++;
-    if ((used + 1) * doubles > number.length) {
-      const larger = new Float64Array(Math.ceil(number.length * 1.5));
-      larger.set(number);
-      number = larger;
-      word = new Uint32Array(number.buffer, 0, Math.floor(number.length / doubles) * words);
+    if (used >>> pageShift >= pages.length) {
+      const page = new Float64Array(pageSize * doubles);
+      numbers.push(page);
+      pages.push(new Uint32Array(page.buffer));
     }
     return used;
   }
@@ -126,8 +139,10 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
     const flags = flagsOf(slot);
     if (flags & flag.otherOwner) return otherOwners.get(slot) ?? "";
     if ((flags & flag.uuid) === 0) return "";
-    const hex = Array.from(word.subarray(slot * words + ownerWord, slot * words + nextWord), (part) =>
-      part.toString(16).padStart(8, "0"),
+    const hex = Array.from({ length: 4 }, (_, part) =>
+      wordOf(slot, ownerWord + part)
+        .toString(16)
+        .padStart(8, "0"),
     ).join("");
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
@@ -145,8 +160,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
   function belongs(slot: number, form: number, owner: string): boolean {
     if ((flagsOf(slot) & (flag.uuid | flag.otherOwner)) !== form) return false;
     if (form === flag.otherOwner) return otherOwners.get(slot) === owner;
-    const at = slot * words + ownerWord;
-    return form === 0 || sought.every((part, index) => word[at + index] === part);
+    return form === 0 || sought.every((part, index) => wordOf(slot, ownerWord + index) === part);
   }
 
   function find({ key, owner }: Place): number {
@@ -161,7 +175,8 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
     const slot = take();
     const form = formOf(owner);
     setFlags(slot, form);
-    if (form === flag.uuid) word.set(sought, slot * words + ownerWord);
+    if (form === flag.uuid)
+      for (const [index, part] of sought.entries()) setWord(slot, ownerWord + index, part);
     if (form === flag.otherOwner) otherOwners.set(slot, flat(owner));
     const next = first.get(key);
     setNext(slot, next ?? 0);
@@ -193,14 +208,14 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
 
   function versionOf(slot: number): string {
     const other = flagsOf(slot) & flag.otherVersion ? otherVersions.get(slot) : undefined;
-    return other ?? String(number[slot * doubles]);
+    return other ?? String(numberOf(slot, versionNumber));
   }
 
   function setVersion(slot: number, text: string): void {
     const value = Number(text);
     otherVersions.delete(slot);
     if (Number.isSafeInteger(value) && String(value) === text) {
-      number[slot * doubles] = value;
+      setNumber(slot, versionNumber, value);
       setFlags(slot, flagsOf(slot) & ~flag.otherVersion);
     } else {
       otherVersions.set(slot, flat(text));
@@ -211,7 +226,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
   const knownAt = (slot: number): Known => ({
     resourceVersion: versionOf(slot),
     deleted: (flagsOf(slot) & flag.deleted) !== 0,
-    sequence: number[slot * doubles + 1] ?? 0,
+    sequence: numberOf(slot, sequenceNumber),
   });
 
   /** The address where the object is, or 0. */
@@ -228,7 +243,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
     set(place, { resourceVersion, deleted, sequence }) {
       const slot = find(place) || add(place);
       setVersion(slot, deleted && sequence <= versionless ? "0" : resourceVersion);
-      number[slot * doubles + 1] = sequence;
+      setNumber(slot, sequenceNumber, sequence);
       newest = Math.max(newest, sequence);
       tombstones.delete(slot);
       if (!deleted) {
@@ -274,7 +289,7 @@ export function openLedger({ tombstones: remembered }: LedgerOptions): Ledger {
       versionless = newest;
       otherVersions.clear();
       for (let slot = 1; slot <= used; slot++) {
-        number[slot * doubles] = 0;
+        setNumber(slot, versionNumber, 0);
         setFlags(slot, flagsOf(slot) & ~flag.otherVersion);
       }
     },
