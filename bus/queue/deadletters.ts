@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Bus } from "../connect.ts";
+import { compareVersions } from "../kube/object.ts";
 import { type LastValue, lastValuesOf } from "../lastvalues.ts";
 import { isOvertaken } from "../overtaken.ts";
 import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from "../subjects.ts";
@@ -46,9 +47,10 @@ export interface DeadLetters {
   replay(queue: TicketQueue, key: ObjectKey): Promise<void>;
   /**
    * Notes a start of a reconcile whose predecessor never ended. A worker that lives on calls
-   * {@link DeadLetters.takeBackStart} or {@link DeadLetters.forgetStarts}; one that is killed by the object can not.
+   * {@link DeadLetters.takeBackStart} or {@link DeadLetters.forgetStarts}; one that is killed by the object can not. It reads
+   * the object at this version at least.
    */
-  noteStart(key: ObjectKey): Promise<NotedStart>;
+  noteStart(key: ObjectKey, version?: VersionOfObject): Promise<NotedStart>;
   /** The process lives: takes its start back, and no other's. */
   takeBackStart(key: ObjectKey, start: NotedStart): Promise<void>;
   /** A reconcile came to its end, whatever that was: all starts are history. */
@@ -61,7 +63,12 @@ export interface NotedStart {
   readonly id: string;
   /** How many there were before it, of which nobody came back. */
   readonly before: number;
+  /** The newest version that those had read for certain. */
+  readonly killing: VersionOfObject | undefined;
 }
+
+/** A version of an object. */
+export type VersionOfObject = z.infer<typeof versionSchema>;
 
 /** An old crash says nothing about the object of today. NATS duration text. */
 const crashTtl = "1h";
@@ -101,15 +108,23 @@ function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): 
   }
 }
 
-const startsSchema = z.array(z.string());
+const versionSchema = z.object({ uid: z.string(), resourceVersion: z.string() });
+const startsSchema = z.array(z.object({ id: z.string(), version: versionSchema.optional() }));
+type Start = z.infer<typeof startsSchema>[number];
 
 /** The starts in a text. What can not be read says nothing about an object. */
-function startsIn(text: string): string[] {
+function startsIn(text: string): Start[] {
   try {
     return startsSchema.parse(JSON.parse(text));
   } catch {
     return [];
   }
+}
+
+/** The newest of versions, none of which need be known. */
+export function newestOf(versions: readonly (VersionOfObject | undefined)[]): VersionOfObject | undefined {
+  const known = versions.filter((version) => version !== undefined);
+  return known.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion)).at(-1);
 }
 
 /** Opens the dead letters of a function. */
@@ -138,7 +153,7 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
   }
 
   /** Changes the starts of a key; returns those that there were. */
-  async function changeStarts(key: ObjectKey, change: (starts: string[]) => string[]): Promise<string[]> {
+  async function changeStarts(key: ObjectKey, change: (starts: Start[]) => Start[]): Promise<Start[]> {
     const subject = work.crashes(scope, key);
     for (;;) {
       const message = await messageOn(subject);
@@ -174,14 +189,19 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
       await queue.request(key, newRequest({ type: "replay" }));
       if (letter !== undefined) await replace(subject, letter.seq, "");
     },
-    async noteStart(key) {
+    async noteStart(key, version) {
       const id = randomUUID();
+      const others = (starts: Start[]) => starts.filter((start) => start.id !== id);
       // Noted already, where only the answer was lost: it is not a start of another one.
-      const starts = await changeStarts(key, (found) => (found.includes(id) ? found : [...found, id]));
-      return { id, before: starts.filter((start) => start !== id).length };
+      const starts = await changeStarts(key, (found) => [
+        ...others(found),
+        { id, ...(version && { version }) },
+      ]);
+      const before = others(starts);
+      return { id, before: before.length, killing: newestOf(before.map((start) => start.version)) };
     },
     async takeBackStart(key, { id }) {
-      await changeStarts(key, (starts) => starts.filter((start) => start !== id));
+      await changeStarts(key, (starts) => starts.filter((start) => start.id !== id));
     },
     async forgetStarts(key) {
       await changeStarts(key, () => []);

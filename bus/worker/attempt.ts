@@ -35,6 +35,8 @@ export interface AttemptInput {
   readonly traceparent: string;
   /** Under way already, while the attempt was prepared. */
   readonly firstRead: Promise<FirstRead>;
+  /** Filled with the versions that the attempt reads or writes, by uid: the newest. */
+  readonly seen: Map<string, string>;
   readonly signal: AbortSignal;
   readonly log: Logger;
   assertOwned(): void;
@@ -45,8 +47,6 @@ export interface AttemptInput {
 /** How an attempt ended well. */
 export interface AttemptResult {
   readonly requeueAfter: number | undefined;
-  /** Versions that were read or written, by uid. */
-  readonly seen: ReadonlyMap<string, string>;
   /** The object carried the platform's {@link stalled} condition, which is taken away now. */
   readonly recovered: boolean;
 }
@@ -72,17 +72,15 @@ async function tryOnce(
   from: "store" | "live",
 ): Promise<AttemptResult> {
   const { fn, client, store } = tools;
-  const { key, request, signal, log, traceparent } = input;
+  const { key, request, signal, log, traceparent, seen } = input;
   const own = tools.own.of(key);
-  const reads = reconcileReads({ store, client, own, request, signal });
-  const done = (requeueAfter?: number, recovered = false): AttemptResult => ({
-    requeueAfter,
-    seen: reads.seen,
-    recovered,
-  });
+  // What an earlier try has seen, this one need not look at.
+  seen.clear();
+  const reads = reconcileReads({ store, client, own, request, signal, seen });
+  const done = (requeueAfter?: number, recovered = false): AttemptResult => ({ requeueAfter, recovered });
 
   let object: Stored | undefined = await (from === "store"
-    ? reads.first(fn.for, key, input.firstRead)
+    ? reads.first(fn.for, key, untilAborted(input.firstRead, signal))
     : reads.live(fn.for, key));
   if (object === undefined) {
     log.debug("object is gone");

@@ -1,8 +1,10 @@
 /** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
 import type { KubeClient } from "../kube/client.ts";
 import { isAbsence } from "../kube/errors.ts";
+import type { Stored } from "../kube/object.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
-import type { Request } from "../queue/request.ts";
+import { isCovered, type TicketQueue } from "../queue/queue.ts";
+import { newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
@@ -42,6 +44,7 @@ export interface FailureOptions {
   readonly client: KubeClient;
   readonly recorder: Recorder;
   readonly replica: string;
+  readonly queue: TicketQueue;
   readonly timers: Timers;
   readonly letters: DeadLetters;
   readonly retries: RetryLimits;
@@ -66,6 +69,7 @@ export function failures({
   client,
   recorder,
   replica,
+  queue,
   timers,
   letters,
   retries,
@@ -153,12 +157,24 @@ export function failures({
     await confirm(job);
   }
 
+  /**
+   * Asks for a reconcile of a change that came after what the reconcile in hand has seen: the condition's event, which
+   * stands for it from now on, is an echo of ours and wakes nobody.
+   */
+  async function requestUnseen({ key, seen, traceparent }: Job, object: Stored): Promise<void> {
+    const { group, kind } = fn.for;
+    const { uid, resourceVersion } = object.metadata;
+    const request = newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, traceparent);
+    if (!isCovered(request, seen)) await queue.request(key, request);
+  }
+
   /** A condition that can not be written must not keep the request from being settled. */
   async function tell(job: Job, trouble: Trouble): Promise<void> {
     const { key, traceparent, ticket, log } = job;
     try {
       await reportTrouble(client, fn, key, trouble, {
         traceparent,
+        onRead: (object) => requestUnseen(job, object),
         assertOwned: () => ticket.assertOwned(),
         onWrite: job.onWrite,
         onNews: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),

@@ -12,6 +12,8 @@ export interface Job {
   readonly request: Request;
   /** The first read of the attempt, under way since the ticket arrived. */
   readonly firstRead: Promise<FirstRead>;
+  /** Versions that were read or written, by uid: the newest. What nobody has seen yet has to be reconciled. */
+  readonly seen: Map<string, string>;
   readonly traceparent: string;
   readonly log: Logger;
   /** Told of each write: what this replica writes for a key that it owns is nobody's news. */

@@ -7,20 +7,21 @@ import { isNotFound } from "../kube/errors.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, controllerOf, groupOf, type KubeObject, type Stored } from "../kube/object.ts";
 import type { Entry, ObjectStore } from "../objects/store.ts";
+import { newestOf, type VersionOfObject } from "../queue/deadletters.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 
 /**
- * The first read of an attempt: the object itself, and its children where the request tells whose they are; or that the
- * API server is to be asked.
+ * The first read of an attempt: what the object store has of the object, and of its children where the request tells
+ * whose they are; or what the API server has of it.
  */
 export type FirstRead =
-  | "live"
   | {
       readonly entry: Entry | undefined;
       readonly family: { readonly owner: string; readonly children: readonly Entry[] } | undefined;
-    };
+    }
+  | { readonly live: Stored | undefined };
 
 /** The changes of objects of this kind that woke the function: at least their versions have to be read. */
 const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
@@ -34,18 +35,37 @@ const isReplay = ({ cause, also = [] }: Request): boolean =>
 
 /** Reads the object that a request is about. It brings its children along if it can: most reconciles need both. */
 export async function readFirst(
-  store: ObjectStore,
+  { store, client }: Pick<ReadSources, "store" | "client">,
   kind: Kind,
   key: ObjectKey,
   request: Request,
 ): Promise<FirstRead> {
-  if (isReplay(request)) return "live";
-  const self = changesOf(request, kind).find(
-    (change) => change.name === key.name && change.namespace === key.namespace,
-  );
+  if (isReplay(request)) return { live: await client.get(kind, key).catch(undefinedIfGone) };
+  const self = changesOf(request, kind).find(isAt(key));
   if (self === undefined) return { entry: await store.entry(kind, key), family: undefined };
   const { entry, children } = await store.family(kind, key, self.uid);
   return { entry, family: { owner: self.uid, children } };
+}
+
+/** The version of the object that an attempt reads at least: it reads no older one than woke it. */
+export function leastVersion(
+  kind: Kind,
+  key: ObjectKey,
+  request: Request,
+  read: FirstRead,
+): VersionOfObject | undefined {
+  const found = "live" in read ? read.live?.metadata : read.entry;
+  const versions = [found, ...changesOf(request, kind).filter(isAt(key))];
+  return newestOf(versions.map((each) => each && { uid: each.uid, resourceVersion: each.resourceVersion }));
+}
+
+const isAt =
+  (key: ObjectKey) =>
+  ({ namespace, name }: ObjectKey): boolean =>
+    namespace === key.namespace && name === key.name;
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
 }
 
 /** What the reads of a reconcile are made from. */
@@ -55,12 +75,12 @@ export interface ReadSources {
   readonly own: WritesOfKey;
   readonly request: Request;
   readonly signal: AbortSignal;
+  /** Filled with the versions that are read or written, by uid: the newest. */
+  readonly seen: Map<string, string>;
 }
 
 /** The reads of one reconcile. */
 export interface ReconcileReads {
-  /** Versions by uid: what the reconcile has read or written, newest. */
-  readonly seen: Map<string, string>;
   note(uid: string, resourceVersion: string): void;
   /** The object that the request is about, as {@link readFirst} found it. */
   first<T extends KubeObject>(
@@ -77,9 +97,7 @@ const used: readonly Entry[] = [];
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
 
 /** Opens the reads of one reconcile. */
-export function reconcileReads({ store, client, own, request, signal }: ReadSources): ReconcileReads {
-  const seen = new Map<string, string>();
-
+export function reconcileReads({ store, client, own, request, signal, seen }: ReadSources): ReconcileReads {
   function note(uid: string, resourceVersion: string): void {
     const before = seen.get(uid);
     if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
@@ -87,16 +105,13 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
 
   const neededOf = (kind: Kind) => changesOf(request, kind);
 
-  async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
-    try {
-      const object = await client.get(kind, key, signal);
-      note(object.metadata.uid, object.metadata.resourceVersion);
-      return object;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  function noted<T extends KubeObject>(object: Stored<T> | undefined): Stored<T> | undefined {
+    if (object) note(object.metadata.uid, object.metadata.resourceVersion);
+    return object;
   }
+
+  const live = async <T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> =>
+    noted(await client.get(kind, key, signal).catch(undefinedIfGone));
 
   /** The newer of the store's entry and this process's own write. */
   function newest<T extends KubeObject>(entry: Entry<T>): Stored<T> | undefined {
@@ -136,7 +151,7 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
     if (entry?.unreadable) return live(kind, key);
     const version = entry?.resourceVersion ?? "0";
     for (const needed of neededOf(kind)) {
-      if (needed.name !== key.name || needed.namespace !== key.namespace) continue;
+      if (!isAt(key)(needed)) continue;
       if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);
     }
     const object = entry && newest(entry);
@@ -152,12 +167,11 @@ export function reconcileReads({ store, client, own, request, signal }: ReadSour
   }
 
   return {
-    seen,
     note,
     live,
     async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
       const found = await read;
-      if (found === "live") return live(kind, key);
+      if ("live" in found) return noted(found.live as Stored<T> | undefined);
       family = found.family && {
         owner: found.family.owner,
         children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),

@@ -54,6 +54,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const suspect = suspectLane({
     letters,
     maxCrashes: options.retries.maxCrashes,
+    kind: fn.for,
     run,
     async giveUp(job, error) {
       await giveUp(job, error);
@@ -104,7 +105,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       return delivery.confirmDone();
     }
     // The read is on its way while all the rest is prepared.
-    const firstRead = readFirst(tools.store, fn.for, key, request);
+    const firstRead = readFirst(tools, fn.for, key, request);
     firstRead.catch(() => undefined);
     const traceparent = childTrace(request.traceparent);
     const log = options.log.child({
@@ -112,7 +113,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       attempt: request.attempt,
       trace_id: traceId(traceparent),
     });
-    const job = jobOf({ ticket, key, request, firstRead, traceparent, log });
+    const job = jobOf({ ticket, key, request, firstRead, seen: new Map(), traceparent, log });
     return delivery.deliveries > 1 ? suspect(job) : run(job);
   }
 
@@ -145,7 +146,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     let seen: Seen = new Map();
     try {
       const result = await runAttempt(job);
-      seen = result.seen;
+      seen = job.seen;
       await succeed(job, result);
       log.debug({ ms: Math.round(performance.now() - started), writes: job.writes }, "reconciled");
     } catch (error) {
@@ -165,7 +166,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function runAttempt(job: Job): Promise<AttemptResult> {
-    const { key, request, firstRead, traceparent, ticket, log } = job;
+    const { key, request, firstRead, seen, traceparent, ticket, log } = job;
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
     const lose = () => controller.abort(ticket.lost.reason);
@@ -181,6 +182,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
         key,
         request,
         firstRead,
+        seen,
         traceparent,
         log,
         signal: controller.signal,

@@ -28,6 +28,8 @@ export async function reportTrouble(
   trouble: Trouble,
   context: {
     readonly traceparent: string;
+    /** Told of the object as the condition finds it: nobody else will be told of this version once it is written over. */
+    onRead(object: Stored): Promise<void>;
     assertOwned(): void;
     onWrite(uid: string, resourceVersion: string): void;
     /** Told of the object when the condition was news. */
@@ -53,6 +55,7 @@ export async function reportTrouble(
         { generation, now: new Date() },
       );
       if (isDeepStrictEqual(mergePatched(before, { conditions }), before)) return;
+      await context.onRead(object);
       context.assertOwned();
       const { resourceVersion } = object.metadata;
       const patch = { metadata: { resourceVersion }, status: { conditions } };

@@ -8,16 +8,20 @@
  * has the lane until it ends: the last word is spoken about one alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Kind } from "../kube/kind.ts";
 import type { DeadLetters, NotedStart } from "../queue/deadletters.ts";
 import { keyText } from "../subjects.ts";
 import { TerminalError } from "./errors.ts";
 import type { Job } from "./job.ts";
+import { leastVersion } from "./reads.ts";
 
 /** What becomes of a suspect. */
 export interface SuspectOptions {
   readonly letters: DeadLetters;
   /** Workers that may die over one request. */
   readonly maxCrashes: number;
+  /** Of the objects. */
+  readonly kind: Kind;
   readonly run: (job: Job) => Promise<void>;
   readonly giveUp: (job: Job, error: TerminalError) => Promise<void>;
 }
@@ -39,6 +43,7 @@ interface Suspect {
 export function suspectLane({
   letters,
   maxCrashes,
+  kind,
   run,
   giveUp,
 }: SuspectOptions): (job: Job) => Promise<void> {
@@ -50,10 +55,10 @@ export function suspectLane({
   async function begin(job: Job): Promise<{ readonly ended: Promise<void> }> {
     job.ticket.assertOwned();
     await Promise.all([...running].map(takeBack));
-    const start = await letters.noteStart(job.key);
+    const start = await note(job);
     const suspect: Suspect = { job, start: Promise.resolve(start) };
     running.add(suspect);
-    const ended = end(suspect, start.before);
+    const ended = end(suspect, start);
     const settled = ended.catch(() => undefined);
     const lastChance = start.before >= maxCrashes - 1;
     await (lastChance ? settled : Promise.race([settled, sleep(patienceMillis)]));
@@ -61,13 +66,26 @@ export function suspectLane({
     return { ended };
   }
 
-  async function end(suspect: Suspect, before: number): Promise<void> {
+  /** Notes a start, and which version it will read. */
+  async function note({ key, request, firstRead }: Job): Promise<NotedStart> {
+    const read = await Promise.race([
+      firstRead.catch(() => undefined),
+      sleep(patienceMillis).then(() => undefined),
+    ]);
+    return letters.noteStart(key, read && leastVersion(kind, key, request, read));
+  }
+
+  async function end(suspect: Suspect, { before, killing }: NotedStart): Promise<void> {
     const { job } = suspect;
     // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
     let reconcile: "ended" | "broken off" = "broken off";
     try {
       if (before < maxCrashes) await run(job);
-      else await giveUp(job, crashed(before));
+      else {
+        // Nobody could tell what it had read.
+        if (killing) job.seen.set(killing.uid, killing.resourceVersion);
+        await giveUp(job, crashed(before));
+      }
       reconcile = "ended";
     } finally {
       running.delete(suspect);
@@ -86,7 +104,7 @@ export function suspectLane({
   function noteAgain(suspect: Suspect): void {
     const { key, log } = suspect.job;
     suspect.start = suspect.start
-      .then((noted) => noted ?? letters.noteStart(key))
+      .then((noted) => noted ?? note(suspect.job))
       .catch((error: unknown) => {
         log.debug({ err: error, key: keyText(key) }, "start not noted again");
         return undefined;

@@ -9,6 +9,7 @@ import type { Job } from "../../bus/worker/job.ts";
 import type { Ticket } from "../../bus/worker/ownership.ts";
 import { suspectLane } from "../../bus/worker/suspects.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
 
 const maxCrashes = 3;
 const patience = { timeout: 30_000, interval: 20 };
@@ -36,6 +37,7 @@ function laneOf(fn: string) {
   const lane = suspectLane({
     letters,
     maxCrashes,
+    kind: Probe,
     run: async ({ key }) => {
       began.push(key.name);
       await endOf(key.name)?.promise;
@@ -52,7 +54,9 @@ function laneOf(fn: string) {
     end: (name: string) => endOf(name)?.resolve(),
     take: (name: string) => {
       const ticket = { assertOwned: () => undefined } as Ticket;
-      return lane({ ticket, key: at(name), request: newRequest({ type: "timer" }), log } as unknown as Job);
+      const request = newRequest({ type: "timer" });
+      const firstRead = Promise.resolve({ entry: undefined, family: undefined });
+      return lane({ ticket, key: at(name), request, firstRead, seen: new Map(), log } as unknown as Job);
     },
   };
 }
