@@ -75,6 +75,19 @@ export function compareVersions(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** A version of an object. */
+export interface ObjectVersion {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** The newest of versions, none of which need be known. */
+export const newestVersion = (versions: readonly (ObjectVersion | undefined)[]): ObjectVersion | undefined =>
+  versions
+    .filter((version) => version !== undefined)
+    .sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion))
+    .at(-1);
+
 /** Whether a value can be a resourceVersion that {@link compareVersions} orders. */
 export const isVersion = (text: unknown): text is string =>
   typeof text === "string" && /^(0|[1-9][0-9]*)$/.test(text);

@@ -5,9 +5,16 @@
 import type { KubeClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import type { Kind } from "../kube/kind.ts";
-import { compareVersions, controllerOf, groupOf, type KubeObject, type Stored } from "../kube/object.ts";
+import {
+  compareVersions,
+  controllerOf,
+  groupOf,
+  type KubeObject,
+  newestVersion,
+  type ObjectVersion,
+  type Stored,
+} from "../kube/object.ts";
 import type { Entry, ObjectStore } from "../objects/store.ts";
-import { newestOf, type VersionOfObject } from "../queue/deadletters.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
@@ -53,10 +60,10 @@ export function leastVersion(
   key: ObjectKey,
   request: Request,
   read: FirstRead,
-): VersionOfObject | undefined {
+): ObjectVersion | undefined {
   const found = "live" in read ? read.live?.metadata : read.entry;
-  const versions = [found, ...changesOf(request, kind).filter(isAt(key))];
-  return newestOf(versions.map((each) => each && { uid: each.uid, resourceVersion: each.resourceVersion }));
+  const newest = newestVersion([found, ...changesOf(request, kind).filter(isAt(key))]);
+  return newest && { uid: newest.uid, resourceVersion: newest.resourceVersion };
 }
 
 const isAt =

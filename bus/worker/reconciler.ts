@@ -9,6 +9,7 @@ import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { isCovered, type Seen, type TicketQueue } from "../queue/queue.ts";
 import { newRequest, parseRequest, type Request } from "../queue/request.ts";
+import type { Starts } from "../queue/starts.ts";
 import type { Timers } from "../queue/timers.ts";
 import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
 import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
@@ -28,6 +29,7 @@ export interface ReconcilerOptions {
   readonly queue: TicketQueue;
   readonly timers: Timers;
   readonly letters: DeadLetters;
+  readonly starts: Starts;
   readonly ownership: Ownership;
   readonly echoes: Echoes;
   readonly brake: Brake;
@@ -52,7 +54,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const running = new Set<AbortController>();
   const { fail, giveUp, slowDown, bury } = failures({ ...options, ...tools });
   const suspect = suspectLane({
-    letters,
+    starts: options.starts,
     maxCrashes: options.retries.maxCrashes,
     kind: fn.for,
     run,

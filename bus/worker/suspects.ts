@@ -9,7 +9,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
-import type { DeadLetters, NotedStart } from "../queue/deadletters.ts";
+import type { NotedStart, Starts } from "../queue/starts.ts";
 import { keyText } from "../subjects.ts";
 import { TerminalError } from "./errors.ts";
 import type { Job } from "./job.ts";
@@ -17,7 +17,7 @@ import { leastVersion } from "./reads.ts";
 
 /** What becomes of a suspect. */
 export interface SuspectOptions {
-  readonly letters: DeadLetters;
+  readonly starts: Starts;
   /** Workers that may die over one request. */
   readonly maxCrashes: number;
   /** Of the objects. */
@@ -41,7 +41,7 @@ interface Suspect {
 
 /** A lane for the suspects of one function in one process. */
 export function suspectLane({
-  letters,
+  starts,
   maxCrashes,
   kind,
   run,
@@ -72,7 +72,7 @@ export function suspectLane({
       firstRead.catch(() => undefined),
       sleep(patienceMillis).then(() => undefined),
     ]);
-    return letters.noteStart(key, read && leastVersion(kind, key, request, read));
+    return starts.note(key, read && leastVersion(kind, key, request, read));
   }
 
   async function end(suspect: Suspect, { before, killing }: NotedStart): Promise<void> {
@@ -97,7 +97,7 @@ export function suspectLane({
   async function takeBack(suspect: Suspect): Promise<void> {
     const noted = await suspect.start;
     if (noted === undefined) return;
-    await letters.takeBackStart(suspect.job.key, noted);
+    await starts.takeBack(suspect.job.key, noted);
     suspect.start = Promise.resolve(undefined);
   }
 
@@ -116,8 +116,8 @@ export function suspectLane({
     const noted = await start;
     for (let tries = 0; tries < survivedPause.tries; tries++) {
       try {
-        if (reconcile === "ended") return await letters.forgetStarts(job.key);
-        if (noted !== undefined) await letters.takeBackStart(job.key, noted);
+        if (reconcile === "ended") return await starts.forget(job.key);
+        if (noted !== undefined) await starts.takeBack(job.key, noted);
         return;
       } catch (error) {
         job.log.debug({ err: error, key: keyText(job.key) }, "start not taken back yet");

@@ -11,6 +11,7 @@ import type { Delivery } from "../queue/delivery.ts";
 import { type Pull, startPull } from "../queue/pull.ts";
 import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
+import { openStarts } from "../queue/starts.ts";
 import { searchStranded } from "../queue/stranded.ts";
 import { timers as openTimers } from "../queue/timers.ts";
 import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
@@ -105,6 +106,7 @@ function startFunction(
     queue,
     timers,
     letters: deadLetters(bus, scope),
+    starts: openStarts(bus, scope),
     ownership,
     echoes,
     brake: brake(options.brake ?? defaultBrake),

@@ -12,6 +12,7 @@ import { controllerReference, type KubeObject, type Stored } from "../../bus/kub
 import { objectStore } from "../../bus/objects/store.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
+import { openStarts } from "../../bus/queue/starts.ts";
 import { timers } from "../../bus/queue/timers.ts";
 import {
   consumers,
@@ -266,8 +267,9 @@ test("as a dead letter or a count of crashes: the others are listed, and nobody 
   await letters.replay(queue, at("unreadable"));
   expect(await letters.get(at("unreadable"))).toBeUndefined();
   await bus.js.publish(work.crashes(scope, at("counted")), "many");
-  expect((await letters.noteStart(at("counted"))).before).toBe(0);
-  expect((await letters.noteStart(at("counted"))).before).toBe(1);
+  const starts = openStarts(bus, scope);
+  expect((await starts.note(at("counted"))).before).toBe(0);
+  expect((await starts.note(at("counted"))).before).toBe(1);
 });
 
 test("in the bridge's bucket: it lists, takes the lease when nobody renews it, and the status is told", async () => {

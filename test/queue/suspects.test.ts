@@ -2,8 +2,8 @@
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { type DeadLetters, deadLetters } from "../../bus/queue/deadletters.ts";
 import { newRequest } from "../../bus/queue/request.ts";
+import { openStarts, type Starts } from "../../bus/queue/starts.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Job } from "../../bus/worker/job.ts";
 import type { Ticket } from "../../bus/worker/ownership.ts";
@@ -29,13 +29,13 @@ const at = (name: string) => ({ namespace: "default", name });
 
 /** A lane whose suspects end when they are told to, and what it did with whom. */
 function laneOf(fn: string) {
-  const letters = deadLetters(bus, { fn, cluster: "local" });
+  const starts = openStarts(bus, { fn, cluster: "local" });
   const began: string[] = [];
   const givenUp: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
   const endOf = (name: string) => ends.get(name) ?? ends.set(name, Promise.withResolvers()).get(name);
   const lane = suspectLane({
-    letters,
+    starts,
     maxCrashes,
     kind: Probe,
     run: async ({ key }) => {
@@ -48,7 +48,7 @@ function laneOf(fn: string) {
   });
   const log = pino({ level: "silent" });
   return {
-    letters,
+    starts,
     began,
     givenUp,
     end: (name: string) => endOf(name)?.resolve(),
@@ -62,52 +62,52 @@ function laneOf(fn: string) {
 }
 
 /** Starts that nobody took back: what a process that died at this moment would leave. */
-async function blamed(letters: DeadLetters, name: string): Promise<number> {
-  const start = await letters.noteStart(at(name));
-  await letters.takeBackStart(at(name), start);
+async function blamed(starts: Starts, name: string): Promise<number> {
+  const start = await starts.note(at(name));
+  await starts.takeBack(at(name), start);
   return start.before;
 }
 
 /** Workers died over it before. */
-async function diedOver(letters: DeadLetters, name: string, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await letters.noteStart(at(name));
+async function diedOver(starts: Starts, name: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await starts.note(at(name));
 }
 
 test("one that hangs gives way, and is not blamed for what the next one does", async () => {
-  const { letters, began, end, take } = laneOf("gives-way");
+  const { starts, began, end, take } = laneOf("gives-way");
   const hanging = take("hangs");
   const next = take("next");
   await expect.poll(() => began, patience).toEqual(["hangs", "next"]);
-  expect(await blamed(letters, "next")).toBe(1);
-  expect(await blamed(letters, "hangs")).toBe(0);
+  expect(await blamed(starts, "next")).toBe(1);
+  expect(await blamed(starts, "hangs")).toBe(0);
   end("hangs");
   end("next");
   await Promise.all([hanging, next]);
-  await expect.poll(() => blamed(letters, "next"), patience).toBe(0);
+  await expect.poll(() => blamed(starts, "next"), patience).toBe(0);
 });
 
 test("all that still run are blamed when nobody is on trial any more", async () => {
-  const { letters, began, end, take } = laneOf("together");
+  const { starts, began, end, take } = laneOf("together");
   const all = ["first", "second", "third"].map(take);
   await expect.poll(() => began, patience).toEqual(["first", "second", "third"]);
-  for (const name of began) await expect.poll(() => blamed(letters, name), patience).toBe(1);
+  for (const name of began) await expect.poll(() => blamed(starts, name), patience).toBe(1);
   // The newcomer alone again.
   const fourth = take("fourth");
   await expect.poll(() => began.length, patience).toBe(4);
-  for (const name of ["first", "second", "third"]) expect(await blamed(letters, name)).toBe(0);
+  for (const name of ["first", "second", "third"]) expect(await blamed(starts, name)).toBe(0);
   for (const name of began) end(name);
   await Promise.all([...all, fourth]);
-  for (const name of began) await expect.poll(() => blamed(letters, name), patience).toBe(0);
+  for (const name of began) await expect.poll(() => blamed(starts, name), patience).toBe(0);
 });
 
 test("one at its last chance has the lane until it ends, and is forgiven then", async () => {
-  const { letters, began, end, take } = laneOf("last-chance");
-  await diedOver(letters, "last", maxCrashes - 1);
+  const { starts, began, end, take } = laneOf("last-chance");
+  await diedOver(starts, "last", maxCrashes - 1);
   const last = take("last");
   await expect.poll(() => began, patience).toEqual(["last"]);
   const others = Array.from({ length: 3 }, (_, i) => take(`other-${i}`));
   const ended = last.then(() => began.push("last ended"));
-  expect(await blamed(letters, "last")).toBe(maxCrashes);
+  expect(await blamed(starts, "last")).toBe(maxCrashes);
   // As long as two that may be waited for no longer.
   const { take: besides, began: beganBesides, end: endBesides } = laneOf("besides");
   const yardstick = ["a", "b", "c"].map(besides);
@@ -117,17 +117,17 @@ test("one at its last chance has the lane until it ends, and is forgiven then", 
   await ended;
   await expect.poll(() => began, patience).toHaveLength(5);
   expect(began.indexOf("last ended")).toBe(1);
-  await expect.poll(() => blamed(letters, "last"), patience).toBe(0);
+  await expect.poll(() => blamed(starts, "last"), patience).toBe(0);
   for (const name of began) end(name);
   for (const name of beganBesides) endBesides(name);
   await Promise.all([...others, ...yardstick]);
 });
 
 test("one that so many died over is given up without a run", async () => {
-  const { letters, began, givenUp, take } = laneOf("given-up");
-  await diedOver(letters, "kills", maxCrashes);
+  const { starts, began, givenUp, take } = laneOf("given-up");
+  await diedOver(starts, "kills", maxCrashes);
   await take("kills");
   expect(began).toEqual([]);
   expect(givenUp).toEqual(["kills"]);
-  await expect.poll(() => blamed(letters, "kills"), patience).toBe(0);
+  await expect.poll(() => blamed(starts, "kills"), patience).toBe(0);
 });

@@ -9,6 +9,7 @@ import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type Pull, startPull } from "../../bus/queue/pull.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
+import { openStarts } from "../../bus/queue/starts.ts";
 import { searchStranded } from "../../bus/queue/stranded.ts";
 import { timers } from "../../bus/queue/timers.ts";
 import { consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
@@ -82,10 +83,11 @@ describe("a function with its rights", () => {
     expect(await letters.get(key)).toMatchObject(letter);
     await letters.remove(key);
     expect(await letters.get(key)).toBeUndefined();
-    const starts = [await letters.noteStart(key), await letters.noteStart(key)] as const;
-    expect(starts.map(({ before }) => before)).toEqual([0, 1]);
-    await letters.forgetStarts(key);
-    expect((await letters.noteStart(key)).before).toBe(0);
+    const starts = openStarts(bus(), mine);
+    expect((await starts.note(key)).before).toBe(0);
+    expect((await starts.note(key)).before).toBe(1);
+    await starts.forget(key);
+    expect((await starts.note(key)).before).toBe(0);
   });
 });
 

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { connectBus } from "../../../bus/connect.ts";
-import { resourcePath } from "../../../bus/kube/client.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { deadLetters } from "../../../bus/queue/deadletters.ts";
@@ -10,8 +9,9 @@ import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
+import { type Delay, startHealthy } from "../healthy.ts";
 import { now } from "../journal.ts";
-import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
+import { bounded, type Check, figure, type Scenario } from "../scenario.ts";
 
 const path = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
 const workers = 3;
@@ -193,105 +193,4 @@ async function fight(kit: Kit, over: AbortSignal): Promise<void> {
     if (probe.spec.value === 1)
       await kit.client.mergePatch(Probe, at("fights"), { spec: { value: 0 } }, { fieldManager: "rival" });
   }
-}
-
-/** How long one change of a healthy object took to be reconciled. */
-interface Delay {
-  readonly key: string;
-  readonly millis: number;
-  /** When the change was made and when it was seen, by the machine's clock. */
-  readonly from: number;
-  readonly to: number;
-  history(deaths: readonly number[]): string[];
-}
-
-/** Changes healthy objects all the time, and follows their status. */
-async function startHealthy(
-  trial: Trial,
-  kit: Kit,
-): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
-  const objects = 20;
-  const everyMillis = 250;
-  const names = Array.from({ length: objects }, (_, at) => `healthy-${at}`);
-  const sent = new Map<string, number[]>(names.map((name) => [name, []]));
-  const seen = new Map<string, number[]>(names.map((name) => [name, []]));
-  const watching = new AbortController();
-  trial.defer(() => watching.abort());
-  const note = ({ metadata: { name }, status }: Stored<Probe>): void => {
-    const times = seen.get(name);
-    // A reconcile that has seen a later change has seen the earlier ones.
-    for (let value = times?.length ?? 0; times && value < (status?.value ?? 0); value++) times.push(now());
-  };
-  for (const name of names) await create(kit, name, { mode: "ok", value: 0 });
-  // A watch may end at any time: the next one begins with what a list shows.
-  const followed = (async () => {
-    while (!watching.signal.aborted) {
-      const { items, metadata } = await kit.client.list(Probe, "default");
-      items.forEach(note);
-      const query = { resourceVersion: metadata.resourceVersion };
-      const request = { path: resourcePath(Probe, "default"), query, signal: watching.signal };
-      for await (const { type, object } of await kit.client.watch<Probe>(request))
-        if (type !== "BOOKMARK") note(object);
-    }
-  })();
-  let broken: unknown;
-  followed.catch((error: unknown) => {
-    broken = error;
-  });
-
-  let going = true;
-  const changed = Promise.all(
-    names.map(async (name, at) => {
-      await sleep((everyMillis * at) / objects);
-      for (let value = 1; going; value++) {
-        const begun = now();
-        await kit.client.mergePatch(
-          Probe,
-          { namespace: "default", name },
-          { spec: { value } },
-          { fieldManager: "prove" },
-        );
-        sent.get(name)?.push(now());
-        await sleep(Math.max(1, everyMillis - (now() - begun)));
-      }
-    }),
-  );
-  // Told when it is stopped.
-  changed.catch(() => undefined);
-  const missing = () => names.filter((name) => (seen.get(name)?.length ?? 0) < (sent.get(name)?.length ?? 0));
-
-  return {
-    objects,
-    async stop() {
-      going = false;
-      await changed;
-      for (const until = now() + 60_000; missing().length > 0; await sleep(20))
-        if (now() > until || broken !== undefined)
-          throw new Error(`never reconciled to the last change: ${missing().join(", ")}`, { cause: broken });
-      watching.abort();
-      return names.flatMap((name) => delaysOf(name, sent.get(name) ?? [], seen.get(name) ?? []));
-    },
-  };
-}
-
-function delaysOf(key: string, sent: readonly number[], seen: readonly number[]): Delay[] {
-  return sent.map((from, at) => {
-    const to = seen[at] ?? Number.POSITIVE_INFINITY;
-    return {
-      key,
-      millis: Math.max(0, to - from),
-      from,
-      to,
-      history: (deaths) =>
-        [
-          ...sent
-            .slice(Math.max(0, at - 5), at + 5)
-            .map((time, i) => `${time.toFixed(0)} changed (${Math.max(0, at - 5) + i + 1})`),
-          ...seen
-            .slice(Math.max(0, at - 5), at + 5)
-            .map((time, i) => `${time.toFixed(0)} reconciled (${Math.max(0, at - 5) + i + 1})`),
-          ...deaths.map((time) => `${time.toFixed(0)} a worker died`),
-        ].sort(),
-    };
-  });
 }

@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import type { Inbox } from "../../bus/inbox.ts";
-import { type DeadLetters, deadLetters } from "../../bus/queue/deadletters.ts";
+import { openStarts, type Starts } from "../../bus/queue/starts.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 
 let local: LocalNats;
 let bus: Bus;
-let letters: DeadLetters;
+let starts: Starts;
 beforeAll(async () => {
   local = await startLocalNats();
   bus = await connectBus({ url: local.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
-  letters = deadLetters(bus, { fn: "crashing", cluster: "local" });
+  starts = openStarts(bus, { fn: "crashing", cluster: "local" });
 });
 afterAll(async () => {
   await bus?.nc.close();
@@ -21,26 +21,26 @@ afterAll(async () => {
 });
 
 const at = (name: string) => ({ namespace: "default", name });
-const crashesOf = async (name: string) => (await letters.noteStart(at(name))).before;
+const crashesOf = async (name: string) => (await starts.note(at(name))).before;
 
 test("a worker that lost a request before it was done does not forget those who died over it before", async () => {
-  await letters.noteStart(at("broken-off"));
-  const second = await letters.noteStart(at("broken-off"));
-  await letters.takeBackStart(at("broken-off"), second);
+  await starts.note(at("broken-off"));
+  const second = await starts.note(at("broken-off"));
+  await starts.takeBack(at("broken-off"), second);
   expect(await crashesOf("broken-off")).toBe(1);
 });
 
 test("a worker that tells late that it has survived takes back its own start and no other", async () => {
-  const first = await letters.noteStart(at("late"));
-  await letters.noteStart(at("late"));
-  await letters.takeBackStart(at("late"), first);
+  const first = await starts.note(at("late"));
+  await starts.note(at("late"));
+  await starts.takeBack(at("late"), first);
   expect(await crashesOf("late")).toBe(1);
 });
 
 test("starts that are noted and taken back at once are counted right", async () => {
-  const starts = await Promise.all(Array.from({ length: 8 }, () => letters.noteStart(at("at-once"))));
-  expect(starts.map(({ before }) => before).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  await Promise.all(starts.slice(0, 6).map((start) => letters.takeBackStart(at("at-once"), start)));
+  const noted = await Promise.all(Array.from({ length: 8 }, () => starts.note(at("at-once"))));
+  expect(noted.map(({ before }) => before).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  await Promise.all(noted.slice(0, 6).map((start) => starts.takeBack(at("at-once"), start)));
   expect(await crashesOf("at-once")).toBe(2);
 });
 
@@ -54,15 +54,23 @@ test("a start whose first answer was lost is noted once", async () => {
       return answer;
     },
   };
-  const forgetful = deadLetters({ ...bus, inbox }, { fn: "crashing", cluster: "local" });
-  expect((await forgetful.noteStart(at("answered-late"))).before).toBe(0);
+  const forgetful = openStarts({ ...bus, inbox }, { fn: "crashing", cluster: "local" });
+  expect((await forgetful.note(at("answered-late"))).before).toBe(0);
   expect(lost).toBeGreaterThan(1);
   expect(await crashesOf("answered-late")).toBe(1);
 });
 
 test("one that was reconciled begins anew", async () => {
-  await letters.noteStart(at("mended"));
-  await letters.noteStart(at("mended"));
-  await letters.forgetStarts(at("mended"));
+  await starts.note(at("mended"));
+  await starts.note(at("mended"));
+  await starts.forget(at("mended"));
   expect(await crashesOf("mended")).toBe(0);
+});
+
+test("a start tells which version those before it had read, the newest of them", async () => {
+  for (const resourceVersion of ["9", "10", "8"])
+    await starts.note(at("read"), { uid: "uid", resourceVersion });
+  await starts.note(at("read"));
+  expect((await starts.note(at("read"))).killing).toEqual({ uid: "uid", resourceVersion: "10" });
+  expect((await starts.note(at("never-read"))).killing).toBeUndefined();
 });

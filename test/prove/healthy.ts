@@ -1,0 +1,119 @@
+/** Objects that harm nobody and change all the time, beside others that do. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { resourcePath } from "../../bus/kube/client.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import type { Kit } from "../harness/kit.ts";
+import { now } from "./journal.ts";
+import type { Trial } from "./scenario.ts";
+
+/** How long one change of a healthy object took to be reconciled. */
+export interface Delay {
+  readonly key: string;
+  readonly millis: number;
+  /** When the change was made and when it was seen, by the machine's clock. */
+  readonly from: number;
+  readonly to: number;
+  history(deaths: readonly number[]): string[];
+}
+
+/** Changes healthy objects all the time, and follows their status. */
+export async function startHealthy(
+  trial: Trial,
+  kit: Kit,
+): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
+  const objects = 20;
+  const everyMillis = 250;
+  const names = Array.from({ length: objects }, (_, at) => `healthy-${at}`);
+  const sent = new Map<string, number[]>(names.map((name) => [name, []]));
+  const seen = new Map<string, number[]>(names.map((name) => [name, []]));
+  const watching = new AbortController();
+  trial.defer(() => watching.abort());
+  const note = ({ metadata: { name }, status }: Stored<Probe>): void => {
+    const times = seen.get(name);
+    // A reconcile that has seen a later change has seen the earlier ones.
+    for (let value = times?.length ?? 0; times && value < (status?.value ?? 0); value++) times.push(now());
+  };
+  for (const name of names)
+    await kit.client.create(
+      Probe,
+      {
+        apiVersion: "test.denrei.dev/v1",
+        kind: "Probe",
+        metadata: { namespace: "default", name },
+        spec: { mode: "ok", value: 0 },
+      },
+      { fieldManager: "prove" },
+    );
+  // A watch may end at any time: the next one begins with what a list shows.
+  const followed = (async () => {
+    while (!watching.signal.aborted) {
+      const { items, metadata } = await kit.client.list(Probe, "default");
+      items.forEach(note);
+      const query = { resourceVersion: metadata.resourceVersion };
+      const request = { path: resourcePath(Probe, "default"), query, signal: watching.signal };
+      for await (const { type, object } of await kit.client.watch<Probe>(request))
+        if (type !== "BOOKMARK") note(object);
+    }
+  })();
+  let broken: unknown;
+  followed.catch((error: unknown) => {
+    broken = error;
+  });
+
+  let going = true;
+  const changed = Promise.all(
+    names.map(async (name, at) => {
+      await sleep((everyMillis * at) / objects);
+      for (let value = 1; going; value++) {
+        const begun = now();
+        await kit.client.mergePatch(
+          Probe,
+          { namespace: "default", name },
+          { spec: { value } },
+          { fieldManager: "prove" },
+        );
+        sent.get(name)?.push(now());
+        await sleep(Math.max(1, everyMillis - (now() - begun)));
+      }
+    }),
+  );
+  // Told when it is stopped.
+  changed.catch(() => undefined);
+  const missing = () => names.filter((name) => (seen.get(name)?.length ?? 0) < (sent.get(name)?.length ?? 0));
+
+  return {
+    objects,
+    async stop() {
+      going = false;
+      await changed;
+      for (const until = now() + 60_000; missing().length > 0; await sleep(20))
+        if (now() > until || broken !== undefined)
+          throw new Error(`never reconciled to the last change: ${missing().join(", ")}`, { cause: broken });
+      watching.abort();
+      return names.flatMap((name) => delaysOf(name, sent.get(name) ?? [], seen.get(name) ?? []));
+    },
+  };
+}
+
+function delaysOf(key: string, sent: readonly number[], seen: readonly number[]): Delay[] {
+  return sent.map((from, at) => {
+    const to = seen[at] ?? Number.POSITIVE_INFINITY;
+    return {
+      key,
+      millis: Math.max(0, to - from),
+      from,
+      to,
+      history: (deaths) =>
+        [
+          ...sent
+            .slice(Math.max(0, at - 5), at + 5)
+            .map((time, i) => `${time.toFixed(0)} changed (${Math.max(0, at - 5) + i + 1})`),
+          ...seen
+            .slice(Math.max(0, at - 5), at + 5)
+            .map((time, i) => `${time.toFixed(0)} reconciled (${Math.max(0, at - 5) + i + 1})`),
+          ...deaths.map((time) => `${time.toFixed(0)} a worker died`),
+        ].sort(),
+    };
+  });
+}
