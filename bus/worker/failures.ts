@@ -54,9 +54,9 @@ export interface FailureOptions {
 /** Ways for a ticket to end that is not done. Each of them gives the ticket back. */
 export interface Failures {
   /** The reconcile threw: retry with backoff, or give up. */
-  fail(job: Job, error: Error): Promise<void>;
+  fail(job: Job, error: Error): Promise<"later" | "given up">;
   /** Dead letter and condition; nothing is retried. */
-  giveUp(job: Job, error: TerminalError): Promise<void>;
+  giveUp(job: Job, error: TerminalError): Promise<"given up">;
   /** The object is in a hot loop: the request is delayed. Milliseconds. */
   slowDown(job: Job, pauseMillis: number): Promise<void>;
   /** Stores a dead letter, and no more. */
@@ -78,7 +78,7 @@ export function failures({
   const labels = { controller: fn.name };
   const name = { name: fn.name };
 
-  async function fail(job: Job, error: Error): Promise<void> {
+  async function fail(job: Job, error: Error): Promise<"later" | "given up"> {
     const { key, request, log } = job;
     metrics.errors.inc(labels);
     metrics.reconciles.inc({ ...labels, result: "error" });
@@ -89,7 +89,8 @@ export function failures({
       log.warn({ reason: error.reason, err: error }, "blocked");
       await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
       await timers.set(key, error.retryAfterMillis, { ...request, since: Date.now() });
-      return confirm(job);
+      await confirm(job);
+      return "later";
     }
     if (isAbsence(error)) {
       // Not this object's failure: it gives nobody up, and nobody could write the condition.
@@ -98,7 +99,8 @@ export function failures({
       metrics.retries.inc(name);
       const attempt = Math.max(before, Math.min(failed, toldFrom));
       await timers.set(key, pause, { ...request, attempt, since: Date.now() });
-      return confirm(job);
+      await confirm(job);
+      return "later";
     }
     if (failed >= retries.maxAttempts) {
       const message = `gave up after ${failed} attempts; the last one failed with: ${error.message}`;
@@ -113,10 +115,15 @@ export function failures({
     }
     await timers.set(key, pause, { ...request, attempt: failed, since: Date.now() });
     await confirm(job);
+    return "later";
   }
 
   /** Condition, dead letter, and the ticket is done. */
-  async function giveUp(job: Job, error: TerminalError, attempts = job.request.attempt + 1): Promise<void> {
+  async function giveUp(
+    job: Job,
+    error: TerminalError,
+    attempts = job.request.attempt + 1,
+  ): Promise<"given up"> {
     const { key, request, log } = job;
     log.error({ err: error, reason: error.reason }, "given up: dead letter");
     metrics.terminalErrors.inc(labels);
@@ -124,6 +131,7 @@ export function failures({
     await bury(key, { ...request, attempt: attempts }, error.reason, error);
     await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
     await confirm(job);
+    return "given up";
   }
 
   async function bury(key: ObjectKey, request: Request, reason: string, error: Error): Promise<void> {
@@ -157,26 +165,34 @@ export function failures({
     await confirm(job);
   }
 
-  /**
-   * Asks for a reconcile of a change that came after what the reconcile in hand has seen: the condition's event, which
-   * stands for it from now on, is an echo of ours and wakes nobody.
-   */
-  async function requestUnseen({ key, seen, traceparent }: Job, object: Stored): Promise<void> {
+  /** What the object says before the condition is written, as a change that wakes its key. */
+  function changeOf({ key, traceparent }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
     const { group, kind } = fn.for;
-    const { uid, resourceVersion } = object.metadata;
-    const request = newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, traceparent);
-    if (!isCovered(request, seen)) await queue.request(key, request);
+    return newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, traceparent);
   }
 
-  /** A condition that can not be written must not keep the request from being settled. */
+  /**
+   * Writes the condition. The event of it stands for all that came before and is an echo of ours, which wakes nobody: so a
+   * change that the reconcile has not seen is asked for before, and where there was none, the condition counts as seen.
+   *
+   * A condition that can not be written must not keep the request from being settled.
+   */
   async function tell(job: Job, trouble: Trouble): Promise<void> {
-    const { key, traceparent, ticket, log } = job;
+    const { key, seen, traceparent, ticket, log } = job;
+    let hasSeenAll = true;
     try {
       await reportTrouble(client, fn, key, trouble, {
         traceparent,
-        onRead: (object) => requestUnseen(job, object),
+        async onRead(object) {
+          const change = changeOf(job, object);
+          hasSeenAll = isCovered(change, seen);
+          if (!hasSeenAll) await queue.request(key, change);
+        },
         assertOwned: () => ticket.assertOwned(),
-        onWrite: job.onWrite,
+        onWrite(uid, resourceVersion) {
+          if (hasSeenAll) seen.set(uid, resourceVersion);
+          job.onWrite(uid, resourceVersion);
+        },
         onNews: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
       });
     } catch (error) {

@@ -60,7 +60,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     run,
     async giveUp(job, error) {
       await giveUp(job, error);
-      await settleMarks(job.key, new Map());
+      await settleMarks(job.key, job.seen);
     },
   });
 
@@ -158,7 +158,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
         log.info("handed back: the worker is shutting down");
         return ticket.delivery.handBack();
       }
-      await fail(job, error as Error);
+      // What is tried again has to see all changes; what was given up was given up with those that it has seen.
+      if ((await fail(job, error as Error)) === "given up") seen = job.seen;
     } finally {
       if (caused && job.writes > 0) brake.note(key);
       metrics.active.dec(labels);

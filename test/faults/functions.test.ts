@@ -6,6 +6,7 @@ import { crdOf } from "../../bus/kube/crd.ts";
 import type { Condition, Stored } from "../../bus/kube/object.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 
@@ -78,6 +79,21 @@ test("one that gives up gets a condition and a dead letter, no retry, and can be
   await change("terminal", { mode: "ok" });
   await kit.until(Probe, at("terminal"), (probe) => isReady(probe) && !isStalled(probe));
   await expect.poll(() => letters.get(at("terminal"))).toBeUndefined();
+});
+
+test("one that gives up is not run again for a change that it has seen", async () => {
+  await create("seen", { mode: "terminal", millis: 1000 });
+  await untilRuns("seen", 1);
+  const queue = ticketQueue(bus, scope, { replica: "test" });
+  const { uid, resourceVersion } = (await kit.client.get(Probe, at("seen"))).metadata;
+  const { group, kind } = Probe;
+  const cause = { type: "object", group, kind, ...at("seen"), uid, resourceVersion } as const;
+  expect(await queue.request(at("seen"), newRequest(cause))).toBe("owned");
+  await kit.until(Probe, at("seen"), isStalled);
+  await expect.poll(() => queue.marks(at("seen")), { timeout: 30_000 }).toEqual([]);
+  await create("after-seen", { mode: "ok" });
+  await kit.until(Probe, at("after-seen"), isReady);
+  expect(runs("seen")).toHaveLength(1);
 });
 
 test("a change that comes while a reconcile gives up is not lost with it", async () => {
