@@ -8,7 +8,7 @@ import type { Condition, KubeObject, Stored } from "../kube/object.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
-import { TerminalError } from "./errors.ts";
+import { TerminalError, workerCrashed } from "./errors.ts";
 import { type Context, domain, type ReconcileFunction, type Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
 import { type FirstRead, reconcileReads } from "./reads.ts";
@@ -124,12 +124,31 @@ async function tryOnce(
     const finalizers = [...(object.metadata.finalizers ?? []), fn.finalizer];
     object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
   }
+  if (isLeftAlone(object) && request.cause.type !== "replay") {
+    log.debug("left alone: it killed its workers as it is");
+    return done();
+  }
   const checked = validated(fn, object);
   const result = await untilAborted(fn.reconcile(checked, ctx), signal);
   const requeueAfter = checkResult(fn, result);
   const latest = own.of(object.metadata.uid)?.object ?? object;
   const recovered = await clearStalled(fn, latest, ctx);
   return done(requeueAfter, recovered);
+}
+
+/**
+ * Whether it was given up because workers died over it, and nobody has changed it since. Whatever else wakes its key (a
+ * timer, a child, an event that comes late or a second time) must not cost more of them.
+ */
+function isLeftAlone({ metadata, status }: Stored): boolean {
+  const { conditions } = (status ?? {}) as { conditions?: Condition[] };
+  return !!conditions?.some(
+    ({ type, status: value, reason, observedGeneration }) =>
+      type === stalled &&
+      value === "True" &&
+      reason === workerCrashed &&
+      observedGeneration === metadata.generation,
+  );
 }
 
 function validated(fn: ReconcileFunction, object: Stored): Stored {

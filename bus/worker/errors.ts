@@ -43,3 +43,6 @@ export class ReconcileTimeoutError extends Error {
 export class ShutdownError extends Error {
   override readonly name = "ShutdownError";
 }
+
+/** Reason of a {@link TerminalError}: workers died over the object. */
+export const workerCrashed = "WorkerCrashed";

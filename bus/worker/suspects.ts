@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
 import type { NotedStart, Starts } from "../queue/starts.ts";
 import { keyText } from "../subjects.ts";
-import { TerminalError } from "./errors.ts";
+import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Job } from "./job.ts";
 import { leastVersion } from "./reads.ts";
 
@@ -142,7 +142,7 @@ export function suspectLane({
 
 const crashed = (workers: number): TerminalError =>
   new TerminalError(
-    "WorkerCrashed",
+    workerCrashed,
     `${workers} workers died while they reconciled it, so it is left alone. See the workers' logs; after the ` +
-      "cause is mended, change the object or replay the dead letter.",
+      "cause is mended, change the object's spec or replay the dead letter.",
   );

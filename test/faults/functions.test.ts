@@ -186,6 +186,13 @@ test.each([
     expect(await deadLetters(bus, scope).get(at(`${mode}-neighbour-0`)), "an innocent one").toBeUndefined();
     // The first start is no suspect yet; the three that follow are counted.
     expect(runs(`${mode}es`)).toHaveLength(4);
+    // Nobody dies of it again as long as it is as it is.
+    const queue = ticketQueue(bus, scope, { replica: "test" });
+    await queue.request(at(`${mode}es`), newRequest({ type: "timer" }));
+    await expect
+      .poll(() => warnings(`${mode}es`, "left alone: it killed its workers as it is").length)
+      .toBeGreaterThanOrEqual(1);
+    expect(runs(`${mode}es`)).toHaveLength(4);
   } finally {
     going = false;
     await change(`${mode}es`, { mode: "ok" });
