@@ -11,7 +11,7 @@ import type { ObjectKey } from "../subjects.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import { type Context, domain, type ReconcileFunction, type Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
-import { type FirstRead, reconcileReads } from "./reads.ts";
+import { type FirstRead, isReplay, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
 import { reconcileWrites } from "./writes.ts";
 
@@ -124,7 +124,7 @@ async function tryOnce(
     const finalizers = [...(object.metadata.finalizers ?? []), fn.finalizer];
     object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
   }
-  if (isLeftAlone(object) && request.cause.type !== "replay") {
+  if (isLeftAlone(object) && !isReplay(request)) {
     log.debug("left alone: it killed its workers as it is");
     return done();
   }
@@ -147,6 +147,7 @@ function isLeftAlone({ metadata, status }: Stored): boolean {
       type === stalled &&
       value === "True" &&
       reason === workerCrashed &&
+      observedGeneration !== undefined &&
       observedGeneration === metadata.generation,
   );
 }

@@ -36,8 +36,11 @@ const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
     change.type === "object" && change.kind === kind.kind && change.group === kind.group ? [change] : [],
   );
 
-/** Of a replay nobody knows which change it is for; most often that of a moment ago, which the store may not have yet. */
-const isReplay = ({ cause, also = [] }: Request): boolean =>
+/**
+ * Whether somebody asked for the reconcile by hand, alone or beside other causes. Nobody knows which change it is for; most
+ * often that of a moment ago, which the store may not have yet.
+ */
+export const isReplay = ({ cause, also = [] }: Request): boolean =>
   [cause, ...also].some(({ type }) => type === "replay");
 
 /** Reads the object that a request is about. It brings its children along if it can: most reconciles need both. */

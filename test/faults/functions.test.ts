@@ -29,6 +29,7 @@ afterAll(async () => {
   await kit?.stop();
 });
 
+const patience = { timeout: 60_000, interval: 20 };
 const at = (name: string) => ({ namespace: "default", name });
 const create = (name: string, spec: Probe["spec"]) =>
   kit.client.create(
@@ -47,7 +48,7 @@ const byTime = (a: Record<string, unknown>, b: Record<string, unknown>) =>
 /** Starts of the function for an object, over all workers and their former lives. */
 const runs = (name: string) => warnings(name, "probing");
 const untilRuns = (name: string, count: number) =>
-  expect.poll(() => runs(name).length, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(count);
+  expect.poll(() => runs(name).length, patience).toBeGreaterThanOrEqual(count);
 const warnings = (name: string, msg: string) =>
   workers
     .flatMap(({ log }) => log.records())
@@ -78,7 +79,7 @@ test("one that gives up gets a condition and a dead letter, no retry, and can be
   await untilRuns("terminal", 2);
   await change("terminal", { mode: "ok" });
   await kit.until(Probe, at("terminal"), (probe) => isReady(probe) && !isStalled(probe));
-  await expect.poll(() => letters.get(at("terminal"))).toBeUndefined();
+  await expect.poll(() => letters.get(at("terminal")), patience).toBeUndefined();
 });
 
 test("one that gives up is not run again for a change that it has seen", async () => {
@@ -91,7 +92,7 @@ test("one that gives up is not run again for a change that it has seen", async (
   const cause = { type: "object", group, kind, ...at("seen"), uid, resourceVersion } as const;
   expect(await queue.request(at("seen"), newRequest(cause))).toBe("owned");
   await kit.until(Probe, at("seen"), isStalled);
-  await expect.poll(() => queue.marks(at("seen")), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => queue.marks(at("seen")), patience).toEqual([]);
   await create("after-seen", { mode: "ok" });
   await kit.until(Probe, at("after-seen"), isReady);
   expect(runs("seen")).toHaveLength(1);
@@ -100,8 +101,8 @@ test("one that gives up is not run again for a change that it has seen", async (
 test("a change that comes while a reconcile gives up is not lost with it", async () => {
   await create("overtaken", { mode: "overtaken" });
   await kit.until(Probe, at("overtaken"), (probe) => isReady(probe) && !isStalled(probe));
-  await expect.poll(() => runs("overtaken").map(({ mode }) => mode)).toEqual(["overtaken", "ok"]);
-  await expect.poll(() => deadLetters(bus, scope).get(at("overtaken"))).toBeUndefined();
+  await expect.poll(() => runs("overtaken").map(({ mode }) => mode), patience).toEqual(["overtaken", "ok"]);
+  await expect.poll(() => deadLetters(bus, scope).get(at("overtaken")), patience).toBeUndefined();
 });
 
 test("one that hangs is broken off at its time limit, and the others are not kept waiting", async () => {
@@ -190,7 +191,7 @@ test.each([
     const queue = ticketQueue(bus, scope, { replica: "test" });
     await queue.request(at(`${mode}es`), newRequest({ type: "timer" }));
     await expect
-      .poll(() => warnings(`${mode}es`, "left alone: it killed its workers as it is").length)
+      .poll(() => warnings(`${mode}es`, "left alone: it killed its workers as it is").length, patience)
       .toBeGreaterThanOrEqual(1);
     expect(runs(`${mode}es`)).toHaveLength(4);
   } finally {
@@ -233,6 +234,37 @@ test("a replay reads what was changed a moment before, not what the bus has of i
   } finally {
     await bridge.start();
   }
+});
+
+test("what workers died over is left alone until it is replayed, also when the replay came beside something else", async () => {
+  await create("left-alone", { mode: "ok" });
+  const { metadata } = await kit.until(Probe, at("left-alone"), isReady);
+  const crashed = {
+    type: "Stalled",
+    status: "True",
+    reason: "WorkerCrashed",
+    message: "",
+    observedGeneration: metadata.generation,
+    lastTransitionTime: new Date().toISOString(),
+  };
+  const leftAlone = () => warnings("left-alone", "left alone: it killed its workers as it is").length;
+  const status = { conditions: [crashed] };
+  await kit.client.mergePatch(
+    Probe,
+    at("left-alone"),
+    { status },
+    { fieldManager: "test", subresource: "status" },
+  );
+  // The event of the patch.
+  await expect.poll(leftAlone, patience).toBeGreaterThan(0);
+  const [before, times] = [runs("left-alone").length, leftAlone()];
+  const queue = ticketQueue(bus, scope, { replica: "test" });
+  await queue.requestUnlessOwned(at("left-alone"), newRequest({ type: "timer" }));
+  await expect.poll(leftAlone, patience).toBeGreaterThan(times);
+  expect(runs("left-alone")).toHaveLength(before);
+  const beside = { ...newRequest({ type: "timer" }), also: [{ type: "replay" as const }] };
+  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), beside), patience).toBe("accepted");
+  await kit.until(Probe, at("left-alone"), (probe) => isReady(probe) && !isStalled(probe));
 });
 
 test("a paused worker that wakes up after its deadline writes nothing", async () => {
