@@ -8,7 +8,7 @@ import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { clientOfNobody } from "../harness/nowhere.ts";
+import { clientOfNobody } from "../harness/clients.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 
 test("an API server that is away for longer than all the attempts is no dead letter; an error of the function is", async () => {

@@ -1,4 +1,4 @@
-/** A bus, workers and a publisher, for the scenarios that need no API server. */
+/** A bus, workers and a publisher, for the scenarios that need no real API server. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +12,7 @@ import { ensureTopology, type Interest } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
 import { compiledBefore } from "../harness/compiled.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { serveObjects } from "./apiserver.ts";
 import { startNatsCluster } from "./cluster.ts";
 import { now } from "./journal.ts";
 import { dueSubject, Item, itemsFunction, type ReplicaEnv } from "./replica.ts";
@@ -77,6 +78,8 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   await mkdir(journals);
   const bus = await connectBus({ url: natsUrl, name: "prove", timeoutMillis: 30_000 });
   defer(() => bus.nc.close());
+  const apiServer = await serveObjects(Item);
+  defer(() => apiServer.close());
   await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [interest]);
   const publisher = await publisherOf(bus, Item);
   const changes = new Map<string, Change[]>();
@@ -129,6 +132,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     let heard = false;
     const env: ReplicaEnv = {
       NATS_URL: workerUrl,
+      PROVE_API_URL: apiServer.url,
       DENREI_REPLICA: name,
       PROVE_JOURNALS: journals,
       PROVE_ACK_WAIT_MILLIS: String(options.ackWaitMillis),
@@ -173,11 +177,9 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
       const before = changes.get(key);
       if (before) before.push({ version, at: now() });
       else changes.set(key, [{ version, at: now() }]);
-      await publisher.publish(
-        "modified",
-        stored(Item, key, version, { millis, ...(due !== undefined && { due }) }),
-        "watch",
-      );
+      const item = stored(Item, key, version, { millis, ...(due !== undefined && { due }) });
+      apiServer.put(item);
+      await publisher.publish("modified", item, "watch");
     },
     published: () => publisher.settled(),
     quiet,

@@ -1,6 +1,6 @@
 /**
- * A worker without an API server: objects are published by the scenario as the bridge would, the reconcile takes as long
- * as its object says, and journals what it did. For what the bus and the queue promise, nothing else is needed.
+ * A worker with no API server but a stand-in: objects are published by the scenario as the bridge would, the reconcile
+ * takes as long as its object says, and journals what it did. For what the bus and the queue promise, nothing else is needed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
@@ -12,7 +12,7 @@ import { defineKind } from "../../bus/kube/kind.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
-import { clientOfNobody } from "../harness/nowhere.ts";
+import { clientOf } from "../harness/clients.ts";
 import { now, openJournal } from "./journal.ts";
 
 /** What the scenarios change. */
@@ -47,6 +47,8 @@ export interface DueEffect {
 /** How a replica is told what it is: environment variables. */
 export interface ReplicaEnv {
   readonly NATS_URL: string;
+  /** Of the stand-in for the API server. */
+  readonly PROVE_API_URL: string;
   readonly DENREI_REPLICA: string;
   readonly PROVE_JOURNALS: string;
   readonly PROVE_ACK_WAIT_MILLIS: string;
@@ -93,7 +95,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
       replicas: Number(env.PROVE_STREAM_REPLICAS),
       ackWaitMillis: Number(env.PROVE_ACK_WAIT_MILLIS),
     },
-    client: await clientOfNobody(),
+    client: await clientOf(env.PROVE_API_URL),
     cluster: "test",
     replica,
     functions: [items],
