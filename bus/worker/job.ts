@@ -20,6 +20,8 @@ export interface Job {
   onWrite(uid: string, resourceVersion: string): void;
   /** Writes so far. */
   readonly writes: number;
+  /** Resolves with the first write, if there is one. */
+  readonly wrote: Promise<void>;
 }
 
 /** Gives the ticket back for good, and waits for the server's word. Throws when it is not ours any more. */

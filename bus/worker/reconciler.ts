@@ -119,16 +119,19 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     return delivery.deliveries > 1 ? suspect(job) : run(job);
   }
 
-  function jobOf(facts: Omit<Job, "writes" | "onWrite">): Job {
+  function jobOf(facts: Omit<Job, "writes" | "wrote" | "onWrite">): Job {
     const { ticket, key } = facts;
     let writes = 0;
+    const wrote = Promise.withResolvers<void>();
     return {
       ...facts,
+      wrote: wrote.promise,
       get writes() {
         return writes;
       },
       onWrite(uid, resourceVersion) {
         writes++;
+        wrote.resolve();
         echoes.announce(key, uid, resourceVersion, ticket.ownedMillis());
       },
     };

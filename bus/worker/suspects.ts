@@ -6,10 +6,14 @@
  * waiting. Its start is taken back before the next one begins, so that only the newcomer is blamed for what comes; when
  * nobody waits any more, all that still run are noted again, and blamed together. Who is to be given up at the next death
  * has the lane until it ends: the last word is spoken about one alone.
+ *
+ * Workers also die of something else, and a reconcile that takes its time is often under way then. It is told from one that
+ * kills by what it writes: what kills dies at the same point each time, and has nothing left to write on the way there. So
+ * an object that gets somewhere before each death is suffered longer, though not for ever.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
-import type { NotedStart, Starts } from "../queue/starts.ts";
+import type { Deaths, NotedStart, Starts } from "../queue/starts.ts";
 import { keyText } from "../subjects.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Job } from "./job.ts";
@@ -18,13 +22,16 @@ import { leastVersion } from "./reads.ts";
 /** What becomes of a suspect. */
 export interface SuspectOptions {
   readonly starts: Starts;
-  /** Workers that may die over one request. */
+  /** Workers that may die over one request that wrote nothing before. */
   readonly maxCrashes: number;
   /** Of the objects. */
   readonly kind: Kind;
   readonly run: (job: Job) => Promise<void>;
   readonly giveUp: (job: Job, error: TerminalError) => Promise<void>;
 }
+
+/** Workers that may die over a request that writes something each time: so many times `maxCrashes`. */
+const gettingOn = 3;
 
 /** How long the next one waits for a suspect that does not end. Most of those that kill do it sooner. Milliseconds. */
 const patienceMillis = 200;
@@ -50,6 +57,8 @@ export function suspectLane({
   let lane: Promise<void> = Promise.resolve();
   let waiting = 0;
   const running = new Set<Suspect>();
+  const areTooMany = ({ all, barren }: Deaths): boolean =>
+    barren >= maxCrashes || all >= maxCrashes * gettingOn;
 
   /** Begins with a suspect; resolves when the next one may begin. */
   async function begin(job: Job): Promise<{ readonly ended: Promise<void> }> {
@@ -58,21 +67,23 @@ export function suspectLane({
     const start = await note(job);
     const suspect: Suspect = { job, start: Promise.resolve(start) };
     running.add(suspect);
+    void job.wrote.then(() => noteWrite(suspect));
     const ended = end(suspect, start);
     const settled = ended.catch(() => undefined);
-    const lastChance = start.before >= maxCrashes - 1;
+    const { all, barren } = start.before;
+    const lastChance = areTooMany({ all: all + 1, barren: barren + 1 });
     await (lastChance ? settled : Promise.race([settled, sleep(patienceMillis)]));
     if (waiting === 0) for (const one of running) noteAgain(one);
     return { ended };
   }
 
   /** Notes a start, and which version it will read. */
-  async function note({ key, request, firstRead }: Job): Promise<NotedStart> {
+  async function note({ key, request, firstRead, writes }: Job): Promise<NotedStart> {
     const read = await Promise.race([
       firstRead.catch(() => undefined),
       sleep(patienceMillis).then(() => undefined),
     ]);
-    return starts.note(key, read && leastVersion(kind, key, request, read));
+    return starts.note(key, read && leastVersion(kind, key, request, read), writes > 0);
   }
 
   async function end(suspect: Suspect, { before, killing }: NotedStart): Promise<void> {
@@ -80,11 +91,11 @@ export function suspectLane({
     // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
     let reconcile: "ended" | "broken off" = "broken off";
     try {
-      if (before < maxCrashes) await run(job);
+      if (!areTooMany(before)) await run(job);
       else {
         // Nobody could tell what it had read.
         if (killing) job.seen.set(killing.uid, killing.resourceVersion);
-        await giveUp(job, crashed(before));
+        await giveUp(job, crashed(before.all));
       }
       reconcile = "ended";
     } finally {
@@ -99,6 +110,15 @@ export function suspectLane({
     if (noted === undefined) return;
     await starts.takeBack(suspect.job.key, noted);
     suspect.start = Promise.resolve(undefined);
+  }
+
+  async function noteWrite({ job, start }: Suspect): Promise<void> {
+    try {
+      const noted = await start;
+      if (noted !== undefined) await starts.wrote(job.key, noted);
+    } catch (error) {
+      job.log.debug({ err: error, key: keyText(job.key) }, "write not noted");
+    }
   }
 
   function noteAgain(suspect: Suspect): void {

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const at = (name: string) => ({ namespace: "default", name });
-const crashesOf = async (name: string) => (await starts.note(at(name))).before;
+const crashesOf = async (name: string) => (await starts.note(at(name))).before.all;
 
 test("a worker that lost a request before it was done does not forget those who died over it before", async () => {
   await starts.note(at("broken-off"));
@@ -39,7 +39,7 @@ test("a worker that tells late that it has survived takes back its own start and
 
 test("starts that are noted and taken back at once are counted right", async () => {
   const noted = await Promise.all(Array.from({ length: 8 }, () => starts.note(at("at-once"))));
-  expect(noted.map(({ before }) => before).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(noted.map(({ before }) => before.all).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   await Promise.all(noted.slice(0, 6).map((start) => starts.takeBack(at("at-once"), start)));
   expect(await crashesOf("at-once")).toBe(2);
 });
@@ -55,7 +55,7 @@ test("a start whose first answer was lost is noted once", async () => {
     },
   };
   const forgetful = openStarts({ ...bus, inbox }, { fn: "crashing", cluster: "local" });
-  expect((await forgetful.note(at("answered-late"))).before).toBe(0);
+  expect((await forgetful.note(at("answered-late"))).before.all).toBe(0);
   expect(lost).toBeGreaterThan(1);
   expect(await crashesOf("answered-late")).toBe(1);
 });
@@ -73,4 +73,19 @@ test("a start tells which version those before it had read, the newest of them",
   await starts.note(at("read"));
   expect((await starts.note(at("read"))).killing).toEqual({ uid: "uid", resourceVersion: "10" });
   expect((await starts.note(at("never-read"))).killing).toBeUndefined();
+});
+
+test("a start that wrote something before its process died is told from one that did not", async () => {
+  const first = await starts.note(at("writes"));
+  await starts.note(at("writes"));
+  await starts.wrote(at("writes"), first);
+  await starts.note(at("writes"), undefined, true);
+  expect((await starts.note(at("writes"))).before).toEqual({ all: 3, barren: 1 });
+});
+
+test("a write that is told when its start was taken back already blames nobody", async () => {
+  const first = await starts.note(at("too-late"));
+  await starts.takeBack(at("too-late"), first);
+  await starts.wrote(at("too-late"), first);
+  expect((await starts.note(at("too-late"))).before).toEqual({ all: 0, barren: 0 });
 });

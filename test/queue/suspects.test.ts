@@ -52,11 +52,14 @@ function laneOf(fn: string) {
     began,
     givenUp,
     end: (name: string) => endOf(name)?.resolve(),
-    take: (name: string) => {
+    /** Puts a suspect on trial; `wrote` resolves with its first write. */
+    take: (name: string, wrote = new Promise<void>(() => undefined)) => {
       const ticket = { assertOwned: () => undefined } as Ticket;
       const request = newRequest({ type: "timer" });
       const firstRead = Promise.resolve({ entry: undefined, family: undefined });
-      return lane({ ticket, key: at(name), request, firstRead, seen: new Map(), log } as unknown as Job);
+      const seen = new Map<string, string>();
+      const job = { ticket, key: at(name), request, firstRead, seen, writes: 0, wrote, log };
+      return lane(job as unknown as Job);
     },
   };
 }
@@ -65,12 +68,12 @@ function laneOf(fn: string) {
 async function blamed(starts: Starts, name: string): Promise<number> {
   const start = await starts.note(at(name));
   await starts.takeBack(at(name), start);
-  return start.before;
+  return start.before.all;
 }
 
-/** Workers died over it before. */
-async function diedOver(starts: Starts, name: string, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await starts.note(at(name));
+/** Workers died over it before, and it had written something by then or not. */
+async function diedOver(starts: Starts, name: string, count: number, wrote = false): Promise<void> {
+  for (let i = 0; i < count; i++) await starts.note(at(name), undefined, wrote);
 }
 
 test("one that hangs gives way, and is not blamed for what the next one does", async () => {
@@ -88,7 +91,7 @@ test("one that hangs gives way, and is not blamed for what the next one does", a
 
 test("all that still run are blamed when nobody is on trial any more", async () => {
   const { starts, began, end, take } = laneOf("together");
-  const all = ["first", "second", "third"].map(take);
+  const all = ["first", "second", "third"].map((name) => take(name));
   await expect.poll(() => began, patience).toEqual(["first", "second", "third"]);
   for (const name of began) await expect.poll(() => blamed(starts, name), patience).toBe(1);
   // The newcomer alone again.
@@ -110,7 +113,7 @@ test("one at its last chance has the lane until it ends, and is forgiven then", 
   expect(await blamed(starts, "last")).toBe(maxCrashes);
   // As long as two that may be waited for no longer.
   const { take: besides, began: beganBesides, end: endBesides } = laneOf("besides");
-  const yardstick = ["a", "b", "c"].map(besides);
+  const yardstick = ["a", "b", "c"].map((name) => besides(name));
   await expect.poll(() => beganBesides, patience).toEqual(["a", "b", "c"]);
   expect(began).toEqual(["last"]);
   end("last");
@@ -130,4 +133,35 @@ test("one that so many died over is given up without a run", async () => {
   expect(began).toEqual([]);
   expect(givenUp).toEqual(["kills"]);
   await expect.poll(() => blamed(starts, "kills"), patience).toBe(0);
+});
+
+test("one that writes something before each death is not the one that kills, for three times as long", async () => {
+  const { starts, began, givenUp, end, take } = laneOf("gets-on");
+  await diedOver(starts, "gets-on", maxCrashes * 3 - 1, true);
+  const run = take("gets-on", Promise.resolve());
+  await expect.poll(() => began, patience).toEqual(["gets-on"]);
+  expect(givenUp).toEqual([]);
+  end("gets-on");
+  await run;
+  await expect.poll(() => blamed(starts, "gets-on"), patience).toBe(0);
+  await diedOver(starts, "gets-on", maxCrashes * 3, true);
+  await take("gets-on");
+  expect(givenUp).toEqual(["gets-on"]);
+});
+
+test("what a suspect writes while it is on trial is noted", async () => {
+  const { starts, began, end, take } = laneOf("writes");
+  const wrote = Promise.withResolvers<void>();
+  const run = take("writes", wrote.promise);
+  await expect.poll(() => began, patience).toEqual(["writes"]);
+  const deaths = async () => {
+    const start = await starts.note(at("writes"));
+    await starts.takeBack(at("writes"), start);
+    return start.before;
+  };
+  expect(await deaths()).toEqual({ all: 1, barren: 1 });
+  wrote.resolve();
+  await expect.poll(deaths, patience).toEqual({ all: 1, barren: 0 });
+  end("writes");
+  await run;
 });

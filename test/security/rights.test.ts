@@ -84,10 +84,10 @@ describe("a function with its rights", () => {
     await letters.remove(key);
     expect(await letters.get(key)).toBeUndefined();
     const starts = openStarts(bus(), mine);
-    expect((await starts.note(key)).before).toBe(0);
-    expect((await starts.note(key)).before).toBe(1);
+    expect((await starts.note(key)).before.all).toBe(0);
+    expect((await starts.note(key)).before.all).toBe(1);
     await starts.forget(key);
-    expect((await starts.note(key)).before).toBe(0);
+    expect((await starts.note(key)).before.all).toBe(0);
   });
 });
 
