@@ -10,10 +10,10 @@ import {
   errors,
   type NatsConnection,
 } from "@nats-io/transport-node";
-import { withUser } from "./denied.ts";
+import { BusPermissionError, withUser } from "./denied.ts";
 import { greeting } from "./greeting.ts";
 import { commonName, type Identity, identityOf } from "./identity.ts";
-import { type Inbox, openInbox } from "./inbox.ts";
+import { askingThrough, type Inbox, openInbox } from "./inbox.ts";
 import { type busSettings, ConfigError, type Settings } from "./process/config.ts";
 import { redacted } from "./redact.ts";
 import { openStuck, type Stuck } from "./stuck.ts";
@@ -96,13 +96,15 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
     );
   }
   try {
-    const jsm = await jetstreamManager(nc);
-    const js = jetstream(nc);
-    return { nc, js, jsm, kvm: new Kvm(js), inbox: openInbox(nc, identity), identity, stuck: openStuck() };
+    const inbox = openInbox(nc, identity);
+    const asking = askingThrough(inbox, nc);
+    const jsm = await jetstreamManager(asking);
+    const js = jetstream(asking);
+    return { nc, js, jsm, kvm: new Kvm(js), inbox, identity, stuck: openStuck() };
   } catch (error) {
     await nc.close();
     const denied = withUser(identity.user, error);
-    if (denied !== error) throw denied;
+    if (denied instanceof BusPermissionError) throw denied;
     throw new BusUnreachableError(
       `the NATS server at ${shown} answers, but JetStream does not (${reason(error)}). ` +
         "Start it with JetStream enabled (nats-server -js -sd <folder>), and check the account's limits.",

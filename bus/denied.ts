@@ -21,14 +21,17 @@ export class BusPermissionError extends Error {
 
 /** The refusal behind an error, if that is what it is about: the client library wraps it where it answers a question. */
 export function violationIn(error: unknown): PermissionViolationError | undefined {
-  const cause = error instanceof errors.RequestError ? error.cause : error;
+  const wrapped = error instanceof errors.RequestError || error instanceof BusPermissionError;
+  const cause = wrapped ? error.cause : error;
   return cause instanceof errors.PermissionViolationError ? cause : undefined;
 }
 
 /** The error as one that says who was refused, if it tells of a refusal; otherwise as it is. */
 export function withUser(user: string, error: unknown): unknown {
   const violation = violationIn(error);
-  return violation === undefined ? error : new BusPermissionError(user, violation);
+  return violation === undefined || error instanceof BusPermissionError
+    ? error
+    : new BusPermissionError(user, violation);
 }
 
 /**

@@ -2,7 +2,14 @@
  * Questions and their answers over one subscription. The client library's own request prepares an error with a stack for
  * every call, lest it fail: three times the CPU of all the rest, on the path of every ticket and every event.
  */
-import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import {
+  createInbox,
+  errors,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Payload,
+} from "@nats-io/transport-node";
 import { BusPermissionError, watchDenials } from "./denied.ts";
 import { readableHeaders } from "./headers.ts";
 import type { Identity } from "./identity.ts";
@@ -23,7 +30,7 @@ export interface Inbox {
    * `DisconnectedError` (the question may have been heard, and its answer is lost), `ClosedConnectionError`, or with a
    * `BusPermissionError` when the question may not be asked.
    */
-  request(subject: string, data: string, options?: AskOptions): Promise<Msg>;
+  request(subject: string, data: Payload, options?: AskOptions): Promise<Msg>;
   /** Asks and hands over answers until one of them is the last. Rejects as {@link Inbox.request} does, or with what `receive` throws. */
   collect(
     subject: string,
@@ -76,7 +83,8 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
   });
   void (async () => {
     for await (const { type } of nc.status()) {
-      if (type === "disconnect")
+      // What is published while there is no connection is thrown away by the library's next attempt at one.
+      if (type === "disconnect" || type === "reconnecting")
         failAll(new DisconnectedError("the connection broke before the answer came"));
     }
     failAll(new errors.ClosedConnectionError());
@@ -85,7 +93,7 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
   /** `receive` returns whether it was the last answer. */
   function ask(
     subject: string,
-    data: string,
+    data: Payload,
     options: AskOptions,
     receive: (answer: Msg) => boolean,
     fail: (error: unknown) => void,
@@ -148,4 +156,25 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
         ask(subject, data, options, each, reject);
       }),
   };
+}
+
+/**
+ * The connection as the client library's JetStream is to use it: its questions go through the inbox. By itself the library
+ * waits out its time for an answer that was lost with the connection, five seconds, in which a lease is lost, too.
+ */
+export function askingThrough(inbox: Inbox, nc: NatsConnection): NatsConnection {
+  const request: NatsConnection["request"] = async (subject, data = "", options) => {
+    try {
+      return await inbox.request(subject, data, {
+        headers: options?.headers,
+        ...(options?.timeout !== undefined && { timeoutMillis: options.timeout }),
+      });
+    } catch (error) {
+      // As the library has it, which looks for this one.
+      if (error instanceof errors.NoRespondersError)
+        throw new errors.RequestError(error.message, { cause: error });
+      throw error;
+    }
+  };
+  return Object.create(nc, { request: { value: request } });
 }

@@ -19,6 +19,9 @@ export interface LeaseTimes {
 
 export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, takeMillis: 3000 };
 
+/** What failed is tried again after this share of the time between renewals: there is not much of it. */
+const againAfter = 0.2;
+
 /** What holding is for. */
 export interface LeaseOptions {
   readonly kv: KV;
@@ -63,7 +66,8 @@ async function acquire(
     const entry = await kv.get(key);
     const now = performance.now();
     if (entry === null || entry.operation !== "PUT") return claim(() => kv.create(key, holder));
-    if (entry.string() === "") return claim(() => kv.update(key, holder, entry.revision));
+    // Free; or ours still, from a former life or before the bus was away.
+    if (["", holder].includes(entry.string())) return claim(() => kv.update(key, holder, entry.revision));
     if (seen?.revision !== entry.revision) {
       if (seen) onStandby?.();
       seen = { revision: entry.revision, since: now };
@@ -104,23 +108,31 @@ async function leadWhileHeld(
     held.signal.throwIfAborted();
   }
 
+  async function renew(): Promise<number | undefined> {
+    const next = await claim(() => kv.update(key, holder, revision));
+    if (next !== undefined) return next;
+    // Perhaps by ourselves, where the answer was lost.
+    const entry = await kv.get(key);
+    return entry?.string() === holder ? claim(() => kv.update(key, holder, entry.revision)) : undefined;
+  }
+
   const renewing = (async () => {
+    let pause = times.renewMillis;
     while (!held.signal.aborted) {
-      await sleep(times.renewMillis, undefined, { signal: held.signal });
+      await sleep(pause, undefined, { signal: held.signal });
       const sent = performance.now();
       if (sent - renewed > times.holdMillis) return lose(`not renewed for ${Math.round(sent - renewed)} ms`);
       const left = times.holdMillis - (sent - renewed);
       try {
-        const next = await Promise.race([
-          claim(() => kv.update(key, holder, revision)),
-          sleep(left, "late" as const, { signal: held.signal }),
-        ]);
+        const next = await Promise.race([renew(), sleep(left, "late" as const, { signal: held.signal })]);
         if (next === "late") return lose("the bus does not answer");
         if (next === undefined) return lose("another bridge has taken it");
         revision = next;
         renewed = sent;
+        pause = times.renewMillis;
       } catch (error) {
         if (!held.signal.aborted) onError(error);
+        pause = times.renewMillis * againAfter;
       }
     }
   })().catch(() => undefined);

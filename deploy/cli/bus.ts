@@ -3,12 +3,14 @@ import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus/connect.ts";
 import { withUser } from "../../bus/denied.ts";
+import { DisconnectedError } from "../../bus/inbox.ts";
 import type { busSettings, Settings } from "../../bus/process/config.ts";
 
 /** Settings of the commands that ask the bus. */
 export type BusSettings = Settings<(typeof busSettings)[number] | "cluster">;
 
 const refusals = [
+  DisconnectedError,
   JetStreamApiError,
   JetStreamError,
   errors.ConnectionError,

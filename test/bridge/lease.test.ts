@@ -132,3 +132,29 @@ test("lease - without the bus the holder stops, and leads again when the bus is 
   }
   await one.leads(2);
 });
+
+test("lease - a holder whose renewal was heard, but not answered, holds on", async () => {
+  const key = newKey();
+  let lost = 0;
+  const forgetful: KV = Object.assign(Object.create(kv) as KV, {
+    async update(...args: Parameters<KV["update"]>) {
+      const revision = await kv.update(...args);
+      if (lost++ % 2 === 0) throw new Error("the answer was lost");
+      return revision;
+    },
+  });
+  const one = candidate({ key, holder: "one", kv: forgetful });
+  const held = await one.leads();
+  await expect.poll(() => lost, { timeout: 20_000 }).toBeGreaterThan(10);
+  expect(held.aborted).toBe(false);
+});
+
+test("lease - whoever comes back to a record of its own has not to wait", async () => {
+  const key = newKey();
+  await kv.create(key, "one");
+  const never = { ...times, takeMillis: 1_000_000_000 };
+  const other = candidate({ key, holder: "other", times: never });
+  const one = candidate({ key, holder: "one", times: never });
+  await one.leads();
+  expect(other.terms).toEqual([]);
+});

@@ -1,0 +1,39 @@
+/** What becomes of questions whose answers are lost with the connection. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { DisconnectedError } from "../../bus/inbox.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+
+let local: LocalNats;
+let bus: Bus;
+beforeAll(async () => {
+  local = await startLocalNats();
+  bus = await connectBus({ url: local.natsUrl, name: "test" });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await local?.stop();
+});
+
+test("a question fails when the connection breaks, also one of the client library, and is not waited out", async () => {
+  const kv = await bus.kvm.create("ASKED", { history: 1 });
+  const ask = () =>
+    [
+      bus.inbox.request("$JS.API.INFO", "", { timeoutMillis: 1_000_000 }),
+      bus.jsm.streams.info("KV_ASKED"),
+      kv.get("key"),
+      kv.put("key", "value"),
+    ].map((question) => question.catch((error: unknown) => error));
+  process.kill(local.nats.pid ?? 0, "SIGSTOP");
+  const asked = ask();
+  await local.nats.stop("SIGKILL");
+  for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(DisconnectedError);
+  // Nor is what is asked before there is a connection again.
+  for (const answer of await Promise.all(ask())) expect(answer).toBeInstanceOf(DisconnectedError);
+  await local.nats.start();
+  await expect.poll(() => kv.get("key").catch(String), { timeout: 20_000 }).toBeNull();
+});
+
+test("without anybody who answers, the client library's JetStream says so as it does by itself", async () => {
+  await expect(bus.js.publish("nobody.listens", "")).rejects.toThrow("jetstream is not enabled");
+});
