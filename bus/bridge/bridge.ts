@@ -114,8 +114,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       ...(options.leaseTimes && { times: options.leaseTimes }),
       signal: stopping.signal,
       onError(error) {
+        const { message } = error as Error;
+        const level = troubles.get(name)?.error.message === message ? "debug" : "warn";
         setTrouble(error as Error);
-        log.warn({ err: error, kind: name }, "bridge of this kind broken, trying again");
+        log[level]({ err: error, kind: name }, "bridge of this kind broken, trying again");
       },
       onStandby: () => setTrouble(undefined),
       async lead(held, assertHeld) {

@@ -118,10 +118,12 @@ async function leadWhileHeld(
 
   const renewing = (async () => {
     let pause = times.renewMillis;
+    let failure = "";
     while (!held.signal.aborted) {
       await sleep(pause, undefined, { signal: held.signal });
       const sent = performance.now();
-      if (sent - renewed > times.holdMillis) return lose(`not renewed for ${Math.round(sent - renewed)} ms`);
+      if (sent - renewed > times.holdMillis)
+        return lose(`not renewed for ${Math.round(sent - renewed)} ms${failure}`);
       const left = times.holdMillis - (sent - renewed);
       try {
         const next = await Promise.race([renew(), sleep(left, "late" as const, { signal: held.signal })]);
@@ -130,8 +132,9 @@ async function leadWhileHeld(
         revision = next;
         renewed = sent;
         pause = times.renewMillis;
+        failure = "";
       } catch (error) {
-        if (!held.signal.aborted) onError(error);
+        failure = `, at last because ${(error as Error).message}`;
         pause = times.renewMillis * againAfter;
       }
     }
