@@ -11,7 +11,7 @@ import { isVersion } from "../kube/object.ts";
 import { isNotStored, notStored } from "../stuck.ts";
 import { bridgeBucket, token } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
-import { claim, holdLease, type LeaseTimes } from "./lease.ts";
+import { claim, holderIn, holdLease, type LeaseTimes } from "./lease.ts";
 import { openPublisher } from "./publisher.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
 
@@ -78,7 +78,7 @@ export const positionKey = (cluster: string, kind: Kind, namespace?: string): st
 /** Matches every position in a cluster. */
 export const positionKeys = (cluster: string): string => `position.${token(cluster)}.>`;
 
-/** Key of a kind's lease in the same bucket: its value is the replica that leads, empty when it is free. */
+/** Key of a kind's lease in the same bucket: {@link holderIn} tells from its value which replica leads. */
 export const leaseKey = (cluster: string, kind: Kind, namespace?: string): string =>
   `lease.${slot(cluster, kind, namespace)}`;
 
@@ -288,7 +288,7 @@ async function keepSaved(options: {
     }
     const [found, lease] = await Promise.all([kv.get(key), kv.get(options.lease)]);
     // Tried again in a second, if it is still ours to say.
-    if (lease?.string() === now.holder) revision = found?.revision ?? 0;
+    if (lease && holderIn(lease.string()) === now.holder) revision = found?.revision ?? 0;
   };
   while (!ended.aborted) {
     await sleep(saveEveryMillis, undefined, { signal: ended }).catch(() => undefined);

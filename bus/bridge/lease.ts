@@ -3,6 +3,7 @@
  * compares no clocks: a standby takes over when the holder's record has not changed for the lease's time, measured
  * on the standby's own clock, by compare-and-set on the record's revision.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
 import { isOvertaken } from "../overtaken.ts";
@@ -22,11 +23,14 @@ export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, ta
 /** What failed is tried again after this share of the time between renewals: there is not much of it. */
 const againAfter = 0.2;
 
+/** Who a lease's record names; empty when it is free. */
+export const holderIn = (record: string): string => record.split(" ", 1)[0] ?? "";
+
 /** What holding is for. */
 export interface LeaseOptions {
   readonly kv: KV;
   readonly key: string;
-  /** Unique among the candidates. */
+  /** Unique among the candidates; without spaces. */
   readonly holder: string;
   readonly times?: LeaseTimes;
   readonly signal: AbortSignal;
@@ -43,10 +47,12 @@ export interface LeaseOptions {
 /** Stands by, leads, and stands by again, until `signal` aborts. */
 export async function holdLease(options: LeaseOptions): Promise<void> {
   const { signal, onError, times = defaultLease } = options;
+  // A record is known as ours by what no other process writes, even one of the same name.
+  const record = `${options.holder} ${randomUUID()}`;
   while (!signal.aborted) {
     try {
-      const revision = await acquire(options, times);
-      if (revision !== undefined) await leadWhileHeld(options, times, revision);
+      const revision = await acquire(options, times, record);
+      if (revision !== undefined) await leadWhileHeld(options, times, record, revision);
     } catch (error) {
       if (!signal.aborted) onError(error);
     }
@@ -58,21 +64,22 @@ export async function holdLease(options: LeaseOptions): Promise<void> {
 
 /** Waits until the lease is free and takes it; the revision of our record. */
 async function acquire(
-  { kv, key, holder, signal, onStandby }: LeaseOptions,
+  { kv, key, signal, onStandby }: LeaseOptions,
   times: LeaseTimes,
+  record: string,
 ): Promise<number | undefined> {
   let seen: { revision: number; since: number } | undefined;
   while (!signal.aborted) {
     const entry = await kv.get(key);
     const now = performance.now();
-    if (entry === null || entry.operation !== "PUT") return claim(() => kv.create(key, holder));
-    // Free; or ours still, from a former life or before the bus was away.
-    if (["", holder].includes(entry.string())) return claim(() => kv.update(key, holder, entry.revision));
+    if (entry === null || entry.operation !== "PUT") return claim(() => kv.create(key, record));
+    // Free; or ours still, from before the bus was away.
+    if (["", record].includes(entry.string())) return claim(() => kv.update(key, record, entry.revision));
     if (seen?.revision !== entry.revision) {
       if (seen) onStandby?.();
       seen = { revision: entry.revision, since: now };
     } else if (now - seen.since >= times.takeMillis)
-      return claim(() => kv.update(key, holder, entry.revision));
+      return claim(() => kv.update(key, record, entry.revision));
     await sleep(times.renewMillis * (0.4 + 0.2 * Math.random()), undefined, { signal });
   }
   return undefined;
@@ -89,8 +96,9 @@ export async function claim(write: () => Promise<number>): Promise<number | unde
 }
 
 async function leadWhileHeld(
-  { kv, key, holder, signal, lead, onError }: LeaseOptions,
+  { kv, key, signal, lead, onError }: LeaseOptions,
   times: LeaseTimes,
+  record: string,
   first: number,
 ): Promise<void> {
   const held = new AbortController();
@@ -109,11 +117,11 @@ async function leadWhileHeld(
   }
 
   async function renew(): Promise<number | undefined> {
-    const next = await claim(() => kv.update(key, holder, revision));
+    const next = await claim(() => kv.update(key, record, revision));
     if (next !== undefined) return next;
     // Perhaps by ourselves, where the answer was lost.
     const entry = await kv.get(key);
-    return entry?.string() === holder ? claim(() => kv.update(key, holder, entry.revision)) : undefined;
+    return entry?.string() === record ? claim(() => kv.update(key, record, entry.revision)) : undefined;
   }
 
   const renewing = (async () => {

@@ -1,6 +1,6 @@
 import type { KV } from "@nats-io/kv";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { holdLease, type LeaseOptions, type LeaseTimes } from "../../bus/bridge/lease.ts";
+import { holderIn, holdLease, type LeaseOptions, type LeaseTimes } from "../../bus/bridge/lease.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 
@@ -151,10 +151,29 @@ test("lease - a holder whose renewal was heard, but not answered, holds on", asy
 
 test("lease - whoever comes back to a record of its own has not to wait", async () => {
   const key = newKey();
-  await kv.create(key, "one");
+  let away = false;
+  const cutOff: KV = Object.assign(Object.create(kv) as KV, {
+    update: (...args: Parameters<KV["update"]>) =>
+      away ? Promise.reject(new Error("the bus is away")) : kv.update(...args),
+  });
   const never = { ...times, takeMillis: 1_000_000_000 };
-  const other = candidate({ key, holder: "other", times: never });
-  const one = candidate({ key, holder: "one", times: never });
-  await one.leads();
-  expect(other.terms).toEqual([]);
+  const one = candidate({ key, holder: "one", times: never, kv: cutOff });
+  const held = await one.leads();
+  away = true;
+  await untilLost(held);
+  away = false;
+  await one.leads(2);
+});
+
+test("lease - of two processes that were given the same name one leads", async () => {
+  const key = newKey();
+  const twins = [candidate({ key, holder: "twin" }), candidate({ key, holder: "twin" })];
+  await Promise.race(twins.map((twin) => twin.leads()));
+  const { revision = 0 } = (await kv.get(key)) ?? {};
+  const renewals = async () => ((await kv.get(key))?.revision ?? 0) - revision;
+  await expect
+    .poll(renewals, { timeout: 60_000 })
+    .toBeGreaterThan((3 * times.takeMillis) / times.renewMillis);
+  expect(twins.map(({ terms }) => terms.length).sort()).toEqual([0, 1]);
+  expect(holderIn((await kv.get(key))?.string() ?? "")).toBe("twin");
 });

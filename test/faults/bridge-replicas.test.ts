@@ -1,6 +1,7 @@
 /** Three bridges: one leads each kind, another takes over, and two at once do no harm. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { leaseKey } from "../../bus/bridge/bridge.ts";
+import { holderIn } from "../../bus/bridge/lease.ts";
 import { ConfigMap, type Kind, kindText, Secret } from "../../bus/kube/kind.ts";
 import { compareVersions } from "../../bus/kube/object.ts";
 import { Note } from "../fixtures/functions/notes.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => bridged?.stop());
 
 const lease = leaseKey("default", Note);
-const holder = async (): Promise<string> => (await bridged.kv.get(lease))?.string() ?? "";
+const holder = async (): Promise<string> => holderIn((await bridged.kv.get(lease))?.string() ?? "");
 /** Who leads Note, once it is somebody else. */
 async function untilLedBy(condition: (replica: string) => boolean): Promise<BridgeReplica> {
   await expect.poll(async () => condition(await holder()), { timeout: 60_000, interval: 20 }).toBe(true);
@@ -59,7 +60,10 @@ test("an orderly stop hands the lease over: it is given back before it is taken"
   const watch = await bridged.kv.watch({ key: lease });
   onTestFinished(() => watch.stop());
   void (async () => {
-    for await (const entry of watch) if (entry.string() !== seen.at(-1)) seen.push(entry.string());
+    for await (const entry of watch) {
+      const name = holderIn(entry.string());
+      if (name !== seen.at(-1)) seen.push(name);
+    }
   })();
   await first.stop();
   const second = await untilLedBy((replica) => isSomebody(replica) && replica !== first.name);

@@ -158,10 +158,8 @@ test("a fight with another writer is slowed down and shows in a condition", asyn
   await kit.until(Probe, at("fights"), (probe) => isReady(probe) && !isStalled(probe));
 });
 
-test.each([
-  ["kills its worker", "crash"],
-  ["blocks the event loop for ever", "block"],
-] as const)("one that %s is given up after three deaths; its neighbours are reconciled", async (_, mode) => {
+/** Starts each worker that dies, until it is told to stop; then all of them are begun anew. */
+function revive(): { stop(): Promise<void> } {
   let going = true;
   const reviving = Promise.all(
     workers.map(async (worker) => {
@@ -172,6 +170,21 @@ test.each([
       }
     }),
   );
+  return {
+    async stop() {
+      going = false;
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await reviving;
+      await Promise.all(workers.map((worker) => worker.start()));
+    },
+  };
+}
+
+test.each([
+  ["kills its worker", "crash"],
+  ["blocks the event loop for ever", "block"],
+] as const)("one that %s is given up after three deaths; its neighbours are reconciled", async (_, mode) => {
+  const reviving = revive();
   try {
     await create(`${mode}es`, { mode });
     await Promise.all(
@@ -195,13 +208,26 @@ test.each([
       .toBeGreaterThanOrEqual(1);
     expect(runs(`${mode}es`)).toHaveLength(4);
   } finally {
-    going = false;
     await change(`${mode}es`, { mode: "ok" });
-    await Promise.all(workers.map((worker) => worker.stop()));
-    await reviving;
-    await Promise.all(workers.map((worker) => worker.start()));
+    await reviving.stop();
   }
   await kit.until(Probe, at(`${mode}es`), isReady);
+});
+
+test("one whose workers die, but that gets further each time, is not given up", async () => {
+  const reviving = revive();
+  const steps = 5;
+  try {
+    // Long enough for its write to be noted before the process dies.
+    await create("climbs", { mode: "climb", value: steps, millis: 500 });
+    await kit.until(Probe, at("climbs"), (probe) => isReady(probe) || isStalled(probe), 110_000);
+  } finally {
+    await reviving.stop();
+  }
+  const found = await kit.client.get(Probe, at("climbs"));
+  expect([isReady(found), isStalled(found)]).toEqual([true, false]);
+  // The first death makes it a suspect; four more are too many for one that gets nowhere.
+  expect(runs("climbs")).toHaveLength(steps + 1);
 });
 
 test("what a dead worker had in hand does not wait for one of them that hangs", async () => {

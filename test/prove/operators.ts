@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaseKey } from "../../bus/bridge/bridge.ts";
+import { holderIn } from "../../bus/bridge/lease.ts";
 import { connectBus } from "../../bus/connect.ts";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { bridgeBucket } from "../../bus/subjects.ts";
@@ -74,7 +75,7 @@ export async function startOurs(
     const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
     try {
       const lease = await (await bus.kvm.open(bridgeBucket)).get(leaseKey("default", Hikawa));
-      const holder = itsBridges.find(({ name }) => name === lease?.string());
+      const holder = itsBridges.find(({ name }) => name === holderIn(lease?.string() ?? ""));
       if (holder === undefined) throw new Error(`expected a bridge to lead, found ${lease?.string()}`);
       return holder;
     } finally {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
 import { leaseKey } from "../../../bus/bridge/bridge.ts";
-import { defaultLease } from "../../../bus/bridge/lease.ts";
+import { defaultLease, holderIn } from "../../../bus/bridge/lease.ts";
 import { ConfigMap, type Kind, kindText, Secret } from "../../../bus/kube/kind.ts";
 import { compareVersions } from "../../../bus/kube/object.ts";
 import { quantile } from "../../bench/statistics.ts";
@@ -61,7 +61,7 @@ export const takeover: Scenario = {
 
     async function leader(other?: string): Promise<BridgeReplica> {
       for (const until = performance.now() + patienceMillis; performance.now() < until; ) {
-        const name = (await kv.get(lease))?.string() ?? "";
+        const name = holderIn((await kv.get(lease))?.string() ?? "");
         const bridge = bridges.get(name);
         if (bridge !== undefined && name !== other) return bridge;
         await sleep(20, undefined, { signal });
