@@ -1,24 +1,21 @@
 import type { KV } from "@nats-io/kv";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { holderIn, holdLease, type LeaseOptions, type LeaseTimes } from "../../bus/bridge/lease.ts";
-import { type Bus, connectBus } from "../../bus/connect.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import type { Bus } from "../../bus/connect.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const times: LeaseTimes = { renewMillis: 100, holdMillis: 400, takeMillis: 600 };
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 let kv: KV;
 let keys = 0;
 
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
   kv = await bus.kvm.create("LEASES", { history: 1 });
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 /** Resolves when the lease is lost. */
 const untilLost = (held: AbortSignal) =>

@@ -1,15 +1,15 @@
 import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/connect.ts";
 import type { Change } from "../../bus/events/kubernetes.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
 import { keyText, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { openHistory } from "../harness/history.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { random } from "../harness/random.ts";
 
 const Thing = externalKind<KubeObject<{ text: string }>>({
@@ -19,20 +19,17 @@ const Thing = externalKind<KubeObject<{ text: string }>>({
   plural: "things",
 });
 
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 let clusters = 0;
 const newCluster = () => `cluster-${++clusters}`;
 
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 const open = (cluster: string, options: Partial<PublisherOptions> = {}): Promise<Publisher> =>
   openPublisher({

@@ -1,34 +1,31 @@
 /** Marks beside tickets that somebody holds, on a real server whose schedules fire. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/connect.ts";
 import type { Inbox } from "../../bus/inbox.ts";
 import { lastValuesOf } from "../../bus/lastvalues.ts";
 import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
 import { keyText, type ObjectKey, parseKeySubject, timersStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { random } from "../harness/random.ts";
 
 const scope = { fn: "marked", cluster: "local" };
 const patience = { timeout: 30_000, interval: 50 };
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 let queue: TicketQueue;
 /** Whose marks stay where they are as long as this test looks at them. */
 const patient = (replica: string): TicketQueue => ticketQueue(bus, scope, { replica, markMillis: 600_000 });
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
   const interest = { scope, kinds: [{ group: "", kind: "Secret" }] };
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [interest]);
   queue = ticketQueue(bus, scope, { replica: "replica-1" });
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 const changeTo = (version: number, uid = "uid"): Request =>
   newRequest({

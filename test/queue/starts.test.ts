@@ -1,24 +1,21 @@
 /** The count of workers that died over one request. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/connect.ts";
 import type { Inbox } from "../../bus/inbox.ts";
 import { openStarts, type Starts } from "../../bus/queue/starts.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 let starts: Starts;
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
   starts = openStarts(bus, { fn: "crashing", cluster: "local" });
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 const at = (name: string) => ({ namespace: "default", name });
 const crashesOf = async (name: string) => (await starts.note(at(name))).before.all;

@@ -1,6 +1,6 @@
 /** Messages that a real server has and does not deliver any more: whoever looks for them finds them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/connect.ts";
 import { lastValuesOf } from "../../bus/lastvalues.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
@@ -18,20 +18,17 @@ import {
   workStream,
 } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const cluster = "local";
 const patience = { timeout: 30_000, interval: 50 };
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 const named = (name: string): ObjectKey => ({ namespace: "default", name });
 

@@ -1,29 +1,26 @@
 /** The lane of those that may have killed a worker: who is blamed, and who waits for whom. */
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/connect.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { openStarts, type Starts } from "../../bus/queue/starts.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Job } from "../../bus/worker/job.ts";
 import type { Ticket } from "../../bus/worker/ownership.ts";
 import { suspectLane } from "../../bus/worker/suspects.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const maxCrashes = 3;
 const patience = { timeout: 30_000, interval: 20 };
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 const at = (name: string) => ({ namespace: "default", name });
 

@@ -1,19 +1,16 @@
 /** What becomes of questions whose answers are lost with the connection. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/connect.ts";
 import { DisconnectedError } from "../../bus/inbox.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
-let local: LocalNats;
+let local: LocalBus;
 let bus: Bus;
 beforeAll(async () => {
-  local = await startLocalNats();
-  bus = await connectBus({ url: local.natsUrl, name: "test" });
+  local = await startLocalBus();
+  bus = local.bus;
 });
-afterAll(async () => {
-  await bus?.nc.close();
-  await local?.stop();
-});
+afterAll(() => local?.stop());
 
 test("a question fails when the connection breaks, also one of the client library, and is not waited out", async () => {
   const kv = await bus.kvm.create("ASKED", { history: 1 });

@@ -1,0 +1,27 @@
+/** A bus for one test file: a real server and a connection to it, thrown away at the end. */
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+
+/** A NATS server, and a connection as its administrator. */
+export interface LocalBus extends LocalNats {
+  readonly bus: Bus;
+}
+
+/** Starts a server and connects to it. */
+export async function startLocalBus(): Promise<LocalBus> {
+  const local = await startLocalNats();
+  try {
+    const bus = await connectBus({ url: local.natsUrl, name: "test" });
+    return {
+      ...local,
+      bus,
+      async stop() {
+        await bus.nc.close();
+        await local.stop();
+      },
+    };
+  } catch (error) {
+    await local.stop();
+    throw error;
+  }
+}
