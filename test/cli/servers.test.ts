@@ -3,164 +3,31 @@
  * bridge and a worker are not ready, and try again.
  */
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
-import { stringify } from "yaml";
-import {
-  type LocalNats,
-  type LocalProcesses,
-  obtainBinaries,
-  startLocalNats,
-  startLocalProcesses,
-} from "../../deploy/local/index.ts";
-import { createCertificateAuthority, type Validity } from "../../deploy/local/pki.ts";
+import { describe, expect, type TestContext, test } from "vitest";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { run, start } from "./program.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
-const authority = createCertificateAuthority();
-const servers: Server[] = [];
-let bus: LocalNats;
-let processes: LocalProcesses;
-/** A NATS server without JetStream. */
-let plainUrl: string;
-/** One that lets in everybody. */
-let openUrl: string;
+import {
+  apiServer,
+  bus,
+  closedPort,
+  failure,
+  folder,
+  kubeconfig,
+  listening,
+  natsServer,
+  openUrl,
+  plainUrl,
+  servers,
+  waiting,
+  withServers,
+  written,
+} from "./servers.ts";
 
-async function listening<S extends Server>(server: S, at = 0): Promise<{ server: S; port: number }> {
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
-  return { server, port: (server.address() as AddressInfo).port };
-}
-
-/** A port that nobody listens on. */
-async function closedPort(): Promise<number> {
-  const { server, port } = await listening(createServer());
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Answers everything with one status; what it was asked is kept. */
-async function apiServer(
-  status: number,
-  { names = ["127.0.0.1"], validity = {} as Validity, port = 0 } = {},
-) {
-  const { cert, key } = authority.server(names, validity);
-  const asked: string[] = [];
-  const https = createHttpsServer({ cert, key }, (request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    const body = { kind: "Status", message: "so it is", reason: "Because" };
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
-  const listener = await listening(https as unknown as Server, port);
-  return { url: `https://127.0.0.1:${listener.port}`, asked };
-}
-
-/** Writes a kubeconfig and returns its path. */
-function kubeconfig(
-  server: string,
-  { ca = authority.cert as string | undefined, user = {} as object } = {},
-): string {
-  const path = join(folder, randomUUID());
-  const text = stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [
-      {
-        name: "test",
-        cluster: {
-          server,
-          ...(ca && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
-        },
-      },
-    ],
-    users: [{ name: "test", user: { token: "a-secret-token", ...user } }],
-    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
-    "current-context": "test",
-  });
-  writeFileSync(path, text);
-  return path;
-}
-
-const written = (text: string): string => {
-  const path = join(folder, randomUUID());
-  writeFileSync(path, text);
-  return path;
-};
-
-/** Starts a server with these arguments and returns its host and port. */
-async function natsServer(name: string, ...args: string[]): Promise<string> {
-  const binaries = await obtainBinaries(["nats-server"]);
-  let port = "";
-  await processes.spawn({
-    name,
-    command: binaries["nats-server"].path,
-    args: ["--addr", "127.0.0.1", ...(args.includes("--port") ? [] : ["--port", "-1"]), ...args],
-    onLine(line) {
-      port ||= /Listening for client connections on 127.0.0.1:(\d+)/.exec(line)?.[1] ?? "";
-    },
-    ready: async () => expect(port).not.toBe(""),
-  });
-  return `127.0.0.1:${port}`;
-}
-
-beforeAll(async () => {
-  [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
-  plainUrl = `nats://${await natsServer("plain")}`;
-  openUrl = `nats://${await natsServer("open", "--jetstream", "--store_dir", join(folder, "open"))}`;
-});
-
-afterAll(async () => {
-  for (const server of servers) server.close();
-  await Promise.all([bus?.stop(), processes?.stop()]);
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** The one line of an error. */
-async function failure(args: string, env: Record<string, string> = {}): Promise<string> {
-  const { code, stderr } = await run(args.split(" "), { env });
-  expect(stderr).not.toMatch(/^ +at /m);
-  expect(code).toBe(1);
-  return stderr.trim();
-}
-
-/** A process that waits: its log, and what its probes say. */
-async function waiting(
-  args: string,
-  { onTestFinished }: Pick<TestContext, "onTestFinished">,
-  settings: Record<string, string>,
-) {
-  // Another cluster than that of the tests that find the bus unused.
-  const env = { DENREI_CLUSTER: "waiting", ...settings };
-  const running = start(args.split(" "), { env, onTestFinished });
-  const starting = await running.lines.until((line) => line.includes('"msg":"starting"'));
-  const probes = (JSON.parse(starting) as { probes: string }).probes;
-  return {
-    ...running,
-    async probe(path: string) {
-      const answer = await fetch(`${probes}${path}`);
-      return { status: answer.status, text: await answer.text() };
-    },
-    /** The first error that it logs with these words, in whole. */
-    async said(words: string): Promise<string> {
-      const line = await running.lines.until(
-        (text) => text.includes('"level":"error"') && text.includes(words),
-      );
-      const { msg, err, retryInMillis } = JSON.parse(line) as Record<string, unknown>;
-      expect(err, "a stack tells an operator nothing").toBe(undefined);
-      expect(retryInMillis).toBeGreaterThan(0);
-      return String(msg);
-    },
-    async stop() {
-      running.process.kill("SIGTERM");
-      const { code, stderr } = await running.ended;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    },
-  };
-}
+withServers();
 
 const permanent = ["bridge", "worker hikawa"];
 

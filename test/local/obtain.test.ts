@@ -1,150 +1,39 @@
-import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer as createTcpServer } from "node:net";
+import { join } from "node:path";
 import { create } from "tar";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type BinaryName, versions } from "../versions.ts";
-import { catalogue, releaseHosts, thisTarget } from "./catalogue.ts";
-import { ChecksumMismatchError } from "./download.ts";
-import { cacheFolder } from "./installed.ts";
-import { BinaryUnavailableError, obtainBinaries } from "./obtain.ts";
-import type { Progress } from "./progress.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { releaseHosts, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
+import { ChecksumMismatchError } from "../../deploy/local/binaries/download.ts";
+import { cacheFolder } from "../../deploy/local/binaries/installed.ts";
+import { BinaryUnavailableError, obtainBinaries } from "../../deploy/local/binaries/obtain.ts";
+import type { Progress } from "../../deploy/local/binaries/progress.ts";
+import { versions } from "../../deploy/local/versions.ts";
+import {
+  archiveOf,
+  cached,
+  env,
+  fileName,
+  goBuilds,
+  hasReleases,
+  installed,
+  listen,
+  name,
+  obtain,
+  obtainNats,
+  paths,
+  pinned,
+  program,
+  publish,
+  publishNats,
+  putExecutable,
+  putGo,
+  root,
+  sha256,
+  withEmptyMachine,
+} from "./releases.ts";
 
-// Releases as Linux has them; what differs on macOS is in catalogue.test.ts.
-const hasReleases = thisTarget().os === "linux";
-const name = "nats-server" as const;
-
-let root: string;
-let env: NodeJS.ProcessEnv;
-beforeEach(async () => {
-  root = mkdtempSync(join(tmpdir(), "test-binaries-"));
-  mkdirSync(join(root, "bin"));
-  // A port that nobody listens on any more: no test may reach a real publisher.
-  const closed = createTcpServer();
-  const nowhere = await listen(closed, "http");
-  closed.close();
-  env = {
-    PATH: join(root, "bin"),
-    DENREI_CACHE_DIR: join(root, "cache"),
-    DENREI_RELEASES_KUBERNETES: nowhere,
-    DENREI_RELEASES_GITHUB: nowhere,
-    DENREI_RELEASES_GITHUB_API: nowhere,
-  };
-});
-afterEach(() => rmSync(root, { recursive: true, force: true }));
-
-async function listen(server: Server, scheme: "http" | "https"): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A program as far as anyone looks: it tells its version. */
-const program = (text: string) => `#!/bin/sh\necho "${text}"\n`;
-const pinned = (binary: BinaryName = name) => program(`${binary}: v${versions[binary]}`);
-
-function putExecutable(path: string, text: string): string {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text, { mode: 0o755 });
-  return path;
-}
-
-/** A `go` that "builds" the given program, and notes in a file that it was asked to. */
-function putGo(text = pinned()): void {
-  putExecutable(
-    join(root, "bin/go"),
-    `#!/bin/sh
-[ "$1" = version ] && exit 0
-echo "$PWD $*" >>"${root}/go-builds"
-while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done
-printf '%s' '${text}' >"$out"
-`,
-  );
-}
-const goBuilds = () =>
-  existsSync(join(root, "go-builds")) ? readFileSync(join(root, "go-builds"), "utf8") : "";
-
-type Answer = Buffer | string | ((request: IncomingMessage, response: ServerResponse) => void);
-
-/** A publisher that answers these paths, and 404 to others. Returns the paths that were asked for. */
-async function publish(files: Record<string, Answer>): Promise<string[]> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    const path = request.url ?? "";
-    asked.push(path);
-    const answer = files[path];
-    if (typeof answer === "function") return answer(request, response);
-    response.statusCode = answer === undefined ? 404 : 200;
-    response.end(answer ?? "nothing here");
-  });
-  const url = await listen(server, "http");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  env.DENREI_RELEASES_KUBERNETES = `${url}/k8s`;
-  env.DENREI_RELEASES_GITHUB = `${url}/github`;
-  env.DENREI_RELEASES_GITHUB_API = `${url}/api`;
-  return asked;
-}
-
-/** The paths of a program's release on the publisher. */
-function paths(binary: BinaryName = name) {
-  const hosts = { kubernetes: "http://x/k8s", github: "http://x/github", githubApi: "http://x/api" };
-  const release = catalogue[binary].release(thisTarget(), hosts);
-  if (!release) throw new Error(`expected a release of ${binary} for this machine`);
-  const path = (url: string) => new URL(url).pathname;
-  return { archive: path(release.url), sums: path(release.checksumUrl), member: release.member ?? "" };
-}
-
-/** The program in a .tar.gz as its publisher packs it, besides a file that is not wanted. */
-async function archiveOf(text: string): Promise<Buffer> {
-  const { member } = paths();
-  const folder = mkdtempSync(join(root, "pack-"));
-  putExecutable(join(folder, member), text);
-  writeFileSync(join(folder, dirname(member), "README.md"), "read me");
-  const file = join(folder, "archive.tar.gz");
-  await create({ file, cwd: folder, gzip: true }, [dirname(member)]);
-  return readFileSync(file);
-}
-
-const sha256 = (content: Buffer | string) => createHash("sha256").update(content).digest("hex");
-const fileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-
-async function publishNats(archive: Buffer, more: Record<string, Answer> = {}): Promise<string[]> {
-  const at = paths();
-  return publish({
-    [at.archive]: archive,
-    [at.sums]: `${"0".repeat(64)}  another.tar.gz\n${sha256(archive)}  ${fileName(at.archive)}\n`,
-    ...more,
-  });
-}
-
-/** What it took to get the program, and every step on the way. */
-async function obtain<Name extends BinaryName>(binary: Name, signal?: AbortSignal) {
-  const steps: Progress[] = [];
-  const patience = { connectMillis: 500, stallMillis: 500 };
-  const result = obtainBinaries([binary], { env, patience, signal, onProgress: (step) => steps.push(step) });
-  return { steps, binary: (await result)[binary] };
-}
-const obtainNats = (signal?: AbortSignal) => obtain(name, signal);
-
-const installed = () => join(cacheFolder(name, env), name);
-/** Everything in the cache folder, the lock and scratch folders included. */
-const cached = () => readdirSync(cacheFolder(name, env));
+withEmptyMachine();
 
 describe("a program that is there already", () => {
   test("comes from KUBEBUILDER_ASSETS first, whatever its version", async () => {
@@ -367,65 +256,6 @@ test.runIf(hasReleases)("a host that cannot be reached does not keep others from
   putGo(pinned("kwok"));
   const { kwok, "nats-server": nats } = await obtainBinaries(["kwok", name], { env });
   expect([kwok.origin, nats.origin]).toEqual(["build", "download"]);
-});
-
-describe("several processes", () => {
-  const script = fileURLToPath(new URL("../fixtures/obtain.ts", import.meta.url));
-
-  /** Another process that gets the same program; resolves with its steps. */
-  function obtainElsewhere(onStep: (step: Progress) => void = () => undefined): Promise<Progress[]> {
-    const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "pipe", "inherit"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const steps: Progress[] = [];
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const step: Progress = JSON.parse(line);
-      steps.push(step);
-      onStep(step);
-    });
-    return new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) =>
-        code === 0 ? resolve(steps) : reject(new Error(`it exited with ${code}`)),
-      );
-    });
-  }
-
-  test.runIf(hasReleases)("get a program once: the others wait and take it from the cache", async () => {
-    const archive = await archiveOf(pinned());
-    const everyoneWaits = Promise.withResolvers<void>();
-    const asked = await publishNats(archive, {
-      // The one with the lock gets nothing before both others have found it taken.
-      [paths().archive]: (_, response) => void everyoneWaits.promise.then(() => response.end(archive)),
-    });
-    let waiting = 0;
-    const onStep = (step: Progress) => {
-      if (step.phase === "waiting" && ++waiting === 2) everyoneWaits.resolve();
-    };
-    const all = await Promise.all([1, 2, 3].map(() => obtainElsewhere(onStep)));
-    const origins = all.map((steps) => steps.at(-1)?.detail.split(":")[0]);
-    expect(origins.sort()).toEqual(["cache", "cache", "download"]);
-    expect(asked.filter((path) => path === paths().archive)).toHaveLength(1);
-    expect(cached()).toEqual([name]);
-  });
-
-  test("break the lock of a dead one, and clear away what it left", async () => {
-    putGo();
-    const dead = spawnSync("true").pid;
-    const folder = cacheFolder(name, env);
-    mkdirSync(join(folder, "lock"), { recursive: true });
-    writeFileSync(join(folder, "lock/owner.json"), JSON.stringify({ pid: dead, started: "1" }));
-    putExecutable(join(folder, `scratch-${dead}-build`, name), "half a program");
-    expect((await obtainNats()).binary.origin).toBe("build");
-    expect(cached()).toEqual([name]);
-  });
-
-  test("break a lock whose owner's pid is another process by now", async () => {
-    putGo();
-    const lock = join(cacheFolder(name, env), "lock");
-    mkdirSync(lock, { recursive: true });
-    writeFileSync(join(lock, "owner.json"), JSON.stringify({ pid: process.pid, started: "1" }));
-    expect((await obtainNats()).binary.origin).toBe("build");
-  });
 });
 
 test.runIf(hasReleases)(

@@ -1,0 +1,163 @@
+/** Servers that are not what was expected, and processes that are sent to them. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, type TestContext } from "vitest";
+import { stringify } from "yaml";
+import {
+  type LocalNats,
+  type LocalProcesses,
+  obtainBinaries,
+  startLocalNats,
+  startLocalProcesses,
+} from "../../deploy/local/index.ts";
+import { createCertificateAuthority, type Validity } from "../../deploy/local/pki.ts";
+import { run, start } from "./program.ts";
+
+export const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
+export const authority = createCertificateAuthority();
+export const servers: Server[] = [];
+export let bus: LocalNats;
+let processes: LocalProcesses;
+/** A NATS server without JetStream. */
+export let plainUrl: string;
+/** One that lets in everybody. */
+export let openUrl: string;
+
+export async function listening<S extends Server>(server: S, at = 0): Promise<{ server: S; port: number }> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** A port that nobody listens on. */
+export async function closedPort(): Promise<number> {
+  const { server, port } = await listening(createServer());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Answers everything with one status; what it was asked is kept. */
+export async function apiServer(
+  status: number,
+  { names = ["127.0.0.1"], validity = {} as Validity, port = 0 } = {},
+) {
+  const { cert, key } = authority.server(names, validity);
+  const asked: string[] = [];
+  const https = createHttpsServer({ cert, key }, (request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const body = { kind: "Status", message: "so it is", reason: "Because" };
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  const listener = await listening(https as unknown as Server, port);
+  return { url: `https://127.0.0.1:${listener.port}`, asked };
+}
+
+/** Writes a kubeconfig and returns its path. */
+export function kubeconfig(
+  server: string,
+  { ca = authority.cert as string | undefined, user = {} as object } = {},
+): string {
+  const path = join(folder, randomUUID());
+  const text = stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      {
+        name: "test",
+        cluster: {
+          server,
+          ...(ca && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
+        },
+      },
+    ],
+    users: [{ name: "test", user: { token: "a-secret-token", ...user } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+    "current-context": "test",
+  });
+  writeFileSync(path, text);
+  return path;
+}
+
+export const written = (text: string): string => {
+  const path = join(folder, randomUUID());
+  writeFileSync(path, text);
+  return path;
+};
+
+/** Starts a server with these arguments and returns its host and port. */
+export async function natsServer(name: string, ...args: string[]): Promise<string> {
+  const binaries = await obtainBinaries(["nats-server"]);
+  let port = "";
+  await processes.spawn({
+    name,
+    command: binaries["nats-server"].path,
+    args: ["--addr", "127.0.0.1", ...(args.includes("--port") ? [] : ["--port", "-1"]), ...args],
+    onLine(line) {
+      port ||= /Listening for client connections on 127.0.0.1:(\d+)/.exec(line)?.[1] ?? "";
+    },
+    ready: async () => expect(port).not.toBe(""),
+  });
+  return `127.0.0.1:${port}`;
+}
+
+/** Starts what all tests of the file use, and clears it away behind them. */
+export function withServers(): void {
+  beforeAll(async () => {
+    [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
+    plainUrl = `nats://${await natsServer("plain")}`;
+    openUrl = `nats://${await natsServer("open", "--jetstream", "--store_dir", join(folder, "open"))}`;
+  });
+
+  afterAll(async () => {
+    for (const server of servers) server.close();
+    await Promise.all([bus?.stop(), processes?.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+/** The one line of an error. */
+export async function failure(args: string, env: Record<string, string> = {}): Promise<string> {
+  const { code, stderr } = await run(args.split(" "), { env });
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(code).toBe(1);
+  return stderr.trim();
+}
+
+/** A process that waits: its log, and what its probes say. */
+export async function waiting(
+  args: string,
+  { onTestFinished }: Pick<TestContext, "onTestFinished">,
+  settings: Record<string, string>,
+) {
+  // Another cluster than that of the tests that find the bus unused.
+  const env = { DENREI_CLUSTER: "waiting", ...settings };
+  const running = start(args.split(" "), { env, onTestFinished });
+  const starting = await running.lines.until((line) => line.includes('"msg":"starting"'));
+  const probes = (JSON.parse(starting) as { probes: string }).probes;
+  return {
+    ...running,
+    async probe(path: string) {
+      const answer = await fetch(`${probes}${path}`);
+      return { status: answer.status, text: await answer.text() };
+    },
+    /** The first error that it logs with these words, in whole. */
+    async said(words: string): Promise<string> {
+      const line = await running.lines.until(
+        (text) => text.includes('"level":"error"') && text.includes(words),
+      );
+      const { msg, err, retryInMillis } = JSON.parse(line) as Record<string, unknown>;
+      expect(err, "a stack tells an operator nothing").toBe(undefined);
+      expect(retryInMillis).toBeGreaterThan(0);
+      return String(msg);
+    },
+    async stop() {
+      running.process.kill("SIGTERM");
+      const { code, stderr } = await running.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/** A publisher of releases, a machine without programs, and programs as far as anyone looks at them. */
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { create } from "tar";
+import { afterEach, beforeEach, onTestFinished } from "vitest";
+import { catalogue, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
+import { cacheFolder } from "../../deploy/local/binaries/installed.ts";
+import { obtainBinaries } from "../../deploy/local/binaries/obtain.ts";
+import type { Progress } from "../../deploy/local/binaries/progress.ts";
+import { type BinaryName, versions } from "../../deploy/local/versions.ts";
+
+// Releases as Linux has them; what differs on macOS is in catalogue.test.ts.
+export const hasReleases = thisTarget().os === "linux";
+export const name = "nats-server" as const;
+
+export let root: string;
+export let env: NodeJS.ProcessEnv;
+
+/** Gives each test of the file a machine of its own: an empty cache, an empty PATH, and publishers that are not there. */
+export function withEmptyMachine(): void {
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), "test-binaries-"));
+    mkdirSync(join(root, "bin"));
+    // A port that nobody listens on any more: no test may reach a real publisher.
+    const closed = createTcpServer();
+    const nowhere = await listen(closed, "http");
+    closed.close();
+    env = {
+      PATH: join(root, "bin"),
+      DENREI_CACHE_DIR: join(root, "cache"),
+      DENREI_RELEASES_KUBERNETES: nowhere,
+      DENREI_RELEASES_GITHUB: nowhere,
+      DENREI_RELEASES_GITHUB_API: nowhere,
+    };
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+}
+
+export async function listen(server: Server, scheme: "http" | "https"): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A program as far as anyone looks: it tells its version. */
+export const program = (text: string) => `#!/bin/sh\necho "${text}"\n`;
+export const pinned = (binary: BinaryName = name) => program(`${binary}: v${versions[binary]}`);
+
+export function putExecutable(path: string, text: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { mode: 0o755 });
+  return path;
+}
+
+/** A `go` that "builds" the given program, and notes in a file that it was asked to. */
+export function putGo(text = pinned()): void {
+  putExecutable(
+    join(root, "bin/go"),
+    `#!/bin/sh
+[ "$1" = version ] && exit 0
+echo "$PWD $*" >>"${root}/go-builds"
+while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done
+printf '%s' '${text}' >"$out"
+`,
+  );
+}
+export const goBuilds = () =>
+  existsSync(join(root, "go-builds")) ? readFileSync(join(root, "go-builds"), "utf8") : "";
+
+type Answer = Buffer | string | ((request: IncomingMessage, response: ServerResponse) => void);
+
+/** A publisher that answers these paths, and 404 to others. Returns the paths that were asked for. */
+export async function publish(files: Record<string, Answer>): Promise<string[]> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? "";
+    asked.push(path);
+    const answer = files[path];
+    if (typeof answer === "function") return answer(request, response);
+    response.statusCode = answer === undefined ? 404 : 200;
+    response.end(answer ?? "nothing here");
+  });
+  const url = await listen(server, "http");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  env.DENREI_RELEASES_KUBERNETES = `${url}/k8s`;
+  env.DENREI_RELEASES_GITHUB = `${url}/github`;
+  env.DENREI_RELEASES_GITHUB_API = `${url}/api`;
+  return asked;
+}
+
+/** The paths of a program's release on the publisher. */
+export function paths(binary: BinaryName = name) {
+  const hosts = { kubernetes: "http://x/k8s", github: "http://x/github", githubApi: "http://x/api" };
+  const release = catalogue[binary].release(thisTarget(), hosts);
+  if (!release) throw new Error(`expected a release of ${binary} for this machine`);
+  const path = (url: string) => new URL(url).pathname;
+  return { archive: path(release.url), sums: path(release.checksumUrl), member: release.member ?? "" };
+}
+
+/** The program in a .tar.gz as its publisher packs it, besides a file that is not wanted. */
+export async function archiveOf(text: string): Promise<Buffer> {
+  const { member } = paths();
+  const folder = mkdtempSync(join(root, "pack-"));
+  putExecutable(join(folder, member), text);
+  writeFileSync(join(folder, dirname(member), "README.md"), "read me");
+  const file = join(folder, "archive.tar.gz");
+  await create({ file, cwd: folder, gzip: true }, [dirname(member)]);
+  return readFileSync(file);
+}
+
+export const sha256 = (content: Buffer | string) => createHash("sha256").update(content).digest("hex");
+export const fileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+export async function publishNats(archive: Buffer, more: Record<string, Answer> = {}): Promise<string[]> {
+  const at = paths();
+  return publish({
+    [at.archive]: archive,
+    [at.sums]: `${"0".repeat(64)}  another.tar.gz\n${sha256(archive)}  ${fileName(at.archive)}\n`,
+    ...more,
+  });
+}
+
+/** What it took to get the program, and every step on the way. */
+export async function obtain<Name extends BinaryName>(binary: Name, signal?: AbortSignal) {
+  const steps: Progress[] = [];
+  const patience = { connectMillis: 500, stallMillis: 500 };
+  const result = obtainBinaries([binary], { env, patience, signal, onProgress: (step) => steps.push(step) });
+  return { steps, binary: (await result)[binary] };
+}
+export const obtainNats = (signal?: AbortSignal) => obtain(name, signal);
+
+export const installed = () => join(cacheFolder(name, env), name);
+/** Everything in the cache folder, the lock and scratch folders included. */
+export const cached = () => readdirSync(cacheFolder(name, env));
