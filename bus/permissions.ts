@@ -12,6 +12,7 @@ import {
   bridgeSubject,
   consumers,
   echoSubject,
+  indexes,
   kindSubjects,
   streams,
   timersStream,
@@ -51,8 +52,9 @@ export const together = (...all: readonly Permissions[]): Permissions => ({
 });
 
 /** A function's consumers, by stream. */
-const consumersOf = ({ scope }: Interest): [stream: string, consumer: string][] => [
-  [streams.objects, consumers.router(scope)],
+const consumersOf = ({ scope, indexes, webhooks = [] }: Interest): [stream: string, consumer: string][] => [
+  [streams.objects, consumers.router(scope, indexes)],
+  ...(webhooks.length === 0 ? [] : [[streams.webhooks, consumers.webhooks(scope)] as [string, string]]),
   [workStream(scope.fn), consumers.worker(scope)],
   [timersStream(scope.fn), consumers.relay(scope)],
 ];
@@ -62,6 +64,8 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
   const all = [
     streams.objects,
     streams.deadLetters,
+    streams.webhooks,
+    streams.indexes,
     bridgeStream,
     ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
   ];
@@ -93,7 +97,7 @@ const ofFunction = (interest: Interest): Permissions => {
   const timers = timersStream(scope.fn);
   return {
     publish: [
-      ...[streams.objects, streams.deadLetters, bridgeStream, workStream(scope.fn), timers].map((stream) =>
+      ...[...Object.values(streams), bridgeStream, workStream(scope.fn), timers].map((stream) =>
         api("STREAM.INFO", stream),
       ),
       ...consumersOf(interest).flatMap(([stream, consumer]) => [
@@ -112,6 +116,7 @@ const ofFunction = (interest: Interest): Permissions => {
         letters,
         api("DIRECT.GET", streams.deadLetters, letters),
       ]),
+      ...(interest.indexes?.length ? [indexes.all(scope), api("DIRECT.GET", streams.indexes)] : []),
       work.tickets(scope),
       work.timers(scope),
       work.marks(scope),
@@ -121,7 +126,14 @@ const ofFunction = (interest: Interest): Permissions => {
   };
 };
 
-/** An operator: reads what `status` and `deadletters` show, and replays letters. */
+/** Reading and writing webhooks. */
+const webhooks: readonly string[] = [
+  api("STREAM.INFO", streams.webhooks),
+  api("DIRECT.GET", streams.webhooks),
+  "webhooks.>",
+];
+
+/** An operator: reads what `status`, `deadletters` and `webhooks` show, and replays letters and webhooks. */
 const operator = (interests: readonly Interest[]): Permissions => ({
   publish: [
     api("STREAM.INFO", streams.deadLetters),
@@ -129,6 +141,7 @@ const operator = (interests: readonly Interest[]): Permissions => ({
     api("DIRECT.GET", streams.deadLetters),
     api("DIRECT.GET", streams.deadLetters, ">"),
     api("DIRECT.GET", bridgeStream),
+    ...webhooks,
     ...interests.flatMap(({ scope }) => [
       api("STREAM.INFO", workStream(scope.fn)),
       api("STREAM.INFO", timersStream(scope.fn)),
@@ -142,8 +155,8 @@ const operator = (interests: readonly Interest[]): Permissions => ({
   subscribe: [],
 });
 
-/** The gateway, for which there is no program yet: writes webhooks and nothing else. */
-const gateway: Permissions = { publish: ["webhooks.>"], subscribe: [] };
+/** The gateway: writes webhooks, and looks how old one is that it brings again. */
+const gateway: Permissions = { publish: webhooks, subscribe: [] };
 
 /** A role for processes that run these functions. */
 export const workerRole = (

@@ -5,10 +5,13 @@
  * (object names, API groups) is escaped by {@link token} and read back by {@link untoken}.
  */
 
+import { createHash } from "node:crypto";
+
 /** Streams that all functions share. Each function has two of its own: {@link workStream} and {@link timersStream}. */
 export const streams = {
   objects: "OBJECTS",
   webhooks: "WEBHOOKS",
+  indexes: "INDEXES",
   deadLetters: "DEADLETTERS",
 } as const;
 
@@ -147,6 +150,40 @@ export function parseObjectSubject(subject: string): ObjectAddress & { readonly 
   return { cluster, group, kind, namespace, owner, name };
 }
 
+/** Where a webhook is published. Owner and repository are in lower case, and empty where there is none. */
+export interface WebhookAddress {
+  /** Who sends it: `github`. */
+  readonly provider: string;
+  /** As the sender calls it: `pull_request`. */
+  readonly event: string;
+  readonly owner: string;
+  readonly repository: string;
+}
+
+/** Subjects of WEBHOOKS. Many clusters can share a bus, and each of them gets every webhook. */
+export const webhookSubject = ({ provider, event, owner, repository }: WebhookAddress): string =>
+  `webhooks.${tokens(provider, event, owner, repository)}`;
+
+/** Every webhook that is of the given parts. */
+export const webhookSubjects = (wanted: Partial<WebhookAddress>): string =>
+  ["webhooks", ...[wanted.provider, wanted.event, wanted.owner, wanted.repository].map(tokenOrAny)].join(".");
+
+const tokenOrAny = (value: string | undefined): string => (value === undefined ? "*" : token(value));
+
+/** Reads a subject of WEBHOOKS back. Throws a `RangeError` on any other. */
+export function parseWebhookSubject(subject: string): WebhookAddress {
+  const parts = subject.split(".");
+  if (parts.length !== 5 || parts[0] !== "webhooks")
+    throw new RangeError(`expected webhooks.<provider>.<event>.<owner>.<repository>, found "${subject}"`);
+  const [provider, event, owner, repository] = parts.slice(1).map(untoken) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  return { provider, event, owner, repository };
+}
+
 /** The work stream of a function. */
 export const workStream = (fn: string): string => `WORK_${fn}`;
 
@@ -172,6 +209,28 @@ export interface QueueScope {
 const keyed = (space: string, scope: QueueScope, key: ObjectKey): string =>
   `${space}.${tokens(scope.fn, scope.cluster, key.namespace, key.name)}`;
 const scoped = (space: string, scope: QueueScope): string => `${space}.${tokens(scope.fn, scope.cluster)}.>`;
+
+/** Subjects of INDEXES: `indexes.<function>.<cluster>.<index>.<value>.<namespace>.<name>`. */
+export const indexes = {
+  /** That an object has a value in an index. */
+  entry: (scope: QueueScope, index: string, value: string, key: ObjectKey) =>
+    `indexes.${tokens(scope.fn, scope.cluster, index, value, key.namespace, key.name)}`,
+  /** Every object that has the value. */
+  having: (scope: QueueScope, index: string, value: string) =>
+    `indexes.${tokens(scope.fn, scope.cluster, index, value)}.*.*`,
+  /** A function's own. */
+  all: (scope: QueueScope) => scoped("indexes", scope),
+  /** Reads the object out of an entry's subject. Throws a `RangeError` on any other. */
+  keyIn(subject: string): ObjectKey {
+    const parts = subject.split(".");
+    if (parts.length !== 7 || parts[0] !== "indexes")
+      throw new RangeError(
+        `expected indexes.<function>.<cluster>.<index>.<value>.<namespace>.<name>, found "${subject}"`,
+      );
+    const [namespace, name] = parts.slice(5).map(untoken) as [string, string];
+    return { namespace, name };
+  },
+} as const;
 
 /** What a mark is about: the change, and the replica that saw it. */
 export interface MarkName {
@@ -240,10 +299,22 @@ export function parseKeySubject(subject: string): QueueScope & { readonly key: O
 
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
 export const consumers = {
-  /** On OBJECTS: turns events into requests. */
-  router: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
+  /**
+   * On OBJECTS: turns events into requests. With other indexes it is another consumer, which begins with all objects: so
+   * that the new indexes have them.
+   */
+  router: (scope: QueueScope, indexes: readonly string[] = []) =>
+    [scope.fn, token(scope.cluster), ...(indexes.length === 0 ? [] : [digest(indexes)])].join("_"),
+  /** On WEBHOOKS: turns webhooks into requests. */
+  webhooks: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
   /** On the function's work stream: hands tickets to workers. */
   worker: (scope: QueueScope) => token(scope.cluster),
   /** On the function's timers: turns what is due into requests. */
   relay: (scope: QueueScope) => token(scope.cluster),
 } as const;
+
+const digest = (names: readonly string[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify([...names].sort()))
+    .digest("hex")
+    .slice(0, 8);

@@ -26,6 +26,8 @@ import {
   type QueueScope,
   streams,
   timersStream,
+  type WebhookAddress,
+  webhookSubjects,
   work,
   workStream,
 } from "./subjects.ts";
@@ -41,6 +43,9 @@ export const tombstoneTtl = "72h";
  * and no longer than a ticket, for what a killed worker was routing waits like what it was reconciling.
  */
 const routeAckWaitMillis = ({ ackWaitMillis }: BusOptions): number => Math.min(5_000, ackWaitMillis);
+
+/** Within this time a delivery of a webhook is taken once, whoever brings it again. Milliseconds. */
+export const webhookWindowMillis = 3_600_000;
 
 /** What an operator may choose about the bus. */
 export interface BusOptions {
@@ -74,6 +79,31 @@ export function sharedStreams(options: BusOptions): Stream[] {
       discard: DiscardPolicy.Old,
       allow_msg_ttl: true,
       // The bridge orders writes by resourceVersion with compare-and-set; a message id would only cost memory.
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.webhooks,
+      subjects: ["webhooks.>"],
+      description: "Deliveries of webhooks, as CloudEvents",
+      retention: RetentionPolicy.Limits,
+      discard: DiscardPolicy.Old,
+      // For so long GitHub delivers again what is asked for.
+      max_age: hours(72),
+      allow_rollup_hdrs: false,
+      duplicate_window: webhookWindowMillis * 1e6,
+    },
+    {
+      ...base(options),
+      name: streams.indexes,
+      subjects: ["indexes.>"],
+      description: "Which objects have a value that a function looks them up by",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      allow_msg_ttl: true,
+      // A function that may write one entry could sweep away everybody's with it.
+      allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
     {
@@ -123,10 +153,15 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
   duplicate_window: seconds(1),
 });
 
-/** The kinds whose changes wake a function. */
+/** What wakes a function, and how it finds its objects. */
 export interface Interest {
   readonly scope: QueueScope;
+  /** Kinds whose changes wake it. */
   readonly kinds: readonly GroupKind[];
+  /** Events whose webhooks wake it. */
+  readonly webhooks?: readonly Pick<WebhookAddress, "provider" | "event">[];
+  /** Names of the indexes of its objects. */
+  readonly indexes?: readonly string[];
 }
 
 const durable = (name: string, config: Partial<ConsumerConfig>): Partial<ConsumerConfig> => ({
@@ -136,15 +171,30 @@ const durable = (name: string, config: Partial<ConsumerConfig>): Partial<Consume
   ...config,
 });
 
+const webhookConsumer = (
+  scope: QueueScope,
+  webhooks: NonNullable<Interest["webhooks"]>,
+  options: BusOptions,
+): [string, Partial<ConsumerConfig>] => [
+  streams.webhooks,
+  durable(consumers.webhooks(scope), {
+    // Every object is reconciled when its function is new: what came before is seen then.
+    deliver_policy: DeliverPolicy.New,
+    filter_subjects: [...new Set(webhooks.map(webhookSubjects))].sort(),
+    ack_wait: routeAckWaitMillis(options) * 1e6,
+    max_ack_pending: 2000,
+  }),
+];
+
 /** Consumers of one function, by stream. */
 export function functionConsumers(
-  { scope, kinds }: Interest,
+  { scope, kinds, webhooks = [], indexes }: Interest,
   options: BusOptions,
 ): [stream: string, Partial<ConsumerConfig>][] {
   return [
     [
       streams.objects,
-      durable(consumers.router(scope), {
+      durable(consumers.router(scope, indexes), {
         // With one message per object, "all" is list-then-watch.
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort(),
@@ -152,6 +202,7 @@ export function functionConsumers(
         max_ack_pending: 2000,
       }),
     ],
+    ...(webhooks.length === 0 ? [] : [webhookConsumer(scope, webhooks, options)]),
     [
       workStream(scope.fn),
       durable(consumers.worker(scope), {
@@ -247,6 +298,15 @@ function covers(found: object, wanted: object): boolean {
 
 const zeroOf = (value: unknown): unknown =>
   typeof value === "boolean" ? false : typeof value === "number" ? 0 : typeof value === "string" ? "" : [];
+
+/** Brings a bus to the stream of webhooks, all that a gateway needs. Throws {@link TopologyError} like {@link ensureTopology}. */
+export async function ensureWebhooks(
+  { jsm, identity: { user } }: Pick<Bus, "jsm" | "identity">,
+  options: BusOptions,
+): Promise<void> {
+  const wanted = sharedStreams(options).filter(({ name }) => name === streams.webhooks);
+  await Promise.all(wanted.map((config) => ensureStream(jsm, user, config)));
+}
 
 /**
  * Brings a bus to the streams and consumers that the given functions need. Throws {@link TopologyError} when something

@@ -79,6 +79,18 @@ const settings = {
       .pipe(z.array(dnsLabel)),
   },
   watchSeconds: { env: "DENREI_WATCH_SECONDS", schema: wholeNumber(1, 3600).default(60) },
+  webhookAddress: { env: "DENREI_WEBHOOK_ADDRESS", schema: address.default("127.0.0.1:8080") },
+  webhookPath: {
+    env: "DENREI_WEBHOOK_PATH",
+    schema: z
+      .string()
+      .regex(/^(\/[A-Za-z0-9._-]+)+$/, "expected a path such as /github")
+      .default("/github"),
+  },
+  webhookSecrets: {
+    env: "DENREI_WEBHOOK_SECRETS",
+    schema: z.string("expected a folder with a file of secrets for each webhook").min(1),
+  },
 } as const;
 
 /** Names of the settings. */
@@ -87,24 +99,24 @@ export type SettingName = keyof typeof settings;
 export type Settings<N extends SettingName> = { [K in N]: z.output<(typeof settings)[K]["schema"]> };
 
 /** Settings that every process reads. */
-export const processSettings = [
-  "kubeconfig",
-  "context",
+export const busProcessSettings = [
   "natsUrl",
   "natsCreds",
   "natsCa",
   "natsCert",
   "natsKey",
-  "cluster",
   "replica",
   "streamReplicas",
   "ackWaitSeconds",
   "httpAddress",
   "logLevel",
 ] as const;
+/** Settings that every process reads which works with a cluster. */
+export const processSettings = ["kubeconfig", "context", ...busProcessSettings, "cluster"] as const;
 /** Settings that say how the bus is reached, and as whom. */
 export const busSettings = ["natsUrl", "natsCreds", "natsCa", "natsCert", "natsKey"] as const;
 
+export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;
 
 /** A setting has a value that it can not have. */
@@ -144,9 +156,15 @@ export function readSettings<N extends SettingName>(
     const result = (schema as z.ZodType).safeParse(found);
     if (result.success) values[name] = result.data;
     else {
-      const source = flags[name] === undefined ? variable : flagOf(name);
+      const source =
+        found === undefined
+          ? `${flagOf(name)} or ${variable}`
+          : flags[name] === undefined
+            ? variable
+            : flagOf(name);
       const expected = [...new Set(result.error.issues.map((issue) => issue.message))].join("; ");
-      problems.push(`${source}: ${expected}, found "${redacted(String(found))}"`);
+      const what = found === undefined ? "none" : `"${redacted(String(found))}"`;
+      problems.push(`${source}: ${expected}, found ${what}`);
     }
   }
   if (problems.length === 1) throw new ConfigError(problems[0]);

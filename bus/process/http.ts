@@ -1,7 +1,7 @@
 /** The probe and metrics server of a process: `/healthz`, `/readyz`, `/metrics`. */
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { listenOn } from "./listen.ts";
 
 /** What the server answers with. */
 export interface ProbeOptions {
@@ -18,16 +18,8 @@ export interface ProbeServer {
   close(): Promise<void>;
 }
 
-/** The address can not be listened on. */
-export class ProbeAddressError extends Error {
-  override readonly name = "ProbeAddressError";
-}
-
-/** Starts listening. Throws {@link ProbeAddressError} when the address is taken or malformed. */
+/** Starts listening. Throws `AddressError` when the address is taken or malformed. */
 export async function startProbes({ address, registry, notReady }: ProbeOptions): Promise<ProbeServer> {
-  const colon = address.lastIndexOf(":");
-  const host = address.slice(0, colon).replace(/^\[|\]$/g, "") || "0.0.0.0";
-  const port = Number(address.slice(colon + 1));
   const server: Server = createServer(async (request, response) => {
     const answer = (status: number, text: string, type = "text/plain") => {
       response.writeHead(status, { "content-type": type }).end(text);
@@ -45,20 +37,9 @@ export async function startProbes({ address, registry, notReady }: ProbeOptions)
         return answer(404, "expected /healthz, /readyz or /metrics\n");
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => {
-      reject(
-        new ProbeAddressError(
-          `expected to serve probes and metrics on ${address}, but ${error.message}. Set --http-address to a free one (port 0 takes any).`,
-          { cause: error },
-        ),
-      );
-    });
-    server.listen(port, host, resolve);
-  });
-  const bound = server.address() as AddressInfo;
+  const url = await listenOn(server, address, "probes and metrics", "--http-address");
   return {
-    url: `http://${bound.address.includes(":") ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    url,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

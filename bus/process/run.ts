@@ -7,21 +7,30 @@ import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { redacted } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
 import { connectCluster } from "./cluster.ts";
-import type { ProcessSettings } from "./config.ts";
+import type { BusProcessSettings, ProcessSettings } from "./config.ts";
 import { watchConnection } from "./connection.ts";
 import { startProbes } from "./http.ts";
 import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
-export { type ProcessSettings, processSettings } from "./config.ts";
+export {
+  type BusProcessSettings,
+  busProcessSettings,
+  type ProcessSettings,
+  processSettings,
+} from "./config.ts";
 
-/** What a process is given to work with. */
-export interface ProcessContext {
+/** What every process is given to work with. */
+export interface BusProcessContext {
   readonly bus: Bus;
-  readonly client: KubeClient;
   readonly log: Logger;
   readonly registry: Registry;
+}
+
+/** What a process that works with a cluster is given. */
+export interface ProcessContext extends BusProcessContext {
+  readonly client: KubeClient;
 }
 
 /** What a process does: returns how to end it and why it may not be ready. */
@@ -31,7 +40,7 @@ export interface Running {
 }
 
 /** How the bus is to be set up, from the settings. */
-export const busOptionsOf = (settings: ProcessSettings): BusOptions => ({
+export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
   replicas: settings.streamReplicas,
   ackWaitMillis: settings.ackWaitSeconds * 1000,
 });
@@ -39,16 +48,47 @@ export const busOptionsOf = (settings: ProcessSettings): BusOptions => ({
 /** An orderly stop that takes longer is broken off, in milliseconds: below a pod's usual grace of 30 s. */
 const stopMillis = 9500;
 
+/** Tries until it works, and says meanwhile what the trouble is. */
+type WaitFor = <T>(trouble: string, attempt: () => Promise<T>) => Promise<T>;
+
+/** What a process works with beside the bus. */
+interface Partner<P> {
+  readonly given: P;
+  close(): Promise<void>;
+}
+
 /**
- * Serves probes, connects, starts, and runs until a signal asks it to end: in order at the first one, at once at a
- * second one or while it is still starting. What can not be reached at the start is waited for, and `/readyz` says what it
- * is (`reach.ts` tells what is waited for); it throws what waiting does not help against. Afterwards lost connections are
- * retried for ever and show in `/readyz`, too.
+ * Serves probes, connects to cluster and bus, starts, and runs until a signal asks it to end: in order at the first one, at
+ * once at a second one or while it is still starting. What can not be reached at the start is waited for, and `/readyz` says
+ * what it is (`reach.ts` tells what is waited for); it throws what waiting does not help against. Afterwards lost connections
+ * are retried for ever and show in `/readyz`, too.
  */
-export async function runProcess(
+export const runProcess = (
   name: string,
   settings: ProcessSettings,
   start: (context: ProcessContext) => Promise<Running>,
+): Promise<void> =>
+  run(name, settings, start, async (waitFor, registry, log) => {
+    const observe = countCalls(registry);
+    const client = await waitFor("the API server is not reachable", () =>
+      connectCluster(kubeconfigOf(settings), observe),
+    );
+    log.info({ apiServer: client.connection.server }, "connected to the API server");
+    return { given: { client }, close: () => client.connection.close() };
+  });
+
+/** The same for a process that has nothing to do with a cluster. */
+export const runBusProcess = (
+  name: string,
+  settings: BusProcessSettings,
+  start: (context: BusProcessContext) => Promise<Running>,
+): Promise<void> => run(name, settings, start, async () => ({ given: {}, close: async () => undefined }));
+
+async function run<P>(
+  name: string,
+  settings: BusProcessSettings,
+  start: (context: BusProcessContext & P) => Promise<Running>,
+  openPartner: (waitFor: WaitFor, registry: Registry, log: Logger) => Promise<Partner<P>>,
 ): Promise<void> {
   const log = pino(
     {
@@ -88,7 +128,7 @@ export async function runProcess(
   const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
   log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
   const failed = new AbortController();
-  const waitFor = <T>(trouble: string, attempt: () => Promise<T>): Promise<T> =>
+  const waitFor: WaitFor = (trouble, attempt) =>
     reach({
       trouble,
       attempt,
@@ -99,15 +139,14 @@ export async function runProcess(
         else troubles.set(trouble, reason);
       },
     });
-  const observe = countCalls(registry);
   const address = busAddress(settings, `denrei-${name}`);
-  let client: KubeClient;
+  let partner: Partner<P>;
   try {
     const opening = [
-      waitFor("the API server is not reachable", () => connectCluster(kubeconfigOf(settings), observe)),
+      openPartner(waitFor, registry, log),
       waitFor("the bus is not reachable", () => connectBus(address)),
     ] as const;
-    [client, bus] = await Promise.all(opening);
+    [partner, bus] = await Promise.all(opening);
     void watchConnection({
       bus,
       address,
@@ -116,8 +155,8 @@ export async function runProcess(
         lost = reason;
       },
     });
-    log.info({ apiServer: client.connection.server }, "connected");
-    const context = { bus, client, log, registry };
+    log.info("connected");
+    const context = { bus, log, registry, ...partner.given };
     running = await waitFor("not started", () => start(context));
   } catch (error) {
     failed.abort(error);
@@ -138,7 +177,7 @@ export async function runProcess(
   await running.stop();
   await probes.close();
   await bus.nc.drain().catch(() => undefined);
-  await client.connection.close();
+  await partner.close();
   clearTimeout(late);
   unwatch();
   log.info("stopped");

@@ -30,6 +30,8 @@ export interface PublishOptions {
   readonly headers?: MsgHdrs | undefined;
   /** Compare-and-set: the last message of the subject has this sequence; 0 for none. */
   readonly lastSubjectSequence?: number;
+  /** The stream takes a message of this id once within its window. */
+  readonly messageId?: string;
   /** How long the message is kept: NATS duration text. */
   readonly ttl?: string;
   /** A message schedule: stored now, delivered to the target's subject at that time. */
@@ -42,12 +44,14 @@ export interface PublishOptions {
 function headersOf({
   headers: given,
   lastSubjectSequence,
+  messageId,
   ttl,
   schedule,
 }: PublishOptions): MsgHdrs | undefined {
-  if (given === undefined && lastSubjectSequence === undefined && ttl === undefined && schedule === undefined)
-    return undefined;
+  const wishes = [given, lastSubjectSequence, messageId, ttl, schedule];
+  if (wishes.every((wish) => wish === undefined)) return undefined;
   const all = given ?? headers();
+  if (messageId !== undefined) all.set("Nats-Msg-Id", messageId);
   if (lastSubjectSequence !== undefined)
     all.set("Nats-Expected-Last-Subject-Sequence", String(lastSubjectSequence));
   if (ttl !== undefined) all.set("Nats-TTL", ttl);
@@ -80,19 +84,25 @@ export async function untilAnswered<T>(
   }
 }
 
+/** Where the stream has a message. */
+export interface Published {
+  readonly sequence: number;
+  /** The stream had one of this id already, and has not stored another. */
+  readonly duplicate: boolean;
+}
+
 /**
- * Publishes until it is answered ({@link untilAnswered}). Resolves with the message's sequence. Throws when the server
- * refuses for good (also because this user may not: `BusPermissionError`), when the subject is taken
- * ({@link isSubjectTaken}), or with the reason of `signal`.
+ * Publishes until it is answered ({@link untilAnswered}). Throws when the server refuses for good (also because this user
+ * may not: `BusPermissionError`), when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
  */
-export async function publishUntilAnswered(
+export async function publishAnswered(
   { inbox, stuck }: Pick<Bus, "inbox" | "stuck">,
   subject: string,
   data: string,
   options: PublishOptions = {},
-): Promise<number> {
+): Promise<Published> {
   const headers = headersOf(options);
-  const publish = async () => sequenceIn(await inbox.request(subject, data, { headers }));
+  const publish = async () => publishedIn(await inbox.request(subject, data, { headers }));
   try {
     return await untilAnswered(publish, options.signal, (tries, error) => {
       stuck.failed(options, error);
@@ -103,9 +113,17 @@ export async function publishUntilAnswered(
   }
 }
 
+/** Publishes like {@link publishAnswered}, and resolves with the message's sequence alone. */
+export const publishUntilAnswered = async (...args: Parameters<typeof publishAnswered>): Promise<number> =>
+  (await publishAnswered(...args)).sequence;
+
 /** Reads a stream's answer to a publish; throws what it refuses with. */
-function sequenceIn(answer: Msg): number {
-  const { seq, error } = answer.json<{ seq: number; error?: ApiError }>();
+function publishedIn(answer: Msg): Published {
+  const {
+    seq,
+    duplicate = false,
+    error,
+  } = answer.json<{ seq: number; duplicate?: boolean; error?: ApiError }>();
   if (error !== undefined) throw new JetStreamApiError(error);
-  return seq;
+  return { sequence: seq, duplicate };
 }

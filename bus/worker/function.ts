@@ -1,11 +1,14 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
 import type { Logger } from "pino";
+import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import type { Kind } from "../kube/kind.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
+import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
+import type { Webhook } from "../webhooks/received.ts";
 
 /** What a reconcile asks for when it ends well; nothing means "wake me when something changes". */
 export interface Result {
@@ -72,11 +75,20 @@ export interface Context {
   event(type: "Normal" | "Warning", reason: string, note: string): void;
 }
 
+/** Names what is to be reconciled. */
+export type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
+
 /** Wakes a function for objects that it does not own. Runs in every replica: pure, but for reads. */
 export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
-  keys(object: Stored<T>): readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
+  /** `find` looks up objects of the function's kind by one of its indexes. */
+  keys(object: Stored<T>, find: Find): Keys;
 }
+
+/** Wakes a function with webhooks, by event. Runs in every replica: pure, but for reads. */
+export type Webhooks = {
+  readonly [E in WebhookEventName]?: (webhook: Webhook<E>, find: Find) => Keys;
+};
 
 /** A rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1`). */
 export interface PolicyRule {
@@ -95,6 +107,13 @@ export interface FunctionOptions<T extends KubeObject> {
   /** Kinds of children: a change of one wakes its controller. */
   readonly owns?: readonly Kind[];
   readonly watches?: readonly Watch[];
+  /**
+   * What objects are found by, beside their names: the values of each in an index, by the index's name. Give an index another
+   * name when it has other values than before: with a new name all objects are looked at again.
+   */
+  readonly indexes?: Readonly<Record<string, (object: Stored<T>) => readonly string[]>>;
+  /** Webhooks of GitHub that wake it. */
+  readonly webhooks?: Webhooks;
   /** Reconciles at once in one worker process. Default 10. */
   readonly concurrency?: number;
   /** How long one reconcile may take, in milliseconds, before it is aborted and retried. Default 60,000. */
@@ -109,9 +128,11 @@ export interface FunctionOptions<T extends KubeObject> {
 
 /** A function with its defaults filled in. The object type is checked where it is defined. */
 export interface ReconcileFunction
-  extends Omit<FunctionOptions<KubeObject>, "owns" | "watches" | "permissions"> {
+  extends Omit<FunctionOptions<KubeObject>, "owns" | "watches" | "indexes" | "webhooks" | "permissions"> {
   readonly owns: readonly Kind[];
   readonly watches: readonly Watch[];
+  readonly indexes: Readonly<Record<string, IndexValues>>;
+  readonly webhooks: Webhooks;
   readonly permissions: readonly PolicyRule[];
   readonly concurrency: number;
   readonly timeoutMillis: number;
@@ -150,6 +171,8 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     ...(definition as unknown as FunctionOptions<KubeObject>),
     owns: options.owns ?? [],
     watches: options.watches ?? [],
+    indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
+    webhooks: options.webhooks ?? {},
     permissions: options.permissions ?? [],
     concurrency: options.concurrency ?? 10,
     timeoutMillis: options.timeoutMillis ?? 60_000,
@@ -159,7 +182,12 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
 
 /** Streams and consumers that functions need in a cluster. */
 export const interestsOf = (functions: readonly ReconcileFunction[], cluster: string): Interest[] =>
-  functions.map((fn) => ({ scope: { fn: fn.name, cluster }, kinds: kindsOf(fn) }));
+  functions.map((fn) => ({
+    scope: { fn: fn.name, cluster },
+    kinds: kindsOf(fn),
+    webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
+    indexes: Object.keys(fn.indexes),
+  }));
 
 /** Every kind that a function needs on the bus. */
 export function kindsOf(fn: ReconcileFunction): Kind[] {

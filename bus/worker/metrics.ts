@@ -88,6 +88,12 @@ export function workerMetrics(registry: Registry) {
       labelNames: name,
       registers,
     }),
+    webhooks: new Counter({
+      name: "denrei_webhooks_total",
+      help: "Webhooks that were turned into requests, if any object was concerned.",
+      labelNames: ["name", "event"] as const,
+      registers,
+    }),
     lost: new Counter({
       name: "denrei_ownership_lost_total",
       help: "Reconciles that were broken off because another worker may own the object.",

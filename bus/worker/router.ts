@@ -3,10 +3,12 @@ import { attribute } from "../events/attributes.ts";
 import { addressIn, changedObject, changeHead } from "../events/received.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
+import type { Find, Indexes } from "../objects/indexes.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
 import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
-import type { ReconcileFunction } from "./function.ts";
+import type { Webhook } from "../webhooks/received.ts";
+import type { Keys, ReconcileFunction } from "./function.ts";
 
 /** An event of OBJECTS, as far as routing needs it. */
 export interface ObjectEvent {
@@ -32,12 +34,24 @@ export function objectEventOf(delivery: Delivery): ObjectEvent {
 const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
   kind.kind === at.kind && kind.group === at.group;
 
-/** The keys that an event wakes: the object itself, its controller, and what the watches say. */
-export async function keysOf(fn: ReconcileFunction, event: ObjectEvent): Promise<ObjectKey[]> {
+/**
+ * The keys that an event wakes: the object itself, its controller, and what the watches say. An object of the function's own
+ * kind is in its indexes before.
+ */
+export async function keysOf(
+  fn: ReconcileFunction,
+  event: ObjectEvent,
+  indexes: Indexes,
+  signal?: AbortSignal,
+): Promise<ObjectKey[]> {
   const keys = new Map<string, ObjectKey>();
   const add = (key: ObjectKey) => keys.set(keyText(key), key);
   const { namespace, name, owner } = event.at;
-  if (is(fn.for, event.at)) add({ namespace, name });
+  if (is(fn.for, event.at)) {
+    const key = { namespace, name };
+    if (!event.deleted && Object.keys(fn.indexes).length > 0) await indexes.keep(key, event.object(), signal);
+    add(key);
+  }
   if (owner !== "" && fn.owns.some((kind) => is(kind, event.at))) {
     const controller = controllerOf(event.object());
     if (controller && is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind })) {
@@ -45,7 +59,7 @@ export async function keysOf(fn: ReconcileFunction, event: ObjectEvent): Promise
     }
   }
   for (const watch of fn.watches) {
-    if (is(watch.kind, event.at)) for (const key of await watch.keys(event.object())) add(key);
+    if (is(watch.kind, event.at)) for (const key of await watch.keys(event.object(), indexes.find)) add(key);
   }
   return [...keys.values()];
 }
@@ -64,3 +78,17 @@ export function requestOf(event: ObjectEvent): Request {
   };
   return newRequest(cause, event.traceparent);
 }
+
+/** The keys that a webhook wakes. */
+export const keysOfWebhook = async (
+  fn: ReconcileFunction,
+  webhook: Webhook,
+  { find }: Indexes,
+): Promise<readonly ObjectKey[]> => {
+  const keys = fn.webhooks[webhook.event] as ((webhook: Webhook, find: Find) => Keys) | undefined;
+  return (await keys?.(webhook, find)) ?? [];
+};
+
+/** The request that a webhook makes. */
+export const requestOfWebhook = ({ event, delivery, traceparent }: Webhook): Request =>
+  newRequest({ type: "webhook", event, delivery }, traceparent);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
-import { MalformedEventError } from "../events/received.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { openIndexes } from "../objects/indexes.ts";
 import { objectStore } from "../objects/store.ts";
 import { deadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
@@ -14,7 +14,7 @@ import { startRelay } from "../queue/relay.ts";
 import { openStarts } from "../queue/starts.ts";
 import { searchStranded } from "../queue/stranded.ts";
 import { timers as openTimers } from "../queue/timers.ts";
-import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
+import { consumers, keyText, type QueueScope, streams, workStream } from "../subjects.ts";
 import { type BusOptions, ensureTopology } from "../topology.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
@@ -25,7 +25,7 @@ import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
 import { reconciler } from "./reconciler.ts";
 import { eventRecorder } from "./recorder.ts";
-import { keysOf, type ObjectEvent, objectEventOf, requestOf } from "./router.ts";
+import { routes } from "./routes.ts";
 
 /** What a worker needs. */
 export interface WorkerOptions {
@@ -50,8 +50,6 @@ export interface Worker {
 }
 
 const routerSlots = 128;
-/** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
-const announcementMillis = 25;
 const relaySlots = 32;
 /** How long running reconciles may go on after a stop is asked for. Milliseconds. */
 const finishMillis = 6000;
@@ -101,8 +99,10 @@ function startFunction(
     // The durable timer fires all the same.
     if (!stopping.signal.aborted) log.warn({ err: error, key: keyText(key) }, "local timer not delivered");
   });
+  const store = objectStore(bus, cluster);
+  const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
   const reconcile = reconciler({
-    tools: { fn, store: objectStore(bus, cluster), client, own: ownWrites(), recorder, replica },
+    tools: { fn, store, client, own: ownWrites(), recorder, replica },
     queue,
     timers,
     letters: deadLetters(bus, scope),
@@ -115,37 +115,6 @@ function startFunction(
     log,
   });
   metrics.concurrency.set({ controller: fn.name }, fn.concurrency);
-
-  async function wake(key: ObjectKey, event: ObjectEvent): Promise<void> {
-    const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
-    const request = requestOf(event);
-    let outcome: "echo" | "accepted" | "owned" = isEcho()
-      ? "echo"
-      : await queue.requestUnlessOwned(key, request, stopping.signal);
-    if (outcome === "owned") {
-      // Most likely the owner has just written this, and its announcement is as fast as the event was.
-      await sleep(announcementMillis);
-      outcome = isEcho() ? "echo" : await queue.request(key, request, stopping.signal);
-    }
-    const counter = { echo: metrics.echoes, accepted: metrics.adds, owned: metrics.coalesced }[outcome];
-    counter.inc(name);
-  }
-
-  async function route(delivery: Delivery): Promise<void> {
-    try {
-      const event = objectEventOf(delivery);
-      for (const key of await keysOf(fn, event)) await wake(key, event);
-      delivery.done();
-    } catch (error) {
-      if (stopping.signal.aborted) return delivery.handBack();
-      if (error instanceof MalformedEventError) {
-        log.warn({ err: error, subject: delivery.subject }, "not an event of the bridge, ignored");
-        return delivery.done();
-      }
-      // Left unanswered: the event is delivered again, to any replica.
-      log.error({ err: error, subject: delivery.subject }, "event not routed");
-    }
-  }
 
   const pull = (
     stream: string,
@@ -162,7 +131,13 @@ function startFunction(
       onRefused: (status) => log.warn({ stream, ...status }, "the bus refuses to serve, asking again"),
     });
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
-  const events = pull(streams.objects, consumers.router(scope), routerSlots, route);
+  const route = routes({ fn, queue, echoes, indexes, metrics, log, signal: stopping.signal });
+  const router = consumers.router(scope, Object.keys(fn.indexes));
+  const events = pull(streams.objects, router, routerSlots, route.change);
+  const webhooks =
+    Object.keys(fn.webhooks).length === 0
+      ? undefined
+      : pull(streams.webhooks, consumers.webhooks(scope), routerSlots, route.webhook);
   const relay = startRelay({
     bus,
     queue,
@@ -186,7 +161,7 @@ function startFunction(
     async stop() {
       timers.stop();
       searching.abort();
-      const drained = Promise.all([tickets.stop(), events.stop(), relay.stop()]);
+      const drained = Promise.all([tickets.stop(), events.stop(), webhooks?.stop(), relay.stop()]);
       const finished = new AbortController();
       const late = sleep(finishMillis, undefined, { signal: finished.signal }).then(
         () => {

@@ -2,6 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
 import {
+  busProcessSettings,
   busSettings,
   defaultOf,
   flagOf,
@@ -45,6 +46,12 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
     "seconds",
     "how long one watch request lives; a dead connection is noticed within this time",
   ],
+  webhookAddress: ["host:port", "where webhooks are received; port 0 is any free one"],
+  webhookPath: ["path", "path of webhooks: a hook is served at <path>/<hook>"],
+  webhookSecrets: [
+    "folder",
+    "a file for each hook, called like it, with a secret in each line; read again when it changes",
+  ],
 };
 
 /** Adds the flags of settings; environment and defaults are applied when the settings are read. */
@@ -60,6 +67,7 @@ function withSettings(command: Command, names: readonly SettingName[]): Command 
 }
 
 const connectionSettings = [...busSettings, "cluster"] as const;
+const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
 
 /** More would be a slip of the finger: each one is a process of 70 MB. */
@@ -128,6 +136,23 @@ withSettings(
   const settings = readSettings(processSettings, flags, process.env);
   await (await import("./worker.ts")).worker(names, settings);
 });
+
+withSettings(
+  program.command("gateway").description("receive webhooks of GitHub and publish them on the bus"),
+  gatewaySettings,
+)
+  .addHelpText(
+    "after",
+    `
+POST <path>/<hook>, with the content type application/json or
+application/x-www-form-urlencoded, is answered with 202 when the bus has stored
+it. To change a secret, add the new one in a line of its own, change it on
+GitHub's page, then take the old one away.`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(gatewaySettings, flags, process.env);
+    await (await import("./gateway.ts")).gateway(settings);
+  });
 
 program
   .command("crds")

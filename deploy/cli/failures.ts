@@ -3,7 +3,7 @@ import { BusUnreachableError } from "../../bus/connect.ts";
 import { BusPermissionError } from "../../bus/denied.ts";
 import { KubeconfigError } from "../../bus/kube/connection.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../../bus/kube/errors.ts";
-import { ProbeAddressError } from "../../bus/process/http.ts";
+import { AddressError } from "../../bus/process/listen.ts";
 import { TopologyError } from "../../bus/topology.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
 import { AbsentError } from "./usage.ts";
@@ -20,6 +20,6 @@ export const selfExplaining = [
   ChildStartError,
   CredentialsError,
   KubeconfigError,
-  ProbeAddressError,
+  AddressError,
   TopologyError,
 ] as const;

@@ -2,7 +2,8 @@
  * A cluster, a bus and replicas for one test file: real parts, thrown away at the end. Files that run side by side
  * never meet.
  */
-import { basename } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type KubeClient, kubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -32,6 +33,15 @@ export interface Replica extends Child {
   kill(): Promise<void>;
 }
 
+/** A gateway, and where its hook is. */
+export interface GatewayReplica extends Replica {
+  /** Of its present life. */
+  hookUrl(): string;
+}
+
+/** The secret of the hook that gateways of tests serve. */
+export const hookSecret = "it is a secret to everybody";
+
 /** How to start replicas. */
 export interface ReplicaOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -50,6 +60,8 @@ export interface Kit {
    */
   worker(name: string, functions: readonly string[], options?: ReplicaOptions): Promise<Replica>;
   bridge(name: string, options?: ReplicaOptions): Promise<Replica>;
+  /** A gateway of the real command line, with the secret {@link hookSecret} for the hook `app`, on a port of its own. */
+  gateway(name: string, options?: ReplicaOptions): Promise<GatewayReplica>;
   /** Resolves when the object satisfies the condition; rejects with the object as it is when `signal` aborts. */
   until<T extends KubeObject>(
     kind: Kind<T>,
@@ -92,7 +104,7 @@ export async function startReplica(
     },
     onLine: (line) => log.push(line),
     ready: () => {
-      const wanted = until === "ready" ? /"msg":"(bridge|worker) ready"/ : /"msg":"starting"/;
+      const wanted = until === "ready" ? /"msg":"(bridge|worker|gateway) ready"/ : /"msg":"starting"/;
       return log.until((line) => wanted.test(line), defaultDeadline, life);
     },
     readyMillis: defaultDeadline,
@@ -145,6 +157,19 @@ export async function startKit(
     worker: (name, fns, more = {}) =>
       replica(name, roleOf(fns), ["worker", ...fns, ...(more.args ?? [])], more),
     bridge: (name, more = {}) => replica(name, "bridge", ["bridge", ...(more.args ?? [])], more),
+    async gateway(name, more = {}) {
+      const folder = join(platform.directory, "webhooks");
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, "app"), `${hookSecret}\n`);
+      const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...more.env };
+      const gateway = await replica(name, "gateway", ["gateway", ...(more.args ?? [])], { ...more, env });
+      return Object.assign(Object.create(gateway) as Replica, {
+        hookUrl() {
+          const ready = gateway.log.records().findLast(({ msg }) => msg === "gateway ready");
+          return `${ready?.url}/app`;
+        },
+      });
+    },
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
       for await (const object of changesOf(client, kind, at, deadlineMillis)) {

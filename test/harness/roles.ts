@@ -2,6 +2,7 @@
 import { busRoles, type Role, together } from "../../bus/permissions.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
+import branches from "../fixtures/functions/branches.ts";
 import census from "../fixtures/functions/census.ts";
 import letters from "../fixtures/functions/letters.ts";
 import notes from "../fixtures/functions/notes.ts";
@@ -12,6 +13,7 @@ import shelves from "../fixtures/functions/shelves.ts";
 /** Every function that a test may run. */
 export const testFunctions: readonly ReconcileFunction[] = [
   ...functions,
+  branches,
   census,
   letters,
   notes,

@@ -2,6 +2,7 @@
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { busRoles } from "../../bus/permissions.ts";
+import type { Interest } from "../../bus/topology.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 
 export const cluster = "test";
@@ -11,10 +12,14 @@ export const kind = externalKind({
   kind: "Thing",
   plural: "things",
 });
-export const interests = ["mine", "theirs"].map((fn) => ({ scope: { fn, cluster }, kinds: [kind] }));
-export const options = { replicas: 1, ackWaitMillis: 5000 };
 export const mine = { fn: "mine", cluster };
 export const theirs = { fn: "theirs", cluster };
+/** Only one of them is woken by webhooks, and looks objects up. */
+export const interests: readonly Interest[] = [
+  { scope: mine, kinds: [kind], webhooks: [{ provider: "github", event: "push" }], indexes: ["repository"] },
+  { scope: theirs, kinds: [kind] },
+];
+export const options = { replicas: 1, ackWaitMillis: 5000 };
 export const key = { namespace: "default", name: "thing" };
 
 /** A subject of the bridge. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../bus/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
-import { consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
+import { consumers, indexes, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { ensureTopology, TopologyError } from "../../bus/topology.ts";
 import {
   cluster,
@@ -18,8 +18,7 @@ import {
 
 /** Everything that a request of the JetStream API may be about. */
 const streamNames = [
-  streams.objects,
-  streams.deadLetters,
+  ...Object.values(streams),
   "KV_BRIDGE",
   ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
 ];
@@ -115,7 +114,9 @@ const consumerVerbs = [
   "CONSUMER.UNPIN",
 ];
 
-const consumerNames = ["x", "test", "mine_test", "theirs_test"];
+/** Names of routers begin like those of consumers of webhooks, and tell which indexes there are. */
+const routers = { mine: consumers.router(mine, ["repository"]), theirs: "theirs_test" };
+const consumerNames = ["x", "test", "mine_test", ...Object.values(routers)];
 
 /** What each role may do of these; all the rest of the table is refused. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -127,16 +128,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...consumerNames.flatMap((name) =>
       ["INFO", "DELETE", "MSG.NEXT"].map((verb) => `CONSUMER.${verb}.OBJECTS.${name}`),
     ),
-    ...["mine", "theirs"].flatMap((fn) =>
+    ...["INFO", "DURABLE.CREATE"].map((verb) => `CONSUMER.${verb}.WEBHOOKS.mine_test`),
+    ...(["mine", "theirs"] as const).flatMap((fn) =>
       ["INFO", "DURABLE.CREATE"].flatMap((verb) => [
-        `CONSUMER.${verb}.OBJECTS.${fn}_test`,
+        `CONSUMER.${verb}.OBJECTS.${routers[fn]}`,
         `CONSUMER.${verb}.WORK_${fn}.test`,
         `CONSUMER.${verb}.TIMERS_${fn}.test`,
       ]),
     ),
   ],
-  gateway: [],
+  gateway: ["DIRECT.GET.WEBHOOKS"],
   operator: [
+    "DIRECT.GET.WEBHOOKS",
     "DIRECT.GET.DEADLETTERS",
     "DIRECT.GET.KV_BRIDGE",
     ...consumerNames.flatMap((name) => [
@@ -146,15 +149,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   mine: [
     "DIRECT.GET.OBJECTS",
+    "DIRECT.GET.INDEXES",
     "DIRECT.GET.TIMERS_mine",
     "STREAM.PURGE.TIMERS_mine",
     "STREAM.MSG.DELETE.TIMERS_mine",
     "DIRECT.GET.WORK_mine",
     "STREAM.MSG.DELETE.WORK_mine",
-    ...["OBJECTS.mine_test", "WORK_mine.test", "TIMERS_mine.test"].flatMap((name) => [
-      `CONSUMER.INFO.${name}`,
-      `CONSUMER.MSG.NEXT.${name}`,
-    ]),
+    ...[`OBJECTS.${routers.mine}`, "WEBHOOKS.mine_test", "WORK_mine.test", "TIMERS_mine.test"].flatMap(
+      (name) => [`CONSUMER.INFO.${name}`, `CONSUMER.MSG.NEXT.${name}`],
+    ),
   ],
 };
 
@@ -188,6 +191,8 @@ describe.each(Object.keys(allowed))("%s", (role) => {
       "marks.>",
       "deadletters.>",
       "webhooks.>",
+      "indexes.>",
+      "indexes.mine.>",
       "echoes.>",
       "echoes.theirs.>",
       echo("theirs"),
@@ -232,13 +237,17 @@ describe("publishing", () => {
     [echo("theirs"), "theirs", "worker"],
     ["$JS.ACK.WORK_mine.test.1.1.1.1.0", "mine", "worker"],
     ["$JS.ACK.WORK_theirs.test.1.1.1.1.0", "theirs", "worker"],
-    ["$JS.ACK.OBJECTS.mine_test.1.1.1.1.0", "mine", "worker"],
+    [`$JS.ACK.OBJECTS.${routers.mine}.1.1.1.1.0`, "mine", "worker"],
+    ["$JS.ACK.WEBHOOKS.mine_test.1.1.1.1.0", "mine", "worker"],
     ["$JS.ACK.OBJECTS.theirs_test.1.1.1.1.0", "theirs", "worker"],
     ["$JS.ACK.TIMERS_theirs.test.1.1.1.1.0", "theirs", "worker"],
     ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.mine.test.a.b", "mine", "worker", "operator"],
     ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.theirs.test.a.b", "theirs", "worker", "operator"],
     ["$JS.API.DIRECT.GET.KV_BRIDGE.$KV.BRIDGE.lease.test.g.Thing", "bridge"],
-    ["webhooks.github.push.o.r", "gateway"],
+    ["webhooks.github.push.o.r", "gateway", "operator"],
+    [indexes.entry(mine, "repository", "o/r", key), "mine", "worker"],
+    [indexes.entry(theirs, "repository", "o/r", key)],
+    [indexes.entry({ fn: "mine", cluster: "elsewhere" }, "repository", "o/r", key)],
     ["$SYS.REQ.SERVER.PING"],
     [`${inboxPrefixOf(userOf("bridge"))}.x`],
     ["anything"],

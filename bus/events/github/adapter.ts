@@ -1,0 +1,159 @@
+/**
+ * Webhooks of GitHub as CloudEvents, as the GitHub adapter of the CloudEvents project has them, but with
+ * {@link webhookPayloads reduced} data.
+ * https://github.com/cloudevents/spec/blob/main/cloudevents/adapters/github.md
+ */
+import { CloudEvent, ValidationError } from "cloudevents";
+import { newTrace } from "../trace.ts";
+import { MalformedPayloadError, mismatches, valueAt } from "./malformed.ts";
+import { type WebhookEventName, type WebhookPayload, webhookPayloads } from "./payloads.ts";
+
+export { MalformedPayloadError } from "./malformed.ts";
+
+/** What GitHub delivered; its signature has been checked. */
+export interface WebhookDelivery<E extends WebhookEventName = WebhookEventName> {
+  /** The header `X-GitHub-Event`. */
+  readonly event: E;
+  /** The header `X-GitHub-Delivery`. */
+  readonly delivery: string;
+  /** The body, parsed. It is read and not kept. */
+  readonly payload: unknown;
+  readonly now: Date;
+  /** The trace to go on with; without it the event begins one. */
+  readonly traceparent?: string;
+}
+
+/** A webhook as an event, and what it is about. */
+export interface AdaptedWebhook<E extends WebhookEventName = WebhookEventName> {
+  readonly event: CloudEvent<WebhookPayload<E>>;
+  /** The login of the account, in lower case: GitHub's names ignore case. */
+  readonly owner: string;
+  /** The name of the repository, in lower case; empty for events of an installation. */
+  readonly repository: string;
+}
+
+/** Paths of the fields of an object. */
+type Field<T> = T extends readonly unknown[]
+  ? never
+  : T extends object
+    ? { [K in keyof T & string]-?: K | `${K}.${Field<T[K]>}` }[keyof T & string]
+    : never;
+
+/** Which fields make the attributes of an event: a table of the adapter's specification. */
+interface Rule<F extends string> {
+  /** Without its ending. */
+  readonly type: string;
+  /** Ends the type. */
+  readonly ending?: F;
+  readonly source: F;
+  readonly subject: F;
+  /** The first one that is set; the current time if none is. */
+  readonly time: readonly F[];
+  readonly owner: F;
+  readonly repository?: F;
+}
+
+const repository = { owner: "repository.owner.login", repository: "repository.name" } as const;
+const inRepository = { ...repository, source: "repository.url" } as const;
+const installation = {
+  ending: "action",
+  source: "installation.account.url",
+  subject: "installation.id",
+  time: ["installation.updated_at"],
+  owner: "installation.account.login",
+} as const;
+
+const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> } = {
+  push: { ...inRepository, type: "com.github.push", subject: "ref", time: [] },
+  pull_request: {
+    ...inRepository,
+    type: "com.github.pull_request",
+    ending: "action",
+    subject: "number",
+    time: ["pull_request.updated_at"],
+  },
+  installation: { ...installation, type: "com.github.installation" },
+  installation_repositories: { ...installation, type: "com.github.installation_repository" },
+  check_suite: {
+    ...inRepository,
+    type: "com.github.check_suite",
+    ending: "action",
+    subject: "check_suite.id",
+    time: ["check_suite.updated_at"],
+  },
+  check_run: {
+    ...inRepository,
+    type: "com.github.check_run",
+    ending: "action",
+    subject: "check_run.id",
+    time: ["check_run.completed_at", "check_run.started_at"],
+  },
+  delete: { ...inRepository, type: "com.github.delete", ending: "ref_type", subject: "ref", time: [] },
+  issue_comment: {
+    ...repository,
+    type: "com.github.issue_comment",
+    ending: "action",
+    source: "issue.url",
+    subject: "comment.id",
+    time: ["comment.updated_at"],
+  },
+};
+
+/** The event of a webhook. Throws {@link MalformedPayloadError}. */
+export function githubEvent<E extends WebhookEventName>(webhook: WebhookDelivery<E>): AdaptedWebhook<E> {
+  const { event: name, delivery, payload, now, traceparent = newTrace() } = webhook;
+  const result = webhookPayloads[name].safeParse(payload);
+  if (!result.success) throw new MalformedPayloadError(name, mismatches(result.error.issues, payload));
+  const data = result.data as WebhookPayload<E>;
+
+  const problems: string[] = [];
+  const checked = (field: string, text: string): string => {
+    if (!attributeText.test(text))
+      problems.push(`${field}: expected text without control characters, found other text or none`);
+    return text;
+  };
+  const fieldOf = (field: string): unknown => valueAt(data, field.split("."));
+  const textOf = (field: string): string => checked(field, String(fieldOf(field)));
+
+  const rule: Rule<string> = rules[name];
+  const timed = rule.time.find((field) => fieldOf(field) !== undefined && fieldOf(field) !== null);
+  const attributes = {
+    id: checked("the header X-GitHub-Delivery", delivery),
+    type: rule.ending === undefined ? rule.type : `${rule.type}.${textOf(rule.ending)}`,
+    source: textOf(rule.source),
+    subject: textOf(rule.subject),
+    time: timed === undefined ? now.toISOString() : checked(timed, timeText(fieldOf(timed))),
+    datacontenttype: "application/json",
+    traceparent,
+  };
+  const owner = textOf(rule.owner).toLowerCase();
+  const repository = rule.repository === undefined ? "" : textOf(rule.repository).toLowerCase();
+  if (problems.length > 0) throw new MalformedPayloadError(name, problems);
+
+  try {
+    return { event: new CloudEvent<WebhookPayload<E>>({ ...attributes, data }), owner, repository };
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new MalformedPayloadError(name, misformed(error, { source: rule.source, time: timed }));
+  }
+}
+
+/**
+ * A String of CloudEvents (section 3.1 of its specification) that is not empty. The SDK puts an id or a time of its
+ * own in the place of an empty one, and lets characters pass that no header can carry.
+ */
+const attributeText = /^[^\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]+$/u;
+
+/** Text is taken as it is; numbers are seconds since the epoch. */
+function timeText(time: unknown): string {
+  const date = new Date(Number(time) * 1000);
+  return typeof time === "number" && !Number.isNaN(date.getTime()) ? date.toISOString() : String(time);
+}
+
+/** The problems the SDK found, by the fields that made the attributes: formats of source and time. */
+function misformed(error: ValidationError, fields: Record<string, string | undefined>): string[] {
+  return (error.errors ?? []).map((problem) => {
+    const attribute = typeof problem === "string" ? "event" : problem.instancePath.slice(1);
+    return `${fields[attribute] ?? attribute}: expected the format of the attribute ${attribute}, found other text`;
+  });
+}

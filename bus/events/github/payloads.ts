@@ -1,0 +1,147 @@
+/**
+ * What of GitHub's webhook payloads may go on the bus, in GitHub's own shape. What is not named here is dropped:
+ * titles, bodies, e-mail addresses and names of people never leave the process that receives them.
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads
+ */
+import { z } from "zod";
+
+const person = z.object({ login: z.string() });
+const pullRequests = z.array(z.object({ number: z.number() }));
+const app = z.object({ id: z.number() }).nullish();
+
+const repository = z.object({
+  id: z.number(),
+  name: z.string(),
+  full_name: z.string(),
+  default_branch: z.string().optional(),
+  url: z.string(),
+  owner: person,
+});
+
+const sender = z.object({ login: z.string(), type: z.string() }).optional();
+
+/** What all payloads have that are about a repository. */
+const inRepository = { repository, installation: z.object({ id: z.number() }).nullish(), sender };
+
+const installation = z.object({
+  id: z.number(),
+  app_id: z.number(),
+  app_slug: z.string().optional(),
+  account: z.object({ login: z.string(), url: z.string(), type: z.string() }),
+  repository_selection: z.string(),
+  suspended_at: z.string().nullish(),
+  /** Some payloads have seconds since the epoch, others RFC 3339. */
+  updated_at: z.union([z.number(), z.string()]),
+});
+
+/** `full_name` is absent where the repository is gone. */
+const repositories = z.array(z.object({ id: z.number(), full_name: z.string().optional() }));
+
+/** The schema of each event that is taken from GitHub: unknown fields are dropped, not refused. */
+export const webhookPayloads = {
+  push: z.object({
+    ...inRepository,
+    /** The owner of old payloads has a name and no login. */
+    repository: repository.extend({
+      owner: z.union([person, z.object({ name: z.string() }).transform(({ name }) => ({ login: name }))]),
+    }),
+    ref: z.string(),
+    before: z.string(),
+    after: z.string(),
+    created: z.boolean(),
+    deleted: z.boolean(),
+    forced: z.boolean(),
+  }),
+  pull_request: z.object({
+    ...inRepository,
+    action: z.string(),
+    number: z.number(),
+    pull_request: z.object({
+      number: z.number(),
+      state: z.string(),
+      draft: z.boolean().optional(),
+      merged: z.boolean().nullish(),
+      merge_commit_sha: z.string().nullable(),
+      updated_at: z.string(),
+      author_association: z.string().optional(),
+      /** Null when the account is gone. */
+      user: person.nullable(),
+      labels: z.array(z.object({ name: z.string() })),
+      head: z.object({
+        ref: z.string(),
+        sha: z.string(),
+        /** Null when the fork is gone. */
+        repo: z.object({ full_name: z.string() }).nullable(),
+      }),
+      base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
+    }),
+  }),
+  installation: z.object({ action: z.string(), installation, sender }),
+  installation_repositories: z.object({
+    action: z.string(),
+    installation,
+    sender,
+    repository_selection: z.string(),
+    repositories_added: repositories,
+    repositories_removed: repositories,
+  }),
+  check_suite: z.object({
+    ...inRepository,
+    action: z.string(),
+    check_suite: z.object({
+      id: z.number(),
+      head_sha: z.string(),
+      head_branch: z.string().nullable(),
+      status: z.string().nullable(),
+      conclusion: z.string().nullable(),
+      updated_at: z.string(),
+      pull_requests: pullRequests,
+      app,
+    }),
+  }),
+  check_run: z.object({
+    ...inRepository,
+    action: z.string(),
+    check_run: z.object({
+      id: z.number(),
+      name: z.string(),
+      head_sha: z.string(),
+      status: z.string(),
+      conclusion: z.string().nullable(),
+      started_at: z.string().nullish(),
+      completed_at: z.string().nullable(),
+      pull_requests: pullRequests,
+      app,
+      check_suite: z.object({ id: z.number(), head_branch: z.string().nullable() }).nullish(),
+    }),
+  }),
+  delete: z.object({ ...inRepository, ref: z.string(), ref_type: z.string() }),
+  issue_comment: z.object({
+    ...inRepository,
+    action: z.string(),
+    issue: z.object({
+      number: z.number(),
+      url: z.string(),
+      state: z.string().optional(),
+      /** Set when the issue is a pull request. */
+      pull_request: z.object({ url: z.string().optional() }).nullish(),
+    }),
+    comment: z.object({
+      id: z.number(),
+      updated_at: z.string(),
+      author_association: z.string().optional(),
+      /** Null when the account is gone. */
+      user: person.nullable(),
+    }),
+  }),
+};
+
+/** Events that are taken from GitHub, by the name in the header `X-GitHub-Event`. */
+export type WebhookEventName = keyof typeof webhookPayloads;
+
+/** The reduced payload of an event. */
+export type WebhookPayload<E extends WebhookEventName> = z.output<(typeof webhookPayloads)[E]>;
+
+/** The text names an event that is taken from GitHub. */
+export const isWebhookEventName = (text: string): text is WebhookEventName =>
+  Object.hasOwn(webhookPayloads, text);

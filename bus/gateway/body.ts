@@ -1,0 +1,54 @@
+/** Reading a request's body, within limits. */
+import type { IncomingMessage } from "node:http";
+import type { Room } from "./budget.ts";
+
+/** Why a body was not read: it is too large, there is no room for it now, or its sender is gone. */
+export type Unread = "too large" | "no room" | "broken off";
+
+/** How much may be read. */
+export interface BodyOptions {
+  /** Bytes. */
+  readonly limit: number;
+  readonly room: Room;
+  /** Told of each part as it arrives. */
+  readonly each: (chunk: Buffer) => void;
+}
+
+/** Reads the body. What was announced as too large is not waited for. */
+export function readBody(
+  request: IncomingMessage,
+  { limit, room, each }: BodyOptions,
+): Promise<Buffer | Unread> {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > limit) return Promise.resolve("too large");
+  if (announced > 0 && !room.grow(announced)) return Promise.resolve("no room");
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const end = (result: Buffer | Unread): void => {
+      request.off("data", read);
+      request.off("end", done);
+      request.off("error", broken);
+      request.off("close", broken);
+      // What else comes is read past, so that the answer is heard.
+      request.on("error", () => undefined);
+      request.resume();
+      resolve(result);
+    };
+    const read = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limit) end("too large");
+      else if (size > announced && !room.grow(size)) end("no room");
+      else {
+        each(chunk);
+        chunks.push(chunk);
+      }
+    };
+    const done = (): void => end(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    const broken = (): void => end("broken off");
+    request.on("data", read);
+    request.on("end", done);
+    request.on("error", broken);
+    request.on("close", broken);
+  });
+}

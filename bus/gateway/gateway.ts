@@ -1,0 +1,160 @@
+/**
+ * The gateway: webhooks become CloudEvents on the bus. Any number of replicas; none knows of the others, and none may do
+ * anything in Kubernetes.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Bus } from "../connect.ts";
+import { listenOn } from "../process/listen.ts";
+import { type BusOptions, ensureWebhooks } from "../topology.ts";
+import { storeDelivery } from "../webhooks/deliveries.ts";
+import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
+import { type Answer, receiver } from "./receiver.ts";
+import { openSecrets } from "./secrets.ts";
+
+/** What a gateway needs. */
+export interface GatewayOptions {
+  readonly bus: Bus;
+  readonly busOptions: BusOptions;
+  /** `host:port`; port 0 takes any free one. */
+  readonly webhookAddress: string;
+  /** Hooks are served below it. */
+  readonly webhookPath: string;
+  /** The folder with a file of secrets for each hook. */
+  readonly webhookSecrets: string;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly budget?: BudgetLimits;
+}
+
+/** A listening gateway. */
+export interface Gateway {
+  /** Where hooks are served: `http://127.0.0.1:8080/github`. */
+  readonly url: string;
+  /** Why the bus has not stored something a moment ago. */
+  notReady(): string | undefined;
+  /** Takes no more connections, and answers what has begun. */
+  stop(): Promise<void>;
+}
+
+/** GitHub waits ten seconds for the answer: it gets one in time, whatever takes long. Milliseconds. */
+const headersMillis = 5_000;
+const requestMillis = 8_000;
+const storeMillis = 5_000;
+/** How often connections that take too long are looked for. Milliseconds. */
+const lookMillis = 500;
+/** More than any sender needs: who opens this many holds nothing but sockets. */
+const maxConnections = 5_000;
+/** A bus that refused is tried again by others meanwhile. Milliseconds. */
+const troubledMillis = 5_000;
+
+/** Starts a gateway; resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { bus, log } = options;
+  await ensureWebhooks(bus, options.busOptions);
+  const secrets = await openSecrets(options.webhookSecrets, log);
+  const metrics = gatewayMetrics(options.registry);
+  const budget = options.budget ?? defaultBudget;
+  let failed: { readonly at: number; readonly reason: string } | undefined;
+  let stopping = false;
+
+  const receive = receiver({
+    path: options.webhookPath,
+    secretsOf: secrets.of,
+    bodyLimit: budget.body,
+    room: openBudget(budget),
+    async store(at, event) {
+      try {
+        const stored = await storeDelivery(bus, at, event, AbortSignal.timeout(storeMillis));
+        failed = undefined;
+        return stored;
+      } catch (error) {
+        const reason = bus.stuck.reason() ?? (error as Error).message;
+        failed = { at: performance.now(), reason: `webhooks are not stored: ${reason}` };
+        throw error;
+      }
+    },
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const started = performance.now();
+    let answer: Answer;
+    try {
+      answer = await receive(request);
+    } catch (error) {
+      log.error({ err: error }, "request not answered as it should be");
+      answer = { status: 500, outcome: "failed", text: "failed: send it again" };
+    }
+    const { status, outcome, event = "other" } = answer;
+    metrics.requests.inc({ event, outcome, code: status });
+    metrics.duration.observe((performance.now() - started) / 1000);
+    tell(log, request, answer);
+    response.writeHead(status, {
+      "content-type": "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      // What was not read to its end can not be followed by another request.
+      ...((stopping || !request.complete) && { connection: "close" }),
+      ...answer.headers,
+    });
+    response.end(`${answer.text}\n`);
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: headersMillis,
+      requestTimeout: requestMillis,
+      connectionsCheckingInterval: lookMillis,
+      keepAliveTimeout: 60_000,
+    },
+    (request, response) => void handle(request, response),
+  );
+  server.maxConnections = maxConnections;
+  const url = `${await listenOn(server, options.webhookAddress, "webhooks", "--webhook-address")}${options.webhookPath}`;
+  log.info({ url }, "gateway ready");
+  return {
+    url,
+    notReady() {
+      if (failed === undefined || performance.now() - failed.at > troubledMillis) return undefined;
+      return failed.reason;
+    },
+    async stop() {
+      stopping = true;
+      secrets.stop();
+      await closed(server);
+    },
+  };
+}
+
+/** Resolves when every request that has begun is answered. */
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+
+/** What an operator wants to know of; a stranger who knocks is not, and must not be able to fill the log. */
+function tell(log: Logger, { socket }: IncomingMessage, answer: Answer): void {
+  const { status, outcome, event, delivery, detail } = answer;
+  const record = { status, outcome, event, delivery, detail, from: socket.remoteAddress };
+  if (detail !== undefined) log.warn(record, "webhook not taken");
+  else log.debug(record, "webhook");
+}
+
+function gatewayMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    requests: new Counter({
+      name: "denrei_gateway_requests_total",
+      help: 'Requests, by event ("other" where there is none, or none of interest), outcome and status code.',
+      labelNames: ["event", "outcome", "code"] as const,
+      registers,
+    }),
+    duration: new Histogram({
+      name: "denrei_gateway_request_seconds",
+      help: "From the headers of a request to its answer.",
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * What becomes of one request: read, verified, understood, stored, answered. The order matters: nothing is parsed before
+ * the signature is known to be right, and nothing is answered with success before the bus has stored it.
+ *
+ * GitHub shows the answer to whoever looks after the hook, and everybody else sees it, too: a reason says what to mend,
+ * and nothing about which hooks and secrets there are.
+ */
+import type { IncomingMessage } from "node:http";
+import type { CloudEvent } from "cloudevents";
+import { githubEvent, MalformedPayloadError } from "../events/github/adapter.ts";
+import { isWebhookEventName } from "../events/github/payloads.ts";
+import type { WebhookAddress } from "../subjects.ts";
+import { readBody, type Unread } from "./body.ts";
+import type { Room } from "./budget.ts";
+import { checkSignature } from "./signature.ts";
+
+/** An answer. `outcome` names it in metrics. */
+export interface Answer {
+  readonly status: number;
+  readonly outcome: string;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the operator is told beside it. */
+  readonly detail?: string;
+  readonly event?: string;
+  readonly delivery?: string;
+}
+
+/** What a receiver needs. */
+export interface ReceiverOptions {
+  /** Hooks are served below it: `/github`. */
+  readonly path: string;
+  readonly secretsOf: (hook: string) => readonly string[] | undefined;
+  /** The largest body, in bytes. */
+  readonly bodyLimit: number;
+  readonly room: () => Room;
+  /** Stores an event; rejects when the bus does not take it in time. */
+  readonly store: (
+    at: WebhookAddress,
+    event: CloudEvent<unknown>,
+  ) => Promise<"stored" | "duplicate" | "redelivered">;
+}
+
+const answer = (status: number, outcome: string, text: string, more: Partial<Answer> = {}): Answer => ({
+  status,
+  outcome,
+  text,
+  ...more,
+});
+
+const retry = { headers: { "retry-after": "5" } };
+const unread: Readonly<Record<Unread, Answer>> = {
+  "too large": answer(413, "too_large", "expected a body of at most 25 MB"),
+  "no room": answer(503, "busy", "busy: send it again", retry),
+  "broken off": answer(400, "broken_off", "expected the whole body"),
+};
+const unsigned = answer(
+  401,
+  "unsigned",
+  "expected a signature in X-Hub-Signature-256, made with the secret of this webhook",
+);
+
+type ContentType = "json" | "form";
+const contentTypes: Readonly<Record<string, ContentType>> = {
+  "application/json": "json",
+  "application/x-www-form-urlencoded": "form",
+};
+
+/** Ids that GitHub gives are GUIDs; they become headers and are shown in terminals. */
+const deliveryId = /^[A-Za-z0-9._-]{1,100}$/;
+
+/** A receiver of GitHub's webhooks. */
+export function receiver(options: ReceiverOptions): (request: IncomingMessage) => Promise<Answer> {
+  const prefix = `${options.path.replace(/\/+$/, "")}/`;
+
+  function hookOf(url: string): string | undefined {
+    const path = url.split("?", 1)[0] ?? "";
+    const hook = path.startsWith(prefix) ? path.slice(prefix.length) : "";
+    return hook === "" || hook.includes("/") ? undefined : hook;
+  }
+
+  /** The body, if it is signed. */
+  async function verified(request: IncomingMessage, hook: string, room: Room): Promise<Buffer | Answer> {
+    const signature = request.headers["x-hub-signature-256"];
+    const check = checkSignature(String(signature ?? ""), options.secretsOf(hook));
+    if (check === undefined) return unsigned;
+    const body = await readBody(request, { limit: options.bodyLimit, room, each: check.update });
+    if (typeof body === "string") return unread[body];
+    return check.matches() ? body : unsigned;
+  }
+
+  async function receive(request: IncomingMessage, room: Room): Promise<Answer> {
+    const hook = hookOf(request.url ?? "");
+    if (hook === undefined) return answer(404, "not_found", "expected POST to the address of a webhook");
+    if (request.method !== "POST")
+      return answer(405, "method", "expected POST", { headers: { allow: "POST" } });
+    const type =
+      contentTypes[(request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""];
+    if (type === undefined)
+      return answer(415, "content_type", `expected ${Object.keys(contentTypes).join(" or ")}`);
+    const body = await verified(request, hook, room);
+    if (!Buffer.isBuffer(body)) return body;
+    return understand(request, body, type);
+  }
+
+  async function understand(request: IncomingMessage, body: Buffer, type: ContentType): Promise<Answer> {
+    const event = String(request.headers["x-github-event"] ?? "");
+    const delivery = String(request.headers["x-github-delivery"] ?? "");
+    if (event === "" || !deliveryId.test(delivery))
+      return answer(400, "headers", "expected the headers X-GitHub-Event and X-GitHub-Delivery");
+    const about = { event, delivery };
+    if (event === "ping") return answer(200, "ping", "pong", about);
+    if (!isWebhookEventName(event)) return answer(200, "ignored", "not of interest here", { delivery });
+    const payload = parsed(body, type);
+    if (payload === undefined) return answer(400, "not_json", "expected JSON", about);
+    let converted: ReturnType<typeof githubEvent>;
+    try {
+      converted = githubEvent({ event, delivery, payload, now: new Date() });
+    } catch (error) {
+      if (!(error instanceof MalformedPayloadError)) throw error;
+      return answer(400, "malformed", `expected the payload of a ${event}`, {
+        ...about,
+        detail: error.message,
+      });
+    }
+    const { owner, repository } = converted;
+    try {
+      const stored = await options.store({ provider: "github", event, owner, repository }, converted.event);
+      return answer(202, stored, stored, about);
+    } catch (error) {
+      return answer(503, "not_stored", "not stored: send it again", {
+        ...about,
+        ...retry,
+        detail: (error as Error).message,
+      });
+    }
+  }
+
+  return async (request) => {
+    const room = options.room();
+    try {
+      return await receive(request, room);
+    } finally {
+      room.free();
+    }
+  };
+}
+
+function parsed(body: Buffer, type: ContentType): unknown {
+  const text = body.toString();
+  try {
+    return JSON.parse(type === "json" ? text : (new URLSearchParams(text).get("payload") ?? ""));
+  } catch {
+    return undefined;
+  }
+}

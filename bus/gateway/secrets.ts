@@ -1,0 +1,89 @@
+/**
+ * Secrets of webhooks: a folder with a file for each hook, named like it, with a secret in each line. While one is
+ * exchanged for another both are there. A mounted Secret of Kubernetes is such a folder.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { ConfigError } from "../process/config.ts";
+
+/** Secrets by hook. */
+export type Secrets = ReadonlyMap<string, readonly string[]>;
+
+/** The secrets as they are now. */
+export interface SecretsFolder {
+  of(hook: string): readonly string[] | undefined;
+  stop(): void;
+}
+
+const hookName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+/** A new secret is known here before GitHub has it, if whoever changes it takes a breath. Milliseconds. */
+const rereadMillis = 2000;
+
+/**
+ * Opens a folder, and reads it again every two seconds. Throws a {@link ConfigError} when there is no secret in it: whoever
+ * has none takes anything for a webhook. Without any later, nothing is accepted; what can not be read stays as it was.
+ */
+export async function openSecrets(folder: string, log: Logger): Promise<SecretsFolder> {
+  let secrets = await readSecrets(folder);
+  let told: string | undefined;
+  let reading = false;
+  const again = async (): Promise<void> => {
+    if (reading) return;
+    reading = true;
+    try {
+      const found = await readSecrets(folder);
+      if (!sameSecrets(found, secrets))
+        log.info({ hooks: [...found.keys()] }, "secrets of webhooks have changed");
+      secrets = found;
+      told = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== told) log.error({ err: error }, "secrets of webhooks can not be read");
+      told = message;
+      if (error instanceof ConfigError) secrets = new Map();
+    } finally {
+      reading = false;
+    }
+  };
+  const timer = setInterval(again, rereadMillis);
+  timer.unref();
+  log.info({ hooks: [...secrets.keys()] }, "secrets of webhooks read");
+  return { of: (hook) => secrets.get(hook), stop: () => clearInterval(timer) };
+}
+
+/** Reads a folder. Throws {@link ConfigError}. */
+export async function readSecrets(folder: string): Promise<Secrets> {
+  const names = await namesIn(folder);
+  const secrets = new Map<string, readonly string[]>();
+  for (const name of names) {
+    const lines = (await readFile(join(folder, name), "utf8")).split("\n").map((line) => line.trim());
+    const found = lines.filter((line) => line !== "");
+    if (found.length > 0) secrets.set(name, found);
+  }
+  if (secrets.size > 0) return secrets;
+  throw new ConfigError(
+    `expected a file for each webhook in ${folder}, with its secret in a line, found ${
+      names.length === 0 ? "none" : `nothing in ${names.join(", ")}`
+    }. Write the secret that the hook has on GitHub's page into ${join(folder, "<hook>")}: <hook> is the last part of its URL.`,
+  );
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    // A mounted Secret has links to its files, and folders whose names begin with two dots.
+    return entries
+      .filter((entry) => !entry.isDirectory() && hookName.test(entry.name))
+      .map(({ name }) => name);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `expected a folder with the secrets of webhooks at ${folder}, but ${code === "ENOENT" ? "there is none" : message}.`,
+      { cause: error },
+    );
+  }
+}
+
+const sameSecrets = (a: Secrets, b: Secrets): boolean =>
+  JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());

@@ -1,0 +1,96 @@
+/**
+ * Indexes of a function's objects, on the bus: which objects have a value, so that a webhook, or another object, finds those
+ * it is about without anybody listing all. An entry is a message on a subject of its own.
+ *
+ * An object's entries are written *before* its change wakes it. What is looked up later finds it; what was looked up before
+ * is seen by the reconcile that follows. So nothing falls between, whatever dies in the middle.
+ *
+ * An entry only says that an object had the value once: whether it still has is asked of the object itself. What is left of
+ * objects that are gone is taken away by whoever comes across it.
+ */
+import type { Bus } from "../connect.ts";
+import type { Kind } from "../kube/kind.ts";
+import type { Stored } from "../kube/object.ts";
+import { type LastValue, lastValuesOf } from "../lastvalues.ts";
+import { publishUntilAnswered } from "../queue/publish.ts";
+import { emptyTtl, replaceLast } from "../queue/replace.ts";
+import { Recent } from "../recent.ts";
+import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
+import type { ObjectStore } from "./store.ts";
+
+/** The values that an object has in an index: none, one or several. Pure. */
+export type IndexValues = (object: Stored) => readonly string[];
+
+/** The objects that have a value in an index. Throws a `RangeError` for an index that the function has not declared. */
+export type Find = (index: string, value: string) => Promise<readonly ObjectKey[]>;
+
+/** The indexes of one function in one process. */
+export interface Indexes {
+  /** Sees to it that the object is found. Resolves when the bus has it all. */
+  keep(key: ObjectKey, object: Stored, signal?: AbortSignal): Promise<void>;
+  readonly find: Find;
+}
+
+/** Entries that this process has written lately are not written again with each change of the object. */
+const known = { keptMillis: 600_000, limit: 50_000 };
+/** So many objects are asked for at once. */
+const batch = 100;
+
+/** Opens indexes by their names. */
+export function openIndexes(
+  bus: Pick<Bus, "inbox" | "stuck">,
+  scope: QueueScope,
+  kind: Kind,
+  definitions: Readonly<Record<string, IndexValues>>,
+  store: ObjectStore,
+): Indexes {
+  const written = new Recent<true>(known);
+  const lastValues = lastValuesOf(bus, streams.indexes);
+
+  async function write(subject: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
+    const entry = `${uid} ${subject}`;
+    if (written.get(entry)) return;
+    await publishUntilAnswered(bus, subject, uid, { signal });
+    written.set(entry, true);
+  }
+
+  /** Whether the object of an entry has the value now. */
+  async function has(entry: LastValue, key: ObjectKey, values: IndexValues, value: string): Promise<boolean> {
+    const found = await store.entry(kind, key);
+    // Who can not be read decides for itself.
+    if (found?.unreadable) return true;
+    if (found !== undefined && !found.deleted) return values(found.object).includes(value);
+    if (found?.uid === entry.string()) await replaceLast(bus, entry.subject, entry.sequence, "", emptyTtl);
+    return false;
+  }
+
+  return {
+    async keep(key, object, signal) {
+      const wanted = Object.entries(definitions).flatMap(([index, values]) =>
+        [...new Set(values(object))].map((value) => subjects.entry(scope, index, value, key)),
+      );
+      await Promise.all(wanted.map((subject) => write(subject, object.metadata.uid, signal)));
+    },
+    async find(index, value) {
+      const values = Object.hasOwn(definitions, index) ? definitions[index] : undefined;
+      if (values === undefined)
+        throw new RangeError(
+          `expected an index of ${scope.fn} (${Object.keys(definitions).join(", ") || "it has none"}), found "${index}"`,
+        );
+      // An empty message stands for an entry that was taken away.
+      const entries = (await lastValues(subjects.having(scope, index, value))).filter(
+        (entry) => entry.string() !== "",
+      );
+      const keys = new Map<string, ObjectKey>();
+      for (let at = 0; at < entries.length; at += batch) {
+        await Promise.all(
+          entries.slice(at, at + batch).map(async (entry) => {
+            const key = subjects.keyIn(entry.subject);
+            if (await has(entry, key, values, value)) keys.set(keyText(key), key);
+          }),
+        );
+      }
+      return [...keys.values()];
+    },
+  };
+}

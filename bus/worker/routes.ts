@@ -1,0 +1,99 @@
+/** The two ways into a function's queue: what changes in Kubernetes, and what GitHub tells. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { MalformedEventError } from "../events/received.ts";
+import type { Indexes } from "../objects/indexes.ts";
+import type { Delivery } from "../queue/delivery.ts";
+import type { TicketQueue } from "../queue/queue.ts";
+import { keyText, type ObjectKey } from "../subjects.ts";
+import { webhookIn } from "../webhooks/received.ts";
+import type { Echoes } from "./echoes.ts";
+import type { ReconcileFunction } from "./function.ts";
+import type { WorkerMetrics } from "./metrics.ts";
+import {
+  keysOf,
+  keysOfWebhook,
+  type ObjectEvent,
+  objectEventOf,
+  requestOf,
+  requestOfWebhook,
+} from "./router.ts";
+
+/** What routing needs. */
+export interface RouteOptions {
+  readonly fn: ReconcileFunction;
+  readonly queue: TicketQueue;
+  readonly echoes: Echoes;
+  readonly indexes: Indexes;
+  readonly metrics: WorkerMetrics;
+  readonly log: Logger;
+  /** Ends what waits: messages under way are handed back. */
+  readonly signal: AbortSignal;
+}
+
+type Handle = (delivery: Delivery) => Promise<void>;
+
+/** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
+const announcementMillis = 25;
+
+/** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
+export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: RouteOptions): {
+  readonly change: Handle;
+  readonly webhook: Handle;
+} {
+  const name = { name: fn.name };
+
+  async function wake(key: ObjectKey, event: ObjectEvent): Promise<void> {
+    const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
+    const request = requestOf(event);
+    let outcome: "echo" | "accepted" | "owned" = isEcho()
+      ? "echo"
+      : await queue.requestUnlessOwned(key, request, signal);
+    if (outcome === "owned") {
+      // Most likely the owner has just written this, and its announcement is as fast as the event was.
+      await sleep(announcementMillis);
+      outcome = isEcho() ? "echo" : await queue.request(key, request, signal);
+    }
+    const counter = { echo: metrics.echoes, accepted: metrics.adds, owned: metrics.coalesced }[outcome];
+    counter.inc(name);
+  }
+
+  async function routeChange(delivery: Delivery): Promise<void> {
+    const event = objectEventOf(delivery);
+    for (const key of await keysOf(fn, event, indexes, signal)) await wake(key, event);
+  }
+
+  async function routeWebhook(delivery: Delivery): Promise<void> {
+    const webhook = webhookIn(delivery);
+    const keys = await keysOfWebhook(fn, webhook, indexes);
+    const request = requestOfWebhook(webhook);
+    await Promise.all(
+      keys.map(async (key) => {
+        const outcome = await queue.request(key, request, signal);
+        (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(name);
+      }),
+    );
+    const { event } = webhook;
+    metrics.webhooks.inc({ ...name, event });
+    log.debug({ event, delivery: webhook.delivery, wakes: keys.map(keyText) }, "webhook routed");
+  }
+
+  const answered =
+    (handle: Handle): Handle =>
+    async (delivery) => {
+      try {
+        await handle(delivery);
+        delivery.done();
+      } catch (error) {
+        if (signal.aborted) return delivery.handBack();
+        if (error instanceof MalformedEventError) {
+          log.warn({ err: error, subject: delivery.subject }, "not an event of the platform, ignored");
+          return delivery.done();
+        }
+        // Left unanswered: it is delivered again, to any replica.
+        log.error({ err: error, subject: delivery.subject }, "event not routed");
+      }
+    };
+
+  return { change: answered(routeChange), webhook: answered(routeWebhook) };
+}

@@ -1,0 +1,71 @@
+/** Webhooks as GitHub sends them: real payloads of its documentation, signed. */
+import { createHmac, randomUUID } from "node:crypto";
+import examples from "@octokit/webhooks-examples" with { type: "json" };
+import { hookSecret } from "./kit.ts";
+
+/** A payload, as loose as JSON is. */
+export type Payload = Record<string, unknown>;
+
+const all = examples as unknown as readonly {
+  readonly name: string;
+  readonly examples: readonly Payload[];
+}[];
+
+/** The examples of every event, by its name. */
+export const examplesByEvent: ReadonlyMap<string, readonly Payload[]> = new Map(
+  all.map(({ name, examples }) => [name, examples]),
+);
+
+/** The first example of an event; throws where there is none. */
+export function example(event: string): Payload {
+  const found = examplesByEvent.get(event)?.[0];
+  if (found === undefined) throw new Error(`expected an event with examples, found "${event}"`);
+  return structuredClone(found);
+}
+
+/** What `X-Hub-Signature-256` says of a body. */
+export const signatureOf = (body: string | Buffer, secret = hookSecret): string =>
+  `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+
+/** A request as GitHub makes it. */
+export interface Hook {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly delivery: string;
+}
+
+/** Signs a payload. */
+export function hookOf(
+  event: string,
+  payload: unknown,
+  delivery: string = randomUUID(),
+  secret = hookSecret,
+): Hook {
+  const body = JSON.stringify(payload);
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "GitHub-Hookshot/0000000",
+    "x-github-event": event,
+    "x-github-delivery": delivery,
+    "x-hub-signature-256": signatureOf(body, secret),
+  };
+  return { body, headers, delivery };
+}
+
+/** Sends it; resolves with the answer's status. */
+export async function post(url: string, { body, headers }: Hook): Promise<number> {
+  const answer = await fetch(url, { method: "POST", body, headers });
+  await answer.text();
+  return answer.status;
+}
+
+/** A push to a branch of a repository. */
+export function push(repository: string, branch: string): Payload {
+  const payload = example("push");
+  const [owner = "", name = ""] = repository.split("/");
+  return {
+    ...payload,
+    ref: `refs/heads/${branch}`,
+    repository: { ...(payload.repository as object), name, full_name: repository, owner: { login: owner } },
+  };
+}
