@@ -10,6 +10,8 @@ import { readableHeaders } from "./headers.ts";
 export interface LastValue {
   readonly subject: string;
   readonly sequence: number;
+  /** When it was stored: RFC 3339. */
+  readonly time: string;
   readonly headers: MsgHdrs | undefined;
   string(): string;
 }
@@ -54,15 +56,31 @@ async function batch(
   return outcome;
 }
 
-/** Reads what matches, oldest first, from a sequence on: at most `limit` messages, and no more than 1,024. */
+/** Reads what matches, oldest first, from a sequence or a time on: at most `limit` messages, and no more than 1,024. */
 export async function readFrom(
   bus: Pick<Bus, "inbox">,
   stream: string,
-  { filter, from, limit = maxSubjects }: { filter: string; from: number; limit?: number },
+  { filter, from, limit = maxSubjects }: { filter: string; from: number | Date; limit?: number },
 ): Promise<readonly LastValue[]> {
   const values: LastValue[] = [];
-  await batch(bus, stream, { seq: from, next_by_subj: filter, batch: limit }, values);
+  const start = typeof from === "number" ? { seq: from } : { start_time: from.toISOString() };
+  await batch(bus, stream, { ...start, next_by_subj: filter, batch: limit }, values);
   return values;
+}
+
+/** Reads all that matches, oldest first, from a time on, as much at once as the server gives. */
+export async function* readAll(
+  bus: Pick<Bus, "inbox">,
+  stream: string,
+  { filter, from }: { filter: string; from: Date },
+): AsyncGenerator<LastValue> {
+  for (let next: number | Date = from; ; ) {
+    const page: readonly LastValue[] = await readFrom(bus, stream, { filter, from: next });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    next = last.sequence + 1;
+  }
 }
 
 /** Opens reads of one stream. */
@@ -86,6 +104,7 @@ export function lastValuesOf(bus: Pick<Bus, "inbox">, stream: string): ReadLastV
 const storedIn = (answer: Msg): LastValue => ({
   subject: answer.headers?.get("Nats-Subject") ?? "",
   sequence: Number(answer.headers?.get("Nats-Sequence")),
+  time: answer.headers?.get("Nats-Time-Stamp") ?? "",
   headers: answer.headers,
   string: () => answer.string(),
 });

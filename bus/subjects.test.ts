@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { leaseKey, positionKey } from "./bridge/bridge.ts";
+import { leaseKey, positionKey } from "./bridge/position.ts";
 import {
   childrenSubjects,
   consumers,

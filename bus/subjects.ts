@@ -210,6 +210,12 @@ const keyed = (space: string, scope: QueueScope, key: ObjectKey): string =>
   `${space}.${tokens(scope.fn, scope.cluster, key.namespace, key.name)}`;
 const scoped = (space: string, scope: QueueScope): string => `${space}.${tokens(scope.fn, scope.cluster)}.>`;
 
+/** Subjects of a function's sweep, beside its timers. */
+export const sweeps = {
+  at: ({ fn, cluster }: QueueScope) => `sweeps.at.${tokens(fn, cluster)}`,
+  due: ({ fn, cluster }: QueueScope) => `sweeps.due.${tokens(fn, cluster)}`,
+} as const;
+
 /** Subjects of INDEXES: `indexes.<function>.<cluster>.<index>.<value>.<namespace>.<name>`. */
 export const indexes = {
   /** That an object has a value in an index. */

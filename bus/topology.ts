@@ -25,6 +25,7 @@ import {
   kindSubjects,
   type QueueScope,
   streams,
+  sweeps,
   timersStream,
   type WebhookAddress,
   webhookSubjects,
@@ -143,7 +144,7 @@ export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
 export const timersStreamConfig = (fn: string, options: BusOptions): Stream => ({
   ...base(options),
   name: timersStream(fn),
-  subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`],
+  subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`, `sweeps.*.${fn}.*`],
   description: `Delayed requests and dirty marks of the function ${fn}: message schedules that outlive every worker`,
   retention: RetentionPolicy.Workqueue,
   max_msgs_per_subject: 1,
@@ -217,7 +218,7 @@ export function functionConsumers(
       timersStream(scope.fn),
       durable(consumers.relay(scope), {
         deliver_policy: DeliverPolicy.All,
-        filter_subjects: [work.marksDue(scope), work.timersDue(scope)],
+        filter_subjects: [work.marksDue(scope), sweeps.due(scope), work.timersDue(scope)],
         ack_wait: routeAckWaitMillis(options) * 1e6,
         max_ack_pending: 2000,
       }),

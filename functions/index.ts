@@ -1,5 +1,8 @@
 /** Every function of this project, by name. */
 import type { ReconcileFunction } from "../bus/worker/function.ts";
+import clustergithubapp from "./ghapp/clustergithubapp.ts";
+import githubapp from "./ghapp/githubapp.ts";
+import installation from "./ghapp/installation.ts";
 import hikawa from "./zundoko/hikawa.ts";
 
-export const functions: readonly ReconcileFunction[] = [hikawa];
+export const functions: readonly ReconcileFunction[] = [hikawa, githubapp, clustergithubapp, installation];

@@ -103,7 +103,7 @@ async function leadWhileHeld(
 ): Promise<void> {
   const held = new AbortController();
   const lose = (why: string) => held.abort(new Error(`the lease ${key} is lost: ${why}`));
-  const stop = () => lose("the bridge is shutting down");
+  const stop = () => lose("it is not needed any more");
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   let revision = first;

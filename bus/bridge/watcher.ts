@@ -10,13 +10,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { KubeClient } from "../kube/client.ts";
-import { resourcePath } from "../kube/client.ts";
+import { type KubeClient, metadataOnly, resourcePath } from "../kube/client.ts";
 import { ApiError, isGone, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { keyText } from "../subjects.ts";
 import type { Publisher } from "./publisher.ts";
+import { NamespaceRefusedError, refusalOf } from "./refused.ts";
 
 /** Where a watcher is. */
 export type WatcherState =
@@ -51,6 +51,8 @@ const answerMillis = 2000;
 /** A watch that ends sooner, with nothing said, is a server that is not well: it is not asked again at once. */
 const shortMillis = 500;
 const backoff = { baseMillis: 100, capMillis: 5000, healthyMillis: 10_000 };
+/** An opted-in namespace where the bridge is refused waits for a person, and there may be many of them. */
+const refusedCapMillis = 30_000;
 
 const changes = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
 
@@ -62,6 +64,7 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
       ? { name: "listing" }
       : { name: "resuming", resourceVersion: publisher.position };
   let failures = 0;
+  let refused = false;
   while (!signal.aborted) {
     onState(state);
     const started = performance.now();
@@ -78,6 +81,7 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
           state = await list(options);
           failures = 0;
       }
+      refused = false;
     } catch (error) {
       if (signal.aborted) return;
       // What could not be published must not be passed over: the lease is given up and all starts anew.
@@ -93,20 +97,38 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
           log.warn("the API server does not know this kind: is its CRD installed? Trying again");
         state = { name: "absent" };
       } else {
-        options.onTrouble(error as Error);
-        log.warn({ err: error, state: state.name, failures }, "watch broken, trying again");
+        const trouble = refusalOf(error as Error, options.kind, options.namespace);
+        options.onTrouble(trouble);
+        const before = refused;
+        refused = trouble instanceof NamespaceRefusedError;
+        log[refused && before ? "debug" : "warn"](
+          { err: trouble, state: state.name, failures },
+          "watch broken, trying again",
+        );
         const { position } = publisher;
         if (state.name === "watching")
           state = { name: "resuming", resourceVersion: position ?? state.resourceVersion };
       }
       const asked = error instanceof ApiError ? error.retryAfterMillis : undefined;
-      await sleep(asked ?? pauseAfter(failures), undefined, { signal }).catch(() => undefined);
+      const pause = asked ?? pauseAfter(failures, refused ? refusedCapMillis : backoff.capMillis);
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-const pauseAfter = (failures: number): number =>
-  Math.min(backoff.capMillis, backoff.baseMillis * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+const pauseAfter = (failures: number, capMillis: number): number =>
+  Math.min(capMillis, backoff.baseMillis * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+
+/** How to ask for what may go on the bus, and no more. */
+const acceptOf = ({ publish }: Kind, request: keyof typeof metadataOnly): string | undefined =>
+  publish === "metadata" ? metadataOnly[request] : undefined;
+
+/** Items of a list carry no type of their own, and metadata that of their envelope. */
+const typed = (kind: Kind, object: Stored): Stored => ({
+  ...object,
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+});
 
 /**
  * The API server may be younger than the position: restored from a backup, or another one. It would accept the watch
@@ -116,7 +138,7 @@ async function resume(options: WatcherOptions, from: string, patienceMillis: num
   const { client, kind, namespace, publisher, log } = options;
   // Where the watch was dead, the idle connections of the pool may be, too.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(patienceMillis)]);
-  const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal);
+  const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal, acceptOf(kind, "list"));
   const { resourceVersion } = metadata;
   if (compareVersions(resourceVersion, from) >= 0) return { name: "watching", resourceVersion: from };
   log.warn({ position: from, resourceVersion }, "the API server has gone back in time, listing");
@@ -130,12 +152,12 @@ async function list(options: WatcherOptions): Promise<WatcherState> {
   let resourceVersion = "";
   let token: string | undefined;
   do {
-    const page = await client.list(kind, namespace, { limit: pageSize, continue: token }, signal);
+    const query = { limit: pageSize, continue: token };
+    const page = await client.list(kind, namespace, query, signal, acceptOf(kind, "list"));
     resourceVersion = page.metadata.resourceVersion;
     token = page.metadata.continue || undefined;
     for (const item of page.items) {
-      // Items of a list carry no type of their own.
-      const object = { ...item, apiVersion: apiVersionOf(kind), kind: kind.kind };
+      const object = typed(kind, item);
       const name = nameOf(object);
       listed.add(name);
       await publisher.publish(publisher.has(name) ? "modified" : "added", object, "list");
@@ -171,8 +193,10 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
   let resourceVersion = from;
   const opened = performance.now();
   try {
+    const accept = acceptOf(kind, "watch");
     const events = await client.watch({
       path: resourcePath(kind, namespace),
+      ...(accept && { accept }),
       query: { allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: seconds },
       signal: ending.signal,
     });
@@ -180,7 +204,7 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
     for await (const event of events) {
       resourceVersion = event.object.metadata.resourceVersion;
       if (event.type === "BOOKMARK") publisher.advance(resourceVersion);
-      else await publisher.publish(changes[event.type], event.object, "watch");
+      else await publisher.publish(changes[event.type], typed(kind, event.object), "watch");
     }
     if (ending.signal.aborted) throw ending.signal.reason;
     if (resourceVersion === from && performance.now() - opened < shortMillis)

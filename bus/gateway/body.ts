@@ -14,14 +14,15 @@ export interface BodyOptions {
   readonly each: (chunk: Buffer) => void;
 }
 
+/** What a piece takes beside its bytes: a sender can make each as small as one byte. */
+const pieceBytes = 256;
+
 /** Reads the body. What was announced as too large is not waited for. */
 export function readBody(
   request: IncomingMessage,
   { limit, room, each }: BodyOptions,
 ): Promise<Buffer | Unread> {
-  const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > limit) return Promise.resolve("too large");
-  if (announced > 0 && !room.grow(announced)) return Promise.resolve("no room");
+  if (Number(request.headers["content-length"] ?? 0) > limit) return Promise.resolve("too large");
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -30,15 +31,14 @@ export function readBody(
       request.off("end", done);
       request.off("error", broken);
       request.off("close", broken);
-      // What else comes is read past, so that the answer is heard.
       request.on("error", () => undefined);
-      request.resume();
       resolve(result);
     };
     const read = (chunk: Buffer): void => {
       size += chunk.length;
       if (size > limit) end("too large");
-      else if (size > announced && !room.grow(size)) end("no room");
+      // Room is taken for what is there: what was announced costs its sender nothing.
+      else if (!room.grow(size + (chunks.length + 1) * pieceBytes)) end("no room");
       else {
         each(chunk);
         chunks.push(chunk);

@@ -3,12 +3,14 @@
  * anything in Kubernetes.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Server as TcpServer } from "node:net";
+import { finished } from "node:stream/promises";
 import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
 import { listenOn } from "../process/listen.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
-import { storeDelivery } from "../webhooks/deliveries.ts";
+import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
 import { type Answer, receiver } from "./receiver.ts";
 import { openSecrets } from "./secrets.ts";
@@ -26,7 +28,33 @@ export interface GatewayOptions {
   readonly log: Logger;
   readonly registry: Registry;
   readonly budget?: BudgetLimits;
+  /** What differs from {@link defaultTimes}. */
+  readonly times?: Partial<GatewayTimes>;
+  /** Milliseconds since the epoch; by them a redelivery is told from a repetition. */
+  readonly now?: () => number;
 }
+
+/** How long something may take, in milliseconds. */
+export interface GatewayTimes {
+  /** The headers of a request, and the whole of it. */
+  readonly headers: number;
+  readonly request: number;
+  /** How often requests are looked for that take too long. */
+  readonly look: number;
+  /** The bus, to store an event. */
+  readonly store: number;
+  /** Everything, from a request's headers to its answer. */
+  readonly answer: number;
+}
+
+/** GitHub waits ten seconds for the answer: it gets one in time, whatever takes long. */
+const defaultTimes: GatewayTimes = {
+  headers: 5_000,
+  request: 8_000,
+  look: 500,
+  store: 5_000,
+  answer: 9_000,
+};
 
 /** A listening gateway. */
 export interface Gateway {
@@ -38,12 +66,6 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** GitHub waits ten seconds for the answer: it gets one in time, whatever takes long. Milliseconds. */
-const headersMillis = 5_000;
-const requestMillis = 8_000;
-const storeMillis = 5_000;
-/** How often connections that take too long are looked for. Milliseconds. */
-const lookMillis = 500;
 /** More than any sender needs: who opens this many holds nothing but sockets. */
 const maxConnections = 5_000;
 /** A bus that refused is tried again by others meanwhile. Milliseconds. */
@@ -51,7 +73,8 @@ const troubledMillis = 5_000;
 
 /** Starts a gateway; resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { bus, log } = options;
+  const { bus, log, now = Date.now } = options;
+  const times = { ...defaultTimes, ...options.times };
   await ensureWebhooks(bus, options.busOptions);
   const secrets = await openSecrets(options.webhookSecrets, log);
   const metrics = gatewayMetrics(options.registry);
@@ -64,14 +87,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     secretsOf: secrets.of,
     bodyLimit: budget.body,
     room: openBudget(budget),
-    async store(at, event) {
+    async store(at, event, answerBy) {
       try {
-        const stored = await storeDelivery(bus, at, event, AbortSignal.timeout(storeMillis));
+        const left = Math.max(0, Math.ceil(answerBy - performance.now()));
+        const signal = AbortSignal.timeout(Math.min(times.store, left));
+        const stored = await storeDelivery(bus, at, event, { signal, now });
         failed = undefined;
         return stored;
       } catch (error) {
-        const reason = bus.stuck.reason() ?? (error as Error).message;
-        failed = { at: performance.now(), reason: `webhooks are not stored: ${reason}` };
+        if (!(error instanceof OversizedDeliveryError))
+          failed = { at: performance.now(), reason: (error as Error).message };
         throw error;
       }
     },
@@ -81,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const started = performance.now();
     let answer: Answer;
     try {
-      answer = await receive(request);
+      answer = await receive(request, started + times.answer);
     } catch (error) {
       log.error({ err: error }, "request not answered as it should be");
       answer = { status: 500, outcome: "failed", text: "failed: send it again" };
@@ -90,21 +115,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     metrics.requests.inc({ event, outcome, code: status });
     metrics.duration.observe((performance.now() - started) / 1000);
     tell(log, request, answer);
+    const text = `${answer.text}\n`;
     response.writeHead(status, {
       "content-type": "text/plain; charset=utf-8",
+      "content-length": Buffer.byteLength(text),
       "x-content-type-options": "nosniff",
       // What was not read to its end can not be followed by another request.
       ...((stopping || !request.complete) && { connection: "close" }),
       ...answer.headers,
     });
-    response.end(`${answer.text}\n`);
+    response.write(text);
+    // The end closes the connection, and many a sender hears nothing of what was said before it had sent everything.
+    if (!request.complete) await pastEnd(request);
+    response.end();
   }
 
   const server = createServer(
     {
-      headersTimeout: headersMillis,
-      requestTimeout: requestMillis,
-      connectionsCheckingInterval: lookMillis,
+      headersTimeout: times.headers,
+      requestTimeout: times.request,
+      connectionsCheckingInterval: times.look,
       keepAliveTimeout: 60_000,
     },
     (request, response) => void handle(request, response),
@@ -121,17 +151,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       stopping = true;
       secrets.stop();
-      await closed(server);
+      await closed(server, times.answer);
     },
   };
 }
 
-/** Resolves when every request that has begun is answered. */
-const closed = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
+/** Reads past the rest of a request, for which it has as much time as any. */
+const pastEnd = (request: IncomingMessage): Promise<void> =>
+  finished(request.resume()).catch(() => undefined);
+
+/** Resolves when every request that has begun is answered, or has not come to its end within `millis`. */
+async function closed(server: Server, millis: number): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), millis);
+  // Closed as one of HTTP, a server looks no more for those that take too long, and waits for them.
+  await new Promise((resolve) => {
+    TcpServer.prototype.close.call(server, resolve);
     server.closeIdleConnections();
   });
+  clearTimeout(late);
+  server.close();
+}
 
 /** What an operator wants to know of; a stranger who knocks is not, and must not be able to fill the log. */
 function tell(log: Logger, { socket }: IncomingMessage, answer: Answer): void {

@@ -10,6 +10,7 @@ import type { CloudEvent } from "cloudevents";
 import { githubEvent, MalformedPayloadError } from "../events/github/adapter.ts";
 import { isWebhookEventName } from "../events/github/payloads.ts";
 import type { WebhookAddress } from "../subjects.ts";
+import { OversizedDeliveryError, type Stored } from "../webhooks/deliveries.ts";
 import { readBody, type Unread } from "./body.ts";
 import type { Room } from "./budget.ts";
 import { checkSignature } from "./signature.ts";
@@ -34,11 +35,8 @@ export interface ReceiverOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number;
   readonly room: () => Room;
-  /** Stores an event; rejects when the bus does not take it in time. */
-  readonly store: (
-    at: WebhookAddress,
-    event: CloudEvent<unknown>,
-  ) => Promise<"stored" | "duplicate" | "redelivered">;
+  /** Stores an event; rejects when the bus does not take it in time, and with an {@link OversizedDeliveryError}. */
+  readonly store: (at: WebhookAddress, event: CloudEvent<unknown>, answerBy: number) => Promise<Stored>;
 }
 
 const answer = (status: number, outcome: string, text: string, more: Partial<Answer> = {}): Answer => ({
@@ -69,8 +67,11 @@ const contentTypes: Readonly<Record<string, ContentType>> = {
 /** Ids that GitHub gives are GUIDs; they become headers and are shown in terminals. */
 const deliveryId = /^[A-Za-z0-9._-]{1,100}$/;
 
+/** Receives a request that is to be answered by this time, as `performance.now()` has it. */
+export type Receive = (request: IncomingMessage, answerBy: number) => Promise<Answer>;
+
 /** A receiver of GitHub's webhooks. */
-export function receiver(options: ReceiverOptions): (request: IncomingMessage) => Promise<Answer> {
+export function receiver(options: ReceiverOptions): Receive {
   const prefix = `${options.path.replace(/\/+$/, "")}/`;
 
   function hookOf(url: string): string | undefined {
@@ -89,7 +90,7 @@ export function receiver(options: ReceiverOptions): (request: IncomingMessage) =
     return check.matches() ? body : unsigned;
   }
 
-  async function receive(request: IncomingMessage, room: Room): Promise<Answer> {
+  async function receive(request: IncomingMessage, room: Room, answerBy: number): Promise<Answer> {
     const hook = hookOf(request.url ?? "");
     if (hook === undefined) return answer(404, "not_found", "expected POST to the address of a webhook");
     if (request.method !== "POST")
@@ -100,10 +101,15 @@ export function receiver(options: ReceiverOptions): (request: IncomingMessage) =
       return answer(415, "content_type", `expected ${Object.keys(contentTypes).join(" or ")}`);
     const body = await verified(request, hook, room);
     if (!Buffer.isBuffer(body)) return body;
-    return understand(request, body, type);
+    return understand(request, body, type, answerBy);
   }
 
-  async function understand(request: IncomingMessage, body: Buffer, type: ContentType): Promise<Answer> {
+  async function understand(
+    request: IncomingMessage,
+    body: Buffer,
+    type: ContentType,
+    answerBy: number,
+  ): Promise<Answer> {
     const event = String(request.headers["x-github-event"] ?? "");
     const delivery = String(request.headers["x-github-delivery"] ?? "");
     if (event === "" || !deliveryId.test(delivery))
@@ -125,9 +131,12 @@ export function receiver(options: ReceiverOptions): (request: IncomingMessage) =
     }
     const { owner, repository } = converted;
     try {
-      const stored = await options.store({ provider: "github", event, owner, repository }, converted.event);
+      const at = { provider: "github", event, owner, repository };
+      const stored = await options.store(at, converted.event, answerBy);
       return answer(202, stored, stored, about);
     } catch (error) {
+      if (error instanceof OversizedDeliveryError)
+        return answer(413, "oversized", "expected less than this", { ...about, detail: error.message });
       return answer(503, "not_stored", "not stored: send it again", {
         ...about,
         ...retry,
@@ -136,10 +145,10 @@ export function receiver(options: ReceiverOptions): (request: IncomingMessage) =
     }
   }
 
-  return async (request) => {
+  return async (request, answerBy) => {
     const room = options.room();
     try {
-      return await receive(request, room);
+      return await receive(request, room, answerBy);
     } finally {
       room.free();
     }

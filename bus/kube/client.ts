@@ -45,6 +45,15 @@ export interface ListPage<T extends KubeObject> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
 }
 
+/**
+ * What is asked for where the content of objects must not even arrive: their metadata, as `PartialObjectMetadata`.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/
+ */
+export const metadataOnly = {
+  list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+  watch: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+} as const;
+
 const headersTimeoutMillis = 30_000;
 /** A 429 says that nothing was executed, so any call may be sent again. */
 const maxThrottledRetries = 5;
@@ -66,6 +75,7 @@ export interface KubeClient {
     namespace?: string,
     query?: ApiRequest["query"],
     signal?: AbortSignal,
+    accept?: string,
   ): Promise<ListPage<T>>;
   create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): Promise<Stored<T>>;
   /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it the write is conditional. */
@@ -188,13 +198,23 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
         path: resourcePath(kind, at.namespace, at.name),
         ...(signal && { signal }),
       }),
-    list: (kind, namespace, query, signal) =>
-      client.request({
+    async list<T extends KubeObject>(
+      kind: Kind<T>,
+      namespace?: string,
+      query?: ApiRequest["query"],
+      signal?: AbortSignal,
+      accept?: string,
+    ) {
+      const page = await client.request<Pick<ListPage<T>, "metadata"> & { items: Stored<T>[] | null }>({
         method: "GET",
         path: resourcePath(kind, namespace),
         ...(query && { query }),
         ...(signal && { signal }),
-      }),
+        ...(accept && { accept }),
+      });
+      // An empty list of metadata has null for its items.
+      return { ...page, items: page.items ?? [] };
+    },
     create: (kind, object, { fieldManager, dryRun, ...context }) =>
       client.request({
         method: "POST",

@@ -48,6 +48,9 @@ export class CredentialsError extends Error {
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
+/** 403: nobody has granted it. */
+export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
+
 /** 404: no such object, or no such kind. */
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { externalKind } from "./kind.ts";
+import { z } from "zod";
+import { defineKind, externalKind } from "./kind.ts";
 
 const core = { group: "", version: "v1" };
 
@@ -20,4 +21,29 @@ test("externalKind - publishes whole objects of other kinds, unless told otherwi
   expect(
     externalKind({ group: "external-secrets.io", version: "v1", kind: "Secret", plural: "secrets" }).publish,
   ).toBe("object");
+});
+
+test("externalKind - looks at core Secrets in opted-in namespaces alone, whatever is declared", () => {
+  const secret = { ...core, kind: "Secret", plural: "secrets" };
+  expect(externalKind(secret).reach).toBe("opted-in");
+  expect(externalKind({ ...secret, reach: "all" }).reach).toBe("opted-in");
+  // What is asked for is in the plural; the kind is a name for it.
+  expect(externalKind({ ...secret, kind: "Secrets", reach: "all", publish: "object" })).toMatchObject({
+    reach: "opted-in",
+    publish: "metadata",
+  });
+});
+
+test("other kinds are looked at everywhere, unless told otherwise", () => {
+  const pod = { ...core, kind: "Pod", plural: "pods" };
+  expect(externalKind(pod).reach).toBe("all");
+  expect(externalKind({ ...pod, reach: "opted-in" }).reach).toBe("opted-in");
+  expect(externalKind({ ...pod, group: "external-secrets.io", plural: "secrets" }).reach).toBe("all");
+  const ours = { ...pod, group: "example.com", description: "", spec: z.object({}) };
+  expect(defineKind(ours).reach).toBe("all");
+});
+
+test("externalKind - objects in no namespace can not be looked at in opted-in ones", () => {
+  const node = { ...core, kind: "Node", plural: "nodes", scope: "Cluster" } as const;
+  expect(() => externalKind({ ...node, reach: "opted-in" })).toThrow(/expected Node.* to be namespaced/);
 });

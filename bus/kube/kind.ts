@@ -8,6 +8,9 @@ import type { KubeObject, Stored } from "./object.ts";
 /** Where a kind's objects live. */
 export type Scope = "Namespaced" | "Cluster";
 
+/** Where the platform looks at a kind's objects: in all namespaces, or in those alone that were opted in. */
+export type Reach = "all" | "opted-in";
+
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string;
@@ -27,6 +30,11 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly scope: Scope;
   /** What of an object may go on the bus. `metadata` is for kinds whose content is secret or bulky. */
   readonly publish: "object" | "metadata";
+  /**
+   * `opted-in` is for kinds that nobody should read everywhere. Rights can not tell an object's metadata from its content:
+   * whoever may list Secrets reads them.
+   */
+  readonly reach: Reach;
   /** Set for kinds that this project defines. */
   readonly definition?: KindDefinition;
   /** Carries the object's type; never set. */
@@ -84,6 +92,7 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
     plural: options.plural ?? `${singular}s`,
     scope: options.scope ?? "Namespaced",
     publish: "object",
+    reach: "all",
     definition: {
       singular,
       shortNames: options.shortNames ?? [],
@@ -96,26 +105,41 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
   };
 }
 
-/** Kinds of the core group whose content never goes on the bus, whatever a declaration says. */
-const confidential = ["Secret", "ConfigMap"];
+/** Kinds of the core group, by their plural, and what holds for them whatever a declaration says. */
+const confidential: Readonly<Record<string, Partial<Pick<Kind, "publish" | "reach">>>> = {
+  secrets: { publish: "metadata", reach: "opted-in" },
+  configmaps: { publish: "metadata" },
+};
 
-/** Declares a kind that somebody else defines: Kubernetes itself, or another operator. */
+/**
+ * Declares a kind that somebody else defines: Kubernetes itself, or another operator. Throws a `TypeError` when objects that
+ * are in no namespace are to be looked at in opted-in ones.
+ */
 export function externalKind<T extends KubeObject = KubeObject>(
-  kind: Pick<Kind, "group" | "version" | "kind" | "plural"> & Partial<Pick<Kind, "scope" | "publish">>,
+  kind: Pick<Kind, "group" | "version" | "kind" | "plural"> &
+    Partial<Pick<Kind, "scope" | "publish" | "reach">>,
 ): Kind<T> {
-  const declared = { scope: "Namespaced", publish: "object", ...kind } as const;
-  return kind.group === "" && confidential.includes(kind.kind)
-    ? { ...declared, publish: "metadata" }
-    : declared;
+  const declared = {
+    scope: "Namespaced",
+    publish: "object",
+    reach: "all",
+    ...kind,
+    ...(kind.group === "" && confidential[kind.plural]),
+  } as const;
+  if (declared.scope === "Cluster" && declared.reach === "opted-in") {
+    throw new TypeError(`expected ${kind.kind}, which is looked at in opted-in namespaces, to be namespaced`);
+  }
+  return declared;
 }
 
-/** Secrets: only their metadata ever reaches the bus. */
+/** Secrets: only their metadata ever reaches the bus, and only of opted-in namespaces. */
 export const Secret = externalKind({
   group: "",
   version: "v1",
   kind: "Secret",
   plural: "secrets",
   publish: "metadata",
+  reach: "opted-in",
 });
 
 /** ConfigMaps: only their metadata ever reaches the bus. */
@@ -124,6 +148,16 @@ export const ConfigMap = externalKind({
   version: "v1",
   kind: "ConfigMap",
   plural: "configmaps",
+  publish: "metadata",
+});
+
+/** Namespaces. */
+export const Namespace = externalKind({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster",
   publish: "metadata",
 });
 

@@ -98,23 +98,13 @@ export type SettingName = keyof typeof settings;
 /** The values of some settings. */
 export type Settings<N extends SettingName> = { [K in N]: z.output<(typeof settings)[K]["schema"]> };
 
-/** Settings that every process reads. */
-export const busProcessSettings = [
-  "natsUrl",
-  "natsCreds",
-  "natsCa",
-  "natsCert",
-  "natsKey",
-  "replica",
-  "streamReplicas",
-  "ackWaitSeconds",
-  "httpAddress",
-  "logLevel",
-] as const;
-/** Settings that every process reads which works with a cluster. */
-export const processSettings = ["kubeconfig", "context", ...busProcessSettings, "cluster"] as const;
 /** Settings that say how the bus is reached, and as whom. */
 export const busSettings = ["natsUrl", "natsCreds", "natsCa", "natsCert", "natsKey"] as const;
+const ownSettings = ["replica", "streamReplicas", "ackWaitSeconds", "httpAddress", "logLevel"] as const;
+/** Settings that every process reads. */
+export const busProcessSettings = [...busSettings, ...ownSettings] as const;
+/** Settings that every process reads which works with a cluster. */
+export const processSettings = ["kubeconfig", "context", ...busSettings, "cluster", ...ownSettings] as const;
 
 export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;

@@ -1,23 +1,37 @@
 /** The relay: what falls due among a function's timers and marks becomes a request. */
 import type { Bus } from "../connect.ts";
-import { consumers, type ObjectKey, parseKeySubject, timersStream } from "../subjects.ts";
+import { consumers, type ObjectKey, parseKeySubject, sweeps, timersStream } from "../subjects.ts";
 import type { Delivery } from "./delivery.ts";
 import { type Pull, startPull } from "./pull.ts";
 import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
+import type { Sweep } from "./sweep.ts";
 
 /** What the relay needs. */
 export interface RelayOptions {
   readonly bus: Bus;
   readonly queue: TicketQueue;
   readonly slots: number;
+  /** The function's sweep, if it has one. */
+  readonly sweep?: Sweep | undefined;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown, subject: string) => void;
 }
 
 /** Starts the relay of one function; replicas share its consumer. */
-export function startRelay({ bus, queue, slots, signal, onError }: RelayOptions): Pull {
+export function startRelay({ bus, queue, slots, sweep, signal, onError }: RelayOptions): Pull {
+  async function swept(delivery: Delivery): Promise<void> {
+    try {
+      // A function that sweeps no more leaves the last one of its schedules behind.
+      if ((await sweep?.due(delivery)) === "stopped") delivery.handBack();
+      else delivery.done();
+    } catch (error) {
+      onError(error, delivery.subject);
+    }
+  }
+
   async function handle(delivery: Delivery): Promise<void> {
+    if (delivery.subject === sweeps.due(queue.scope)) return swept(delivery);
     let due: { key: ObjectKey; request: Request };
     try {
       due = { key: parseKeySubject(delivery.subject).key, request: parseRequest(delivery.string()) };

@@ -1,5 +1,6 @@
 /** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
 import type { Logger } from "pino";
+import { domain } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { withoutConditions } from "../kube/conditions.ts";
 import { isConflict } from "../kube/errors.ts";
@@ -9,7 +10,7 @@ import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
-import { type Context, domain, type ReconcileFunction, type Result } from "./function.ts";
+import type { Context, ReconcileFunction, Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
 import { type FirstRead, isReplay, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
@@ -103,6 +104,7 @@ async function tryOnce(
   const ctx: Context = {
     key,
     cause: request.cause,
+    causes: [request.cause, ...(request.also ?? [])],
     attempt: request.attempt,
     replica: tools.replica,
     signal,

@@ -1,5 +1,6 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
 import type { Logger } from "pino";
+import { domain, optedInRole } from "../domain.ts";
 import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import type { Kind } from "../kube/kind.ts";
@@ -34,6 +35,8 @@ export interface Context {
   readonly key: ObjectKey;
   /** What woke the function. A hint for logs: reconcile from state, never from the cause. */
   readonly cause: Cause;
+  /** All that woke it: the cause, and what came while the object was in other hands. A hint as well. */
+  readonly causes: readonly Cause[];
   /** Failed attempts before this one. */
   readonly attempt: number;
   /** The name of this worker replica. */
@@ -118,7 +121,12 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly concurrency?: number;
   /** How long one reconcile may take, in milliseconds, before it is aborted and retried. Default 60,000. */
   readonly timeoutMillis?: number;
-  /** Rights beyond those that follow from the declaration. */
+  /**
+   * Every object is reconciled at least this often, in milliseconds, whatever becomes of events and timers. Without it, only
+   * when something wakes it.
+   */
+  readonly sweepMillis?: number;
+  /** Rights beyond those that follow from the declaration, in the whole cluster. Secrets can not be among them. */
   readonly permissions?: readonly PolicyRule[];
   /** Brings the world to what the object says. Level-triggered and idempotent: it may run at any time, twice. */
   reconcile(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
@@ -143,9 +151,6 @@ export interface ReconcileFunction
 /** Users of the bus, accounts and Secrets that are no function's, but are named like one's. */
 const reservedNames = ["admin", "bridge", "ca", "gateway", "nats", "operator", "worker"];
 
-/** Prefix of finalizers and of the field manager. */
-export const domain = "denrei.dev";
-
 /**
  * Declares a function.
  *
@@ -161,9 +166,15 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
       `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
     );
   }
-  if (reservedNames.includes(options.name)) {
+  if (reservedNames.includes(options.name) || options.name.endsWith(optedInRole(""))) {
     throw new TypeError(
       `expected a function name other than "${options.name}": accounts and users of the platform's own have it`,
+    );
+  }
+  if (options.permissions?.some(coversSecrets)) {
+    throw new TypeError(
+      `expected permissions of "${options.name}" that do not cover Secrets, which are granted in opted-in namespaces alone: ` +
+        "name Secret among what it owns or watches",
     );
   }
   const definition: FunctionOptions<T> = options;
@@ -179,6 +190,10 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
 }
+
+const coversSecrets = ({ apiGroups, resources }: PolicyRule): boolean =>
+  apiGroups.some((group) => ["", "*"].includes(group)) &&
+  resources.some((resource) => ["secrets", "*"].includes(resource));
 
 /** Streams and consumers that functions need in a cluster. */
 export const interestsOf = (functions: readonly ReconcileFunction[], cluster: string): Interest[] =>

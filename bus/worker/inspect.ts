@@ -1,6 +1,6 @@
 /** What an operator asks the bus: how long the queues are, what is stored, where the bridge is. */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { type Position, parsePosition, positionKey, positionKeys } from "../bridge/bridge.ts";
+import { type Position, parsePosition, positionKey, positionKeys } from "../bridge/position.ts";
 import type { Bus } from "../connect.ts";
 import { kindText } from "../kube/kind.ts";
 import { lastValuesOf } from "../lastvalues.ts";

@@ -1,29 +1,49 @@
-/** RBAC from declarations: exactly what a function's worker and the bridge need. */
-import type { Kind } from "../kube/kind.ts";
+/**
+ * RBAC from declarations: exactly what a function's worker and the bridge need. What they need of kinds that are looked at in
+ * opted-in namespaces alone is granted in each of these, the rest in the whole cluster.
+ */
+import { type Kind, Namespace, type Reach } from "../kube/kind.ts";
 import { kindsOf, type PolicyRule, type ReconcileFunction } from "./function.ts";
 
 /** Rules of the worker that runs a function: reads and writes of single objects, never list or watch. */
-export function workerRules(fn: ReconcileFunction): PolicyRule[] {
-  const { group, plural, definition } = fn.for;
+export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
+  const watched = fn.watches.map(({ kind }) => kind);
+  const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] };
   return merged([
+    ...(fn.for.reach === reach ? ownRules(fn) : []),
+    ...withReach(fn.owns, reach).map((kind) => rule(kind, ["create", "delete", "get", "patch"])),
+    ...withReach(watched, reach).map((kind) => rule(kind, ["get"])),
+    ...(reach === "all" ? [events, ...fn.permissions] : []),
+  ]);
+}
+
+/** Rules for the objects that are reconciled. */
+function ownRules({ for: { group, plural, definition }, owns }: ReconcileFunction): PolicyRule[] {
+  return [
     { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
     ...(definition?.status
       ? [{ apiGroups: [group], resources: [`${plural}/status`], verbs: ["get", "patch"] }]
       : []),
     // Children block the deletion of their owner, which clusters with OwnerReferencesPermissionEnforcement check.
-    ...(fn.owns.length > 0
+    ...(owns.length > 0
       ? [{ apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ["update"] }]
       : []),
-    ...fn.owns.map((kind) => rule(kind, ["create", "delete", "get", "patch"])),
-    ...fn.watches.map(({ kind }) => rule(kind, ["get"])),
-    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
-    ...fn.permissions,
-  ]);
+  ];
 }
 
 /** Rules of the bridge: it lists and watches every kind of every function, and writes nothing. */
-export const bridgeRules = (functions: readonly ReconcileFunction[]): PolicyRule[] =>
-  merged(functions.flatMap(kindsOf).map((kind) => rule(kind, ["list", "watch"])));
+export function bridgeRules(functions: readonly ReconcileFunction[], reach: Reach): PolicyRule[] {
+  const kinds = functions.flatMap(kindsOf);
+  const asks = reach === "all" && withReach(kinds, "opted-in").length > 0;
+  return merged([
+    ...withReach(kinds, reach).map((kind) => rule(kind, ["list", "watch"])),
+    // Which namespaces are opted in.
+    ...(asks ? [rule(Namespace, ["list"])] : []),
+  ]);
+}
+
+const withReach = (kinds: readonly Kind[], reach: Reach): Kind[] =>
+  kinds.filter((kind) => kind.reach === reach);
 
 const rule = ({ group, plural }: Kind, verbs: string[]): PolicyRule => ({
   apiGroups: [group],

@@ -1,13 +1,14 @@
 /** Tells the object's owner, on the object, why the platform does not bring it forward. */
 
 import { isDeepStrictEqual } from "node:util";
+import { domain } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { withConditions } from "../kube/conditions.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
 import type { Condition, KubeObject, Stored } from "../kube/object.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { stalled } from "./attempt.ts";
-import { domain, type ReconcileFunction } from "./function.ts";
+import type { ReconcileFunction } from "./function.ts";
 import { mergePatched } from "./writes.ts";
 
 /** What is said: the reason is one CamelCase word. */

@@ -13,6 +13,7 @@ import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
 import { openStarts } from "../queue/starts.ts";
 import { searchStranded } from "../queue/stranded.ts";
+import { startSweep } from "../queue/sweep.ts";
 import { timers as openTimers } from "../queue/timers.ts";
 import { consumers, keyText, type QueueScope, streams, workStream } from "../subjects.ts";
 import { type BusOptions, ensureTopology } from "../topology.ts";
@@ -138,14 +139,26 @@ function startFunction(
     Object.keys(fn.webhooks).length === 0
       ? undefined
       : pull(streams.webhooks, consumers.webhooks(scope), routerSlots, route.webhook);
+  const searching = new AbortController();
+  const sweep =
+    fn.sweepMillis === undefined
+      ? undefined
+      : startSweep({
+          bus,
+          queue,
+          kind: fn.for,
+          everyMillis: fn.sweepMillis,
+          signal: searching.signal,
+          onError: (error) => log.warn({ err: error }, "sweep not set"),
+        });
   const relay = startRelay({
     bus,
     queue,
+    sweep,
     slots: relaySlots,
     signal: stopping.signal,
     onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
   });
-  const searching = new AbortController();
   const search = searchStranded({
     bus,
     queue,
@@ -171,7 +184,7 @@ function startFunction(
         () => undefined,
       );
       await drained;
-      await search;
+      await Promise.all([search, sweep?.ended]);
       finished.abort();
       await late;
       echoes.stop();

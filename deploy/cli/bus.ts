@@ -7,7 +7,9 @@ import { DisconnectedError } from "../../bus/inbox.ts";
 import type { busSettings, Settings } from "../../bus/process/config.ts";
 
 /** Settings of the commands that ask the bus. */
-export type BusSettings = Settings<(typeof busSettings)[number] | "cluster">;
+export type AddressSettings = Settings<(typeof busSettings)[number]>;
+/** Settings of those that ask about a cluster. */
+export type BusSettings = AddressSettings & Settings<"cluster">;
 
 const refusals = [
   DisconnectedError,
@@ -23,7 +25,7 @@ const refusals = [
  * Runs `use` with a connection and closes it. Throws `BusUnreachableError` when the bus answers no or not at all, and
  * `BusPermissionError` when this user may not ask.
  */
-export async function withBus<T>(settings: BusSettings, use: (bus: Bus) => Promise<T>): Promise<T> {
+export async function withBus<T>(settings: AddressSettings, use: (bus: Bus) => Promise<T>): Promise<T> {
   const bus = await connectBus(busAddress(settings, "denrei-cli"));
   try {
     return await use(bus);

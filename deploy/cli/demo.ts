@@ -2,20 +2,34 @@
 
 import { exitCodeOf, onStopSignals } from "../../bus/process/signals.ts";
 import { report } from "./explain.ts";
+import { githubAct } from "./githubdemo.ts";
 import { guide } from "./guide.ts";
 import { say, whenOutputCloses } from "./output.ts";
-import { progressDisplay } from "./progress.ts";
+import { type ProgressDisplay, progressDisplay } from "./progress.ts";
 import { sing } from "./sing.ts";
-import { type Stage, setStage } from "./stage.ts";
+import { type Cast, count, type Stage, setStage } from "./stage.ts";
 
 /** What the user asked for. */
 export interface DemoOptions {
   readonly mode: "demo" | "up";
-  readonly workers: number;
+  /** What is to be seen. */
+  readonly act: "song" | "github";
+  /** As many as the act needs unless given. */
+  readonly workers?: number;
+  /** Path of a program that plays GitHub. */
+  readonly github?: string;
 }
 
-/** Starts everything, lets the sample sing, and ends (`demo`) or stays until Ctrl-C (`up`). */
-export async function demo({ mode, workers }: DemoOptions): Promise<void> {
+/** What there is to be seen on a stage. */
+export interface Act {
+  readonly cast: Cast;
+  /** Resolves when it is over, or `signal` aborts; rejects when it can not go on. */
+  play(stage: Stage, display: ProgressDisplay, signal: AbortSignal): Promise<void>;
+}
+
+/** Starts everything, plays the act, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
+export async function demo(options: DemoOptions): Promise<void> {
+  const act = options.act === "github" ? githubAct(options) : songAct(options);
   const stopping = new AbortController();
   const { signal } = stopping;
   const display = progressDisplay(process.stdout);
@@ -37,10 +51,8 @@ export async function demo({ mode, workers }: DemoOptions): Promise<void> {
   whenOutputCloses(() => stopping.abort(new Error("nobody reads any more")));
   let stage: Stage | undefined;
   try {
-    stage = await setStage({ workers, display, say: tell, signal });
-    if (mode === "up") say(guide(stage));
-    say(`\nHikawa sings on ${workers} ${workers === 1 ? "replica" : "replicas"}:\n`);
-    await sing(stage, { mode, signal });
+    stage = await setStage({ cast: act.cast, display, say: tell, signal });
+    await act.play(stage, display, signal);
     if (!signal.aborted) say("\nStopping everything.");
   } catch (error) {
     if (!signal.aborted) await report(error);
@@ -48,3 +60,13 @@ export async function demo({ mode, workers }: DemoOptions): Promise<void> {
   await stage?.stop();
   process.exit();
 }
+
+/** The sample sings. */
+const songAct = ({ mode, workers = 3 }: DemoOptions): Act => ({
+  cast: { workers, functions: ["all"], gateways: 0 },
+  async play(stage, _display, signal) {
+    if (mode === "up") say(guide(stage));
+    say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
+    await sing(stage, { mode, signal });
+  },
+});

@@ -1,6 +1,6 @@
 /** The command line: `denrei <command>`. Commands are loaded when they run, so that a worker starts quickly. */
 import { enableCompileCache } from "node:module";
-import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, type CommanderError, InvalidArgumentError, Option } from "commander";
 import {
   busProcessSettings,
   busSettings,
@@ -14,6 +14,7 @@ import {
 import { report } from "./explain.ts";
 import { watchOutput } from "./output.ts";
 import { usageExitCode } from "./usage.ts";
+import { pointInTime, repositoryName } from "./when.ts";
 
 enableCompileCache();
 watchOutput();
@@ -79,12 +80,24 @@ const workerCount = (text: string): number => {
   return Number(text);
 };
 
+const mostListed = 100_000;
+const listLimit = (text: string): number => {
+  if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > mostListed)
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${mostListed}.`);
+  return Number(text);
+};
+
 const namespaceName = (text: string): string => {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) {
     throw new InvalidArgumentError("Expected lower-case letters, digits and dashes, at most 63.");
   }
   return text;
 };
+
+const namespaceNames = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  namespaceName(text),
+];
 
 const program = new Command("denrei")
   .description("Kubernetes reconcilers as stateless functions on a NATS bus")
@@ -104,17 +117,26 @@ chooses otherwise.`;
 
 program
   .command("demo")
-  .description("start everything locally, let a Hikawa sing until Kiyoshi, and stop everything again")
-  .option("--workers <count>", "worker replicas", workerCount, 3)
+  .description("start everything locally, show what it does, and stop everything again")
+  .addArgument(
+    new Argument(
+      "[act]",
+      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus",
+    )
+      .choices(["song", "github"])
+      .default("song"),
+  )
+  .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
+  .option("--github <path>", "program that plays GitHub for github; npm run demo -- github has one")
   .addHelpText("after", stageHelp)
-  .action(async (options) => (await import("./demo.ts")).demo({ ...options, mode: "demo" }));
+  .action(async (act, options) => (await import("./demo.ts")).demo({ ...options, act, mode: "demo" }));
 
 program
   .command("up")
   .description("start everything locally and stay up until Ctrl-C")
   .option("--workers <count>", "worker replicas", workerCount, 3)
   .addHelpText("after", stageHelp)
-  .action(async (options) => (await import("./demo.ts")).demo({ ...options, mode: "up" }));
+  .action(async (options) => (await import("./demo.ts")).demo({ ...options, act: "song", mode: "up" }));
 
 withSettings(
   program
@@ -162,11 +184,28 @@ program
 
 program
   .command("rbac")
-  .description("print the service accounts and roles that functions and the bridge need")
-  .argument("[name...]", "functions, 'all' of them, or 'bridge' (default: everything)")
+  .description("print the service accounts and roles that functions, bridge and gateway need")
+  .argument("[name...]", "functions, 'all' of them, 'bridge' or 'gateway' (default: everything)")
   .option("--namespace <name>", "where the service accounts live", namespaceName, "denrei")
   .option("--json", "as a JSON list")
   .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
+
+program
+  .command("opt-in")
+  .description("print what lets the platform look at the Secrets of namespaces, for kubectl apply -f -")
+  .argument("<namespace...>", "whose Secrets", namespaceNames)
+  .option("--platform-namespace <name>", "where the service accounts live", namespaceName, "denrei")
+  .option("--json", "as a JSON list")
+  .addHelpText(
+    "after",
+    `
+For each namespace that is its label denrei.dev/secrets=true, and a RoleBinding for
+the bridge and each function that has to do with Secrets. A namespace that kubectl
+apply has made from a manifest would lose what else of its labels is in there: add
+the label to the manifest, and apply the RoleBindings alone, with
+kubectl apply -l app.kubernetes.io/part-of=denrei -f -`,
+  )
+  .action(async (names: string[], options) => (await import("./manifests.ts")).optIn(names, options));
 
 program
   .command("certificates")
@@ -246,6 +285,48 @@ withSettings(
 ).action(async (fn: string, object: string | undefined, flags) => {
   const settings = readSettings(connectionSettings, flags, process.env);
   await (await import("./deadletters.ts")).replayLetters(fn, object, settings, flags);
+});
+
+const webhookSettings = [...busSettings] as const;
+const webhooks = program.command("webhooks").description("webhooks of the last three days");
+/** Adds the options that say which webhooks. */
+const withRange = (command: Command): Command =>
+  command
+    .option("--since <time>", "how long ago, such as 2h, or a time (RFC 3339)", (text) => pointInTime(text))
+    .option("--until <time>", "the same for the end", (text) => pointInTime(text))
+    .option("--repository <owner/name>", "of one repository", repositoryName)
+    .option("--event <name>", "of one event, such as pull_request");
+withSettings(
+  withRange(webhooks.command("list").description("the newest first"))
+    .option("--limit <count>", "at most so many", listLimit, 50)
+    .option("--json", "as JSON"),
+  webhookSettings,
+).action(async (flags) => {
+  const settings = readSettings(webhookSettings, flags, process.env);
+  await (await import("./webhooks.ts")).list(settings, flags);
+});
+withSettings(
+  webhooks
+    .command("show")
+    .description("one webhook, whole: the fields of its payload that are kept")
+    .argument("<delivery>", "GitHub's id of the delivery")
+    .option("--json", "as JSON"),
+  webhookSettings,
+).action(async (delivery: string, flags) => {
+  const settings = readSettings(webhookSettings, flags, process.env);
+  await (await import("./webhooks.ts")).show(delivery, settings, flags);
+});
+withSettings(
+  withRange(
+    webhooks
+      .command("replay")
+      .description("wake the functions with webhooks again: those named, or all of a range")
+      .argument("[delivery...]", "GitHub's ids of deliveries"),
+  ).option("--dry-run", "only print which"),
+  webhookSettings,
+).action(async (ids: string[], flags) => {
+  const settings = readSettings(webhookSettings, flags, process.env);
+  await (await import("./webhooks.ts")).replay(ids, settings, flags);
 });
 
 try {

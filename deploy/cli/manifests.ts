@@ -1,11 +1,12 @@
-/** `denrei crds`, `denrei rbac`, `denrei certificates` and `denrei users` */
+/** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 import { functions } from "../../functions/index.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "../generate/authorization.ts";
 import { certificateManifests } from "../generate/certificates.ts";
 import { crdManifests } from "../generate/crds.ts";
-import { roleManifests } from "../generate/rbac.ts";
+import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { functionsNamed } from "./named.ts";
+import { AbsentError } from "./usage.ts";
 
 const print = (manifests: readonly object[], { json }: { json?: boolean }): void => {
   const text = json
@@ -17,21 +18,34 @@ const print = (manifests: readonly object[], { json }: { json?: boolean }): void
 /** Prints the CRDs of every kind that the functions define. */
 export const crds = (options: { json?: boolean }): void => print(crdManifests(functions), options);
 
+/** Processes that are no function's. */
+const others = ["bridge", "gateway"];
+
 /** Prints service accounts, roles and bindings. */
 export function rbac(names: readonly string[], options: { json?: boolean; namespace: string }): void {
-  const wanted = names.length === 0 ? ["all", "bridge"] : names;
+  const wanted = names.length === 0 ? ["all", ...others] : names;
   const workers = functionsNamed(
-    wanted.filter((name) => name !== "bridge"),
-    ", bridge or all",
+    wanted.filter((name) => !others.includes(name)),
+    ", bridge, gateway or all",
   );
-  print(
-    roleManifests({
-      functions: workers,
-      bridge: wanted.includes("bridge") ? functions : [],
-      namespace: options.namespace,
-    }),
-    options,
-  );
+  const { namespace } = options;
+  const bridge = wanted.includes("bridge") ? functions : [];
+  const gateway = wanted.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
+  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway], options);
+}
+
+/** Prints what opts namespaces in. Throws {@link AbsentError} when no function has a use for it. */
+export function optIn(
+  namespaces: readonly string[],
+  options: { json?: boolean; platformNamespace: string },
+): void {
+  const manifests = optInManifests(functions, [...new Set(namespaces)], options.platformNamespace);
+  if (manifests.length === 0) {
+    throw new AbsentError(
+      "expected a function that owns or watches Secrets, found none: there is nothing to opt in to",
+    );
+  }
+  print(manifests, options);
 }
 
 /** Prints Secrets with new certificates for the bus and each of its users. */

@@ -3,15 +3,25 @@ import { fileURLToPath } from "node:url";
 import type { Child, LocalProcesses } from "../local/index.ts";
 import { type ReviveOptions, revive } from "./revive.ts";
 
-/** What to start. */
+/** The command that a replica runs. */
+export type ReplicaRole = "bridge" | "worker" | "gateway";
+
+/** What all replicas are started with. */
 export interface ReplicaOptions extends ReviveOptions {
   readonly processes: LocalProcesses;
-  readonly workers: number;
   /** Makes the names differ from those of other replicas on the same bus. */
   readonly suffix: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The address of the bus for each role. */
-  natsUrlFor(role: "bridge" | "worker"): string;
+  natsUrlFor(role: ReplicaRole): string;
+  /** Told of each line of a replica's log. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+/** Which workers to start, and what they run: names of functions, or `all`. */
+export interface WorkerOptions {
+  readonly workers: number;
+  readonly functions: readonly string[];
 }
 
 const program = fileURLToPath(new URL("./denrei.js", import.meta.url));
@@ -21,19 +31,23 @@ const graceMillis = 2500;
 /**
  * Starts `bridge-1`, `worker-1` and so on, and resolves when all of them are ready: the workers, then the bridge.
  */
-export async function startReplicas(options: ReplicaOptions): Promise<Child[]> {
-  const { workers, suffix } = options;
+export async function startReplicas(
+  { workers, functions }: WorkerOptions,
+  options: ReplicaOptions,
+): Promise<Child[]> {
+  const { suffix } = options;
   const names = Array.from({ length: workers }, (_, at) => `worker-${at + 1}${suffix}`);
   return Promise.all([
-    ...names.map((name) => startReplica(name, "worker", ["all"], options)),
+    ...names.map((name) => startReplica(name, "worker", functions, options)),
     startReplica(`bridge-1${suffix}`, "bridge", [], options),
   ]);
 }
 
-async function startReplica(
+/** Starts one, and resolves when it is ready. */
+export async function startReplica(
   name: string,
-  role: "bridge" | "worker",
-  args: string[],
+  role: ReplicaRole,
+  args: readonly string[],
   options: ReplicaOptions,
 ): Promise<Child> {
   const { processes, natsUrlFor, signal } = options;
@@ -49,7 +63,8 @@ async function startReplica(
       env: { ...env, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1" },
       graceMillis,
       onLine(line) {
-        ready ||= /"msg":"(bridge|worker) ready"/.test(line);
+        ready ||= /"msg":"(bridge|worker|gateway) ready"/.test(line);
+        options.onLine?.(line);
       },
       async ready() {
         if (!ready) throw new Error("it has not said that it is ready");

@@ -112,7 +112,7 @@ function singer(replicas: readonly string[]): (object: Stored<Saying>) => string
 }
 
 /** Creates the sample, under another name if somebody's own cluster has one already. */
-async function createSample({ client, origin, directory }: Stage): Promise<Stored<Hikawa>> {
+async function createSample({ client, origin, id }: Stage): Promise<Stored<Hikawa>> {
   const sample = parse(await readFile(sampleFile, "utf8")) as Hikawa;
   const { namespace } = client.connection;
   const create = (name: string) => {
@@ -123,8 +123,7 @@ async function createSample({ client, origin, directory }: Stage): Promise<Store
     return await create(sample.metadata.name);
   } catch (error) {
     if (origin === "local" || !isAlreadyExists(error)) throw error;
-    const suffix = directory.slice(directory.lastIndexOf("-") + 1).toLowerCase();
-    return await create(`${sample.metadata.name}-${suffix}`);
+    return await create(`${sample.metadata.name}-${id}`);
   }
 }
 

@@ -17,11 +17,12 @@ import {
   startLocalPlatform,
   startLocalProcesses,
 } from "../local/index.ts";
+import { type Hook, startGateways } from "./gateways.ts";
 import { duration, type ProgressDisplay } from "./progress.ts";
-import { startReplicas } from "./replicas.ts";
+import { type ReplicaOptions, startReplicas, type WorkerOptions } from "./replicas.ts";
 import { revive } from "./revive.ts";
 
-/** A cluster with the CRDs, a bus, some workers and one bridge. */
+/** A cluster with the CRDs, a bus, some workers and one bridge, and gateways if they are wanted. */
 export interface Stage {
   readonly client: KubeClient;
   readonly origin: "local" | "existing";
@@ -30,14 +31,25 @@ export interface Stage {
   /** For an operator. */
   readonly natsUrl: string;
   readonly directory: string;
-  /** The workers, then the bridge. */
+  /** Lower-case letters and digits that no other stage has, for names of objects. */
+  readonly id: string;
+  /** The workers, then the bridge, then the gateways. */
   readonly replicas: readonly Child[];
+  /** Where the gateways receive webhooks; nowhere if there are none. */
+  readonly hook: Hook;
+  /** Starts something more, that ends with the stage. */
+  readonly spawn: LocalProcesses["spawn"];
   stop(): Promise<void>;
+}
+
+/** Who is needed on a stage, beside the bridge. */
+export interface Cast extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
+  readonly gateways: number;
 }
 
 /** What to set up, and who is told. */
 export interface StageOptions {
-  readonly workers: number;
+  readonly cast: Cast;
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
@@ -45,15 +57,15 @@ export interface StageOptions {
 
 /** What the replicas run on. */
 interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl"> {
-  natsUrlFor(role: "bridge" | "worker"): string;
+  readonly natsUrlFor: ReplicaOptions["natsUrlFor"];
   readonly processes: LocalProcesses;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: ReplicaOptions["env"];
   readonly suffix: string;
 }
 
 /** Sets the stage. With both KUBECONFIG and NATS_URL set, it is theirs; otherwise everything is local. */
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { workers, display, say } = options;
+  const { cast, display, say } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const { KUBECONFIG, NATS_URL } = process.env;
@@ -74,13 +86,18 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     }
     await installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
     display.line("CRDs", "installed", "result");
-    const begun = performance.now();
-    const cast = `${workers} ${workers === 1 ? "worker" : "workers"}, 1 bridge`;
-    display.line(cast, "starting", "moving");
-    const replicas = await startReplicas({ ...ground, workers, say, signal });
-    display.line(cast, `ready after ${duration(performance.now() - begun)}`, "result");
-    const { directory } = processes;
-    return { client, origin, kubeconfigPath, natsUrl, directory, replicas, stop };
+    const { workers, gateways, onLine } = cast;
+    const replicaOptions = { ...ground, onLine, say, signal };
+    const [replicas, { children, hook }] = await Promise.all([
+      timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
+      gateways === 0
+        ? { children: [], hook: { urls: [], secret: "" } }
+        : timed(display, count(gateways, "gateway"), startGateways(gateways, replicaOptions)),
+    ]);
+    const { directory, spawn } = processes;
+    const id = suffixOf(directory).slice(1).toLowerCase();
+    const played = { replicas: [...replicas, ...children], hook, spawn, stop };
+    return { client, origin, kubeconfigPath, natsUrl, directory, id, ...played };
   } catch (error) {
     await stop();
     throw error;
@@ -88,6 +105,21 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     display.done();
   }
 }
+
+/** `1 worker`, `2 workers`. */
+export const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
+
+/** Shows that something is being started, and how long that has taken. */
+async function timed<T>(display: ProgressDisplay, subject: string, started: Promise<T>): Promise<T> {
+  const begun = performance.now();
+  display.line(subject, "starting", "moving");
+  const result = await started;
+  display.line(subject, `ready after ${duration(performance.now() - begun)}`, "result");
+  return result;
+}
+
+/** What tells a run's folder from others: `-Ab1Cd2`. */
+const suffixOf = (directory: string): string => basename(directory).replace(/^denrei/, "");
 
 /** Where the replicas' probes listen, and what they log, is the stage's business, whatever the environment says. */
 const replicaEnv = {
@@ -104,7 +136,7 @@ async function existingGround(kubeconfig: string, natsUrl: string): Promise<Grou
   await bus.nc.close();
   const processes = await startLocalProcesses();
   // There may be replicas already, and nobody else has this folder.
-  const suffix = basename(processes.directory).replace(/^denrei/, "");
+  const suffix = suffixOf(processes.directory);
   // Whoever the user is on that bus, the replicas are.
   const natsUrlFor = () => natsUrl;
   return { origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix };

@@ -7,8 +7,8 @@ import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
-import { roleManifests } from "./rbac.ts";
-import { bridgeManifests, functionDeployment } from "./workloads.ts";
+import { accountManifest, gatewayName, roleManifests } from "./rbac.ts";
+import { bridgeManifests, functionDeployment, gatewayManifests } from "./workloads.ts";
 import { yamlText } from "./yaml.ts";
 
 /** Contents by path, relative to the repository's root, with slashes. */
@@ -59,6 +59,13 @@ export async function generatedFiles(
   files.set(
     `${base}/bridge.yaml`,
     generated("from the declarations of all functions", [...bridgeRoles, ...bridgeManifests(namespace)]),
+  );
+  files.set(
+    `${base}/gateway.yaml`,
+    generated("from what the gateway needs", [
+      accountManifest(gatewayName, namespace),
+      ...gatewayManifests(namespace),
+    ]),
   );
   const users = certificateUsers(clusterRoles(functions, cluster));
   files.set(

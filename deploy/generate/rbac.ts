@@ -1,10 +1,11 @@
 /** Service accounts, roles and bindings from declarations. */
+import { optedInRole, optInLabel } from "../../bus/domain.ts";
 import type { PolicyRule, ReconcileFunction } from "../../bus/worker/function.ts";
 import { bridgeRules, workerRules } from "../../bus/worker/rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** Whose roles, and where their service accounts live. */
+/** Whose accounts and roles, and where their service accounts live. */
 export interface RoleOptions {
   readonly functions: readonly ReconcileFunction[];
   /** The functions whose kinds the bridge watches; none means no bridge. */
@@ -16,6 +17,8 @@ export interface RoleOptions {
 export const workloadName = (fn: Pick<ReconcileFunction, "name">): string => `denrei-${fn.name}`;
 /** The name of the bridge's. */
 export const bridgeName = "denrei-bridge";
+/** The name of the gateway's Deployment and service account. It has no role. */
+export const gatewayName = "denrei-gateway";
 
 /** Labels of everything that belongs to a workload. */
 export const labelsOf = (name: string) => ({
@@ -23,24 +26,84 @@ export const labelsOf = (name: string) => ({
   "app.kubernetes.io/part-of": "denrei",
 });
 
-/** The manifests of a service account with a role of its own. */
-export function accountManifests(name: string, namespace: string, rules: readonly PolicyRule[]): Manifest[] {
-  const labels = labelsOf(name);
+/** The service account of a workload. */
+export const accountManifest = (name: string, namespace: string): Manifest => ({
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: { name, namespace, labels: labelsOf(name) },
+});
+
+/** The manifests of every named function and, if asked for, of the bridge: service accounts, roles and bindings. */
+export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Manifest[] =>
+  rightsOf(functions, bridge).flatMap(({ name, everywhere, optedIn }) => [
+    accountManifest(name, namespace),
+    clusterRole(name, name, everywhere),
+    binding({ name, namespace }, name),
+    ...(optedIn.length > 0
+      ? [
+          clusterRole(optedInRole(name), name, optedIn),
+          // The platform's own namespace is always opted in.
+          binding({ name, namespace }, optedInRole(name), namespace),
+        ]
+      : []),
+  ]);
+
+/**
+ * What opts namespaces in: the label, and RoleBindings for all whom it grants something. Empty where it would grant nobody
+ * anything.
+ */
+export function optInManifests(
+  functions: readonly ReconcileFunction[],
+  namespaces: readonly string[],
+  platformNamespace: string,
+): Manifest[] {
+  const accounts = rightsOf(functions, functions)
+    .filter(({ optedIn }) => optedIn.length > 0)
+    .map(({ name }) => ({ name, namespace: platformNamespace }));
+  if (accounts.length === 0) return [];
+  return namespaces.flatMap((name) => [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { [optInLabel]: "true" } } },
+    ...accounts.map((account) => binding(account, optedInRole(account.name), name)),
+  ]);
+}
+
+/** What a workload may do. */
+interface Rights {
+  readonly name: string;
+  readonly everywhere: readonly PolicyRule[];
+  readonly optedIn: readonly PolicyRule[];
+}
+
+function rightsOf(functions: readonly ReconcileFunction[], bridge: readonly ReconcileFunction[]): Rights[] {
+  const watched = { everywhere: bridgeRules(bridge, "all"), optedIn: bridgeRules(bridge, "opted-in") };
   return [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } },
-    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name, labels }, rules },
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name, labels },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
-      subjects: [{ kind: "ServiceAccount", name, namespace }],
-    },
+    ...(bridge.length > 0 ? [{ name: bridgeName, ...watched }] : []),
+    ...functions.map((fn) => ({
+      name: workloadName(fn),
+      everywhere: workerRules(fn, "all"),
+      optedIn: workerRules(fn, "opted-in"),
+    })),
   ];
 }
 
-/** The manifests of every named function and, if asked for, of the bridge. */
-export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Manifest[] => [
-  ...(bridge.length > 0 ? accountManifests(bridgeName, namespace, bridgeRules(bridge)) : []),
-  ...functions.flatMap((fn) => accountManifests(workloadName(fn), namespace, workerRules(fn))),
-];
+const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" } as const;
+
+const clusterRole = (name: string, workload: string, rules: readonly PolicyRule[]): Manifest => ({
+  ...rbac,
+  kind: "ClusterRole",
+  metadata: { name, labels: labelsOf(workload) },
+  rules,
+});
+
+/** Grants a ClusterRole to a service account: in one namespace, or everywhere. */
+const binding = (
+  account: { readonly name: string; readonly namespace: string },
+  role: string,
+  namespace?: string,
+): Manifest => ({
+  ...rbac,
+  kind: namespace === undefined ? "ClusterRoleBinding" : "RoleBinding",
+  metadata: { name: role, ...(namespace !== undefined && { namespace }), labels: labelsOf(account.name) },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+  subjects: [{ kind: "ServiceAccount", ...account }],
+});

@@ -1,7 +1,7 @@
-/** What runs in a cluster: the bridge and one Deployment per function, which differ in little but their names. */
+/** What runs in a cluster: bridge, gateway, and one Deployment per function, which differ in little but their names. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { secretOf } from "./certificates.ts";
-import { bridgeName, labelsOf, workloadName } from "./rbac.ts";
+import { bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
@@ -11,22 +11,38 @@ export const imageName = "denrei";
 /** The ConfigMap with the settings that all processes share: the address of the bus, above all. */
 export const settingsName = "denrei-settings";
 
+/** The Secret with a file of secrets for each webhook. It is made by whoever has told GitHub of them. */
+export const webhookSecretsName = "denrei-webhook-secrets";
+
 /** The user in the image. */
 const userId = 65532;
 
 const httpPort = 8080;
+const webhooksPort = 8081;
 
 /** Where a process finds the certificate that tells the bus who it is. */
 const certificateFolder = "/etc/denrei/bus";
+const webhookSecretsFolder = "/etc/denrei/webhooks";
 
 /** How many pods there are until somebody who has measured says otherwise. */
 const replicas = 2;
 
+/** A pod that ends goes on for so long: load balancers send to it until they have heard of it. */
+const goodbyeSeconds = 5;
+
 interface Workload {
   readonly name: string;
   readonly namespace: string;
-  readonly component: "bridge" | "worker";
+  readonly component: "bridge" | "gateway" | "worker";
   readonly args: readonly string[];
+  /** What not all pods have. */
+  readonly own?: {
+    readonly env: readonly object[];
+    readonly ports: readonly object[];
+    readonly volumeMounts: readonly object[];
+    readonly volumes: readonly object[];
+    readonly lifecycle: object;
+  };
 }
 
 /** The Deployment of a function's workers; any number of replicas share its work. */
@@ -36,15 +52,47 @@ export const functionDeployment = (fn: Pick<ReconcileFunction, "name">, namespac
 /** The Deployment of the bridge: one pod leads each kind, the others stand by; a drain leaves one of them. */
 export const bridgeManifests = (namespace: string): Manifest[] => [
   deployment({ name: bridgeName, namespace, component: "bridge", args: ["bridge"] }),
+  disruptionBudget(bridgeName, namespace),
+];
+
+/** The gateway: any pod takes any webhook. What brings them from outside to its Service is the site's business. */
+export const gatewayManifests = (namespace: string): Manifest[] => [
+  deployment({
+    name: gatewayName,
+    namespace,
+    component: "gateway",
+    args: ["gateway"],
+    own: {
+      env: [
+        { name: "DENREI_WEBHOOK_ADDRESS", value: `0.0.0.0:${webhooksPort}` },
+        { name: "DENREI_WEBHOOK_SECRETS", value: webhookSecretsFolder },
+      ],
+      ports: [{ name: "webhooks", containerPort: webhooksPort }],
+      volumeMounts: [{ name: "webhooks", mountPath: webhookSecretsFolder, readOnly: true }],
+      volumes: [{ name: "webhooks", secret: { secretName: webhookSecretsName, defaultMode: 0o440 } }],
+      lifecycle: { preStop: { sleep: { seconds: goodbyeSeconds } } },
+    },
+  }),
+  disruptionBudget(gatewayName, namespace),
   {
-    apiVersion: "policy/v1",
-    kind: "PodDisruptionBudget",
-    metadata: { name: bridgeName, namespace, labels: labelsOf(bridgeName) },
-    spec: { minAvailable: 1, selector: { matchLabels: selectorOf(bridgeName) } },
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: gatewayName, namespace, labels: labelsOf(gatewayName) },
+    spec: {
+      selector: selectorOf(gatewayName),
+      ports: [{ name: "webhooks", port: 80, targetPort: "webhooks", appProtocol: "http" }],
+    },
   },
 ];
 
 const selectorOf = (name: string) => ({ "app.kubernetes.io/name": name });
+
+const disruptionBudget = (name: string, namespace: string): Manifest => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name, namespace, labels: labelsOf(name) },
+  spec: { minAvailable: 1, selector: { matchLabels: selectorOf(name) } },
+});
 
 const deployment = (workload: Workload): Manifest => ({
   apiVersion: "apps/v1",
@@ -53,9 +101,9 @@ const deployment = (workload: Workload): Manifest => ({
   spec: { replicas, selector: { matchLabels: selectorOf(workload.name) }, template: podTemplate(workload) },
 });
 
-const podTemplate = ({ name, component, args }: Workload): Manifest => ({
+const podTemplate = (workload: Workload): Manifest => ({
   metadata: {
-    labels: { ...labelsOf(name), "app.kubernetes.io/component": component },
+    labels: { ...labelsOf(workload.name), "app.kubernetes.io/component": workload.component },
     annotations: {
       "prometheus.io/scrape": "true",
       "prometheus.io/port": String(httpPort),
@@ -63,8 +111,9 @@ const podTemplate = ({ name, component, args }: Workload): Manifest => ({
     },
   },
   spec: {
-    serviceAccountName: name,
-    automountServiceAccountToken: true,
+    serviceAccountName: workload.name,
+    // Strangers speak to the gateway, and it speaks to nobody but the bus.
+    automountServiceAccountToken: workload.component !== "gateway",
     // A process hands its work back and is gone within 10 s.
     terminationGracePeriodSeconds: 30,
     securityContext: {
@@ -80,20 +129,21 @@ const podTemplate = ({ name, component, args }: Workload): Manifest => ({
         maxSkew: 1,
         topologyKey,
         whenUnsatisfiable: "ScheduleAnyway",
-        labelSelector: { matchLabels: selectorOf(name) },
+        labelSelector: { matchLabels: selectorOf(workload.name) },
       }),
     ),
-    containers: [container(component, args)],
+    containers: [container(workload)],
     // Node keeps compiled code here, so that a container that starts again starts faster.
     volumes: [
       { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
-      { name: "bus", secret: { secretName: secretOf(name), defaultMode: 0o440 } },
+      { name: "bus", secret: { secretName: secretOf(workload.name), defaultMode: 0o440 } },
+      ...(workload.own?.volumes ?? []),
     ],
   },
 });
 
-const container = (name: string, args: readonly string[]): Manifest => ({
-  name,
+const container = ({ component, args, own }: Workload): Manifest => ({
+  name: component,
   image: imageName,
   args,
   envFrom: [{ configMapRef: { name: settingsName } }],
@@ -103,8 +153,10 @@ const container = (name: string, args: readonly string[]): Manifest => ({
     { name: "NATS_CA", value: `${certificateFolder}/ca.crt` },
     { name: "NATS_CERT", value: `${certificateFolder}/tls.crt` },
     { name: "NATS_KEY", value: `${certificateFolder}/tls.key` },
+    ...(own?.env ?? []),
   ],
-  ports: [{ name: "http", containerPort: httpPort }],
+  ports: [{ name: "http", containerPort: httpPort }, ...(own?.ports ?? [])],
+  ...(own && { lifecycle: own.lifecycle }),
   startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
   readinessProbe: { ...probe("/readyz"), periodSeconds: 5 },
   // Generous: a process that is short of CPU is not helped by a restart.
@@ -119,6 +171,7 @@ const container = (name: string, args: readonly string[]): Manifest => ({
   volumeMounts: [
     { name: "tmp", mountPath: "/tmp" },
     { name: "bus", mountPath: certificateFolder, readOnly: true },
+    ...(own?.volumeMounts ?? []),
   ],
 });
 

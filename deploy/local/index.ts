@@ -23,6 +23,7 @@ export type { Progress } from "./binaries/progress.ts";
 export type { Binary, ObtainOptions } from "./binaries/request.ts";
 export type { ControlPlane } from "./controlplane.ts";
 export type { NatsStorage } from "./parts/nats.ts";
+export { freePort } from "./parts/ports.ts";
 export {
   type LocalNats,
   type LocalNatsOptions,

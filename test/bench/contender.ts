@@ -1,5 +1,5 @@
 /** A controller under test, as the benchmark drives it. */
-import type { Child, ChildSpec } from "../../deploy/local/index.ts";
+import type { Child, ChildSpec, LocalNats } from "../../deploy/local/index.ts";
 import { describeExit } from "../../deploy/local/index.ts";
 import type { Arena } from "./arena.ts";
 import type { Pids } from "./processes.ts";
@@ -39,8 +39,13 @@ export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args"
   readonly onLine?: (line: string) => void;
 }
 
+/** Where processes run: an arena, or a bus without a cluster. */
+export interface ProcessGround extends Pick<Arena, "signal" | "fail"> {
+  readonly platform: LocalNats & Partial<Pick<Arena["platform"], "kubeconfigPath">>;
+}
+
 /** Starts a process of a contender; its unexpected end fails the benchmark. */
-export async function startProcess(arena: Arena, spec: ProcessSpec): Promise<Child> {
+export async function startProcess(arena: ProcessGround, spec: ProcessSpec): Promise<Child> {
   const { readyLine, onLine, role, ...child } = spec;
   const last: string[] = [];
   let ready: () => void = () => undefined;

@@ -1,33 +1,83 @@
 /** docs/benchmarks.md */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { rests } from "./latency.ts";
 import { sections } from "./report.ts";
 import type { Results } from "./results.ts";
+import { table } from "./table.ts";
+import { connections, warmUp } from "./webhooks/rounds.ts";
 
 /** Where it is written, as shown to the user. */
 export const documentName = "docs/benchmarks.md";
 const path = fileURLToPath(new URL(`../../${documentName}`, import.meta.url));
 
-/** Writes the document of a run. */
-export async function writeDocument(results: Results): Promise<void> {
-  const parts = sections(results).map(({ title, body }) => `## ${title}\n\n${body}\n`);
-  await writeFile(path, [intro(results), ...parts, method(results)].join("\n"));
+/** Which of the parts have run. */
+export type Ran = "all" | "some";
+
+/** Writes the document of a run; a run of some parts renews theirs alone. */
+export async function writeDocument(results: Results, ran: Ran): Promise<void> {
+  const before = ran === "all" ? "" : await readFile(path, "utf8").catch(() => "");
+  await writeFile(path, documentOf(results, before));
 }
 
-const intro = ({ sizes }: Results): string => `# Benchmarks
+/** The text of the document: `before` is the one that is renewed, empty for a new one. */
+export function documentOf(results: Results, before = ""): string {
+  const [head = "", ...parts] = before.split(/^(?=## )/m);
+  const bodies = new Map(parts.map((part) => bodyOf(part)));
+  bodies.delete(method);
+  for (const { title, body } of sections(results)) {
+    const known = bodies.get(title);
+    if (title === "Goals" || title === "Machine") {
+      bodies.set(title, known === undefined ? body : mergedTable(known, body));
+      continue;
+    }
+    bodies.set(title, before === "" ? body : `By itself, ${occasion(results)}.\n\n${body}`);
+  }
+  // The machine comes after all that was measured on it.
+  const machine = bodies.get("Machine") ?? "";
+  bodies.delete("Machine");
+  const all = [...bodies, ["Machine", machine] as const, [method, methodOf(results)] as const];
+  const written = /Written by `npm run bench` (.*?)\.$/m.exec(head)?.[1] ?? occasion(results);
+  return [intro(written), ...all.map(([title, body]) => `## ${title}\n\n${body}\n`)].join("\n");
+}
+
+const method = "Method";
+
+function bodyOf(part: string): [title: string, body: string] {
+  const end = part.indexOf("\n");
+  return [part.slice("## ".length, end), part.slice(end).trim()];
+}
+
+/** The rows of both, those with the same first cell once: as the later has them. */
+function mergedTable(earlier: string, later: string): string {
+  const cellsOf = (text: string) =>
+    text.split("\n").map((line) =>
+      line
+        .slice(2, -2)
+        .split(" | ")
+        .map((cell) => cell.trim()),
+    );
+  const [head = [], , ...rows] = cellsOf(earlier);
+  const merged = new Map([...rows, ...cellsOf(later).slice(2)].map((row) => [row[0], row]));
+  return table(head, [...merged.values()]);
+}
+
+const occasion = ({ sizes }: Results): string =>
+  `on ${new Date().toISOString().slice(0, 10)}: ${sizes.rounds} rounds`;
+
+const intro = (written: string): string => `# Benchmarks
 
 The Zundoko operator as functions on Denrei, side by side with the same operator in Go on controller-runtime
 (\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no client-side rate limit), on the same
-kube-apiserver. Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${sizes.rounds} rounds.
+kube-apiserver; and the gateway of webhooks beside Probot. Written by \`npm run bench\` ${written}.
 
 Figures are medians of the rounds with the least and the greatest in parentheses. A ratio is the median of the rounds'
 ratios: both sides of a round ran within a minute of each other, so a machine that slows down slows both.
 `;
 
-const method = ({ sizes }: Results): string => `## Method
-
-* One local platform for the whole run. The sides take turns, never at once, and the one that begins alternates. Each
+const methodOf = ({
+  sizes,
+}: Results): string => `* One local platform for the whole run. The sides take turns, never at once, and the one that begins alternates. Each
   starts afresh in each round on an empty cluster (and an empty bus), becomes quiet, and sings one Hikawa before
   anything is measured.
 * ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created by the benchmark, 8 at a time. Both sides sing Doko, Zun, Zun,
@@ -55,4 +105,11 @@ const method = ({ sizes }: Results): string => `## Method
   tomorrow. Each figure is the least of the samples of 45 s in which nothing happens, with no heap limit set: V8 collects
   when it pleases, so these lie tens of MB apart in either direction. "collected" is after a full collection, forced
   through Node's inspector, which shows what the objects cost. The Go runtime can not be asked for one from outside.
-`;
+* Webhooks: pushes, signed, with the payloads of 7 to 8 KB that GitHub documents; each delivery has an id of its own. They
+  come over ${connections} connections, one under way in each, from a process that has written the requests beforehand. It runs
+  beside a gateway (\`denrei gateway\`) and its bus, whose streams are files, and nothing else: no API server. Each receiver starts
+  afresh in each round and takes ${warmUp.toLocaleString("en-US")} before ${sizes.deliveries.toLocaleString("en-US")} are measured. Ours answers when the bus has stored the delivery,
+  and afterwards the stream must hold each one that was accepted. Probot (\`test/bench/webhooks/probot\`) checks the signature
+  and calls a handler that does nothing; it keeps nothing. Neither writes a line of log per delivery. From the first byte of
+  a delivery to the last of its answer, as the sender sees it; CPU from the first delivery to 1 s after the last. A refused
+  delivery, or one that is lost, ends the run.`;

@@ -1,14 +1,29 @@
 /** What the benchmark ran on: figures without it mean nothing. */
 import { cpus, totalmem, type } from "node:os";
 import { request } from "undici";
+import type { Bus } from "../../bus/connect.ts";
 import type { Arena } from "./arena.ts";
 import type { PeerVersions } from "./gopeer.ts";
 
-/** Rows of a table: what, and which. */
-export type Machine = readonly (readonly [what: string, which: string])[];
+/** What, and which. */
+export type Machine = ReadonlyMap<string, string>;
 
-/** Asks the parts themselves: they may come from the user's PATH. */
-export async function describeMachine(
+/** The machine itself. */
+export function describeMachine(): Machine {
+  const cores = cpus();
+  return new Map([
+    ["CPU", `${cores.length} × ${cores[0]?.model.trim() ?? "unknown"}`],
+    ["memory", `${Math.round(totalmem() / 2 ** 30)} GiB`],
+    ["operating system", `${type()} ${process.arch}`],
+    ["Node.js", process.version.replace(/^v/, "")],
+  ]);
+}
+
+/** Asks the server itself: it may come from the user's PATH. */
+export const describeBus = ({ nc }: Bus): Machine => new Map([["NATS", nc.info?.version ?? "unknown"]]);
+
+/** The parts of the platform, which are asked as well. */
+export async function describePlatform(
   { client, platform, bus, signal }: Arena,
   peer: PeerVersions | undefined,
 ): Promise<Machine> {
@@ -19,12 +34,7 @@ export async function describeMachine(
   });
   const { body } = await request(`${platform.etcd.url}/version`, { signal });
   const etcd = (await body.json()) as { etcdserver: string };
-  const cores = cpus();
-  return [
-    ["CPU", `${cores.length} × ${cores[0]?.model.trim() ?? "unknown"}`],
-    ["memory", `${Math.round(totalmem() / 2 ** 30)} GiB`],
-    ["operating system", `${type()} ${process.arch}`],
-    ["Node.js", process.version.replace(/^v/, "")],
+  return new Map([
     ...(peer
       ? ([
           ["Go", peer.go],
@@ -33,8 +43,8 @@ export async function describeMachine(
       : []),
     ["Kubernetes", kubernetes.gitVersion.replace(/^v/, "")],
     ["etcd", etcd.etcdserver],
-    ["NATS", bus.nc.info?.version ?? "unknown"],
+    ...describeBus(bus),
     ["controller manager", "not started, for either side"],
     ["etcd's fsync", "off, for either side"],
-  ];
+  ]);
 }

@@ -1,19 +1,23 @@
-/** `npm run bench`: ours side by side with the same operator in Go. */
+/** `npm run bench`: ours side by side with the same operator in Go, and the gateway with Probot. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Arena, openArena } from "./arena.ts";
 import { denrei } from "./denrei.ts";
 import { documentName, writeDocument } from "./document.ts";
 import { buildPeer, goPeer, type PeerVersions } from "./gopeer.ts";
 import { idleMemory } from "./idle.ts";
-import { describeMachine } from "./machine.ts";
+import { describeBus, describeMachine, describePlatform, type Machine } from "./machine.ts";
 import { expectProc } from "./processes.ts";
-import { profileSongs } from "./profile.ts";
+import { profileGateway, profileSongs } from "./profile.ts";
 import { queueSeries } from "./queue.ts";
 import { sections } from "./report.ts";
 import type { Results, Sizes } from "./results.ts";
 import { runRounds } from "./rounds.ts";
+import { gateway } from "./webhooks/gateway.ts";
+import { type Ground, openGround } from "./webhooks/ground.ts";
+import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
+import { webhookRounds } from "./webhooks/rounds.ts";
 
-const parts = ["throughput", "latency", "queue", "idle"] as const;
+const parts = ["throughput", "latency", "queue", "idle", "webhooks"] as const;
 type Part = (typeof parts)[number];
 
 /** What the user asked for. */
@@ -24,7 +28,14 @@ interface Options extends Sizes {
 }
 
 /** The issue's figures: with less than these the document is written only when that is asked for. */
-const full: Sizes = { rounds: 5, hikawas: 500, singles: 50, idle: 10_000, requests: 60_000 };
+const full: Sizes = {
+  rounds: 5,
+  hikawas: 500,
+  singles: 50,
+  idle: 10_000,
+  requests: 60_000,
+  deliveries: 40_000,
+};
 
 const count = (text: string): number => {
   const value = Number(text);
@@ -38,15 +49,24 @@ const say = (line: string): void => {
 };
 
 const options = new Command("bench")
-  .description("compare the Zundoko function with the same operator in Go on controller-runtime")
+  .description(
+    "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot",
+  )
   .option("--rounds <count>", "rounds, in each of which both sides run", count, full.rounds)
   .option("--hikawas <count>", "Hikawas at once", count, full.hikawas)
   .option("--singles <count>", "Hikawas one after another, for latency", count, full.singles)
   .option("--idle <count>", "idle Hikawas, for memory", count, full.idle)
   .option("--requests <count>", "requests of a run of the ticket queue", count, full.requests)
+  .option("--deliveries <count>", "webhooks that a gateway takes in a round", count, full.deliveries)
   .addOption(new Option("--only <part...>", "run only these parts").choices(parts))
-  .option("--write", `write ${documentName} (default: when all parts ran with no less than the defaults)`)
-  .option("--profile <folder>", "instead: CPU profiles of our processes during one run of the Hikawas")
+  .option(
+    "--write",
+    `write ${documentName}, of some parts theirs alone (default: when all ran with no less than the defaults)`,
+  )
+  .option(
+    "--profile <folder>",
+    "instead: CPU profiles of our processes during one run of the Hikawas, or with --only webhooks of the gateway",
+  )
   .showHelpAfterError("(npm run bench -- --help shows what is possible)")
   .parse()
   .opts<Options>();
@@ -60,50 +80,85 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
+const wants = (part: Part) => options.only === undefined || options.only.includes(part);
+/** Parts that are measured on a cluster, and those of them that need the Go operator. */
+const onCluster = parts.some((part) => part !== "webhooks" && wants(part));
+const withPeer = parts.some((part) => part !== "webhooks" && part !== "queue" && wants(part));
+
+let peer: PeerVersions | undefined;
+let installed: InstalledProbot | undefined;
+let ground: Ground | undefined;
 let arena: Arena | undefined;
 try {
   expectProc();
-  const wants = (part: Part) => options.only === undefined || options.only.includes(part);
-  const peer =
-    options.profile || (options.only && !options.only.some((part) => part !== "queue"))
-      ? undefined
-      : await buildPeer(stopping.signal);
-  arena = await openArena(stopping);
-  if (options.profile) say(await profileSongs(arena, options.profile, options.hikawas));
-  else await bench(arena, wants, peer);
+  if (withPeer && !options.profile) peer = await buildPeer(stopping.signal);
+  if (wants("webhooks") && !options.profile) installed = await installProbot(stopping.signal);
+  if (options.profile) await profile(options.profile);
+  else await bench();
 } catch (error) {
   const reason = stopping.signal.aborted ? (stopping.signal.reason as Error) : (error as Error);
-  // Before the arena stands it is something for the user to mend, afterwards something for us.
-  process.stderr.write(`${interrupted || arena === undefined ? reason.message : reason.stack}\n`);
+  // Before anything stands it is something for the user to mend, afterwards something for us.
+  const atStart = arena === undefined && ground === undefined;
+  process.stderr.write(`${interrupted || atStart ? reason.message : reason.stack}\n`);
   process.exitCode = interrupted ? 130 : 1;
 } finally {
+  await ground?.stop();
   await arena?.stop();
+  await installed?.remove();
 }
 process.exit();
 
-async function bench(
-  arena: Arena,
-  wants: (part: Part) => boolean,
-  peer: PeerVersions | undefined,
-): Promise<void> {
-  const sides = [denrei(arena), goPeer(arena)] as const;
-  const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
-  const rounds =
-    roundParts.throughput || roundParts.latency
-      ? await runRounds(arena, sides, options, roundParts, say)
-      : {};
+async function profile(folder: string): Promise<void> {
+  if (onCluster) {
+    arena = await openArena(stopping);
+    say(await profileSongs(arena, folder, options.hikawas));
+  } else {
+    ground = await openGround(stopping);
+    say(await profileGateway(ground, folder, options.deliveries));
+  }
+}
+
+async function bench(): Promise<void> {
+  const webhooks = installed && (await webhookResults(installed));
+  const measured = onCluster ? await clusterResults() : undefined;
   const results: Results = {
-    machine: await describeMachine(arena, peer),
+    ...measured,
+    webhooks: webhooks?.webhooks,
+    machine: new Map([...describeMachine(), ...(measured?.machine ?? []), ...(webhooks?.machine ?? [])]),
     sizes: options,
-    ...rounds,
-    queue: wants("queue") ? await queues(arena) : undefined,
-    idle: wants("idle") ? await idles(arena) : undefined,
   };
   for (const { title, body } of sections(results)) say(`\n${title}\n\n${body}`);
   const enough = (Object.keys(full) as (keyof Sizes)[]).every((size) => options[size] >= full[size]);
   if (!options.write && (options.only !== undefined || !enough)) return;
-  await writeDocument(results);
-  say(`\nWritten to ${documentName}.`);
+  await writeDocument(results, options.only === undefined ? "all" : "some");
+  say(`\nWritten to ${documentName}${options.only ? ": the parts that ran" : ""}.`);
+}
+
+async function webhookResults(installed: InstalledProbot): Promise<Pick<Results, "webhooks" | "machine">> {
+  ground = await openGround(stopping);
+  const receivers = [gateway(ground), probot(ground, installed)] as const;
+  const webhooks = await webhookRounds(ground, receivers, options, say);
+  const machine: Machine = new Map([...describeBus(ground.bus), ["Probot", installed.version]]);
+  await ground.stop();
+  ground = undefined;
+  return { webhooks, machine };
+}
+
+async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks">> {
+  const opened = await openArena(stopping);
+  arena = opened;
+  const sides = [denrei(opened), goPeer(opened)] as const;
+  const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
+  const rounds =
+    roundParts.throughput || roundParts.latency
+      ? await runRounds(opened, sides, options, roundParts, say)
+      : {};
+  return {
+    machine: await describePlatform(opened, peer),
+    ...rounds,
+    queue: wants("queue") ? await queues(opened) : undefined,
+    idle: wants("idle") ? await idles(opened) : undefined,
+  };
 }
 
 async function queues(arena: Arena): Promise<NonNullable<Results["queue"]>> {

@@ -1,11 +1,14 @@
-/** Where our processes' time goes: V8's CPU profiles of one run of the songs. */
+/** Where our processes' time goes: V8's CPU profiles of one run of the songs, or of webhooks. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Arena } from "./arena.ts";
 import { denrei } from "./denrei.ts";
-import { type Profile, startProfile } from "./inspector.ts";
+import { startProfile } from "./inspector.ts";
 import { summary } from "./profilesummary.ts";
 import { throughput } from "./throughput.ts";
+import { gateway } from "./webhooks/gateway.ts";
+import type { Ground } from "./webhooks/ground.ts";
+import { connections, warmUp } from "./webhooks/rounds.ts";
 
 /** Sings twice, first to warm up; writes a profile of each process to the folder and returns their summaries. */
 export async function profileSongs(arena: Arena, folder: string, count: number): Promise<string> {
@@ -16,25 +19,39 @@ export async function profileSongs(arena: Arena, folder: string, count: number):
     await throughput(arena, running, count);
     await arena.clearObjects();
     await running.settled();
-    const profiles = await profiled([...running.inspectors], () => throughput(arena, running, count));
-    const parts: string[] = [];
-    for (const [role, profile] of profiles) {
-      await writeFile(join(folder, `${role}.cpuprofile`), JSON.stringify(profile));
-      parts.push(`${role}\n\n${summary(profile)}`);
-    }
-    return parts.join("\n\n");
+    return await profiled(folder, running.inspectors, () => throughput(arena, running, count));
   } finally {
     await running.stop();
   }
 }
 
+/** Delivers twice to a gateway, first to warm up; otherwise like {@link profileSongs}. */
+export async function profileGateway(ground: Ground, folder: string, deliveries: number): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const { url, inspector, stop } = await gateway(ground, "inspector").start("profile");
+  try {
+    const inspectors = new Map(inspector === undefined ? [] : [["gateway", inspector]]);
+    await ground.load.make({ url, connections, deliveries: warmUp });
+    return await profiled(folder, inspectors, () => ground.load.make({ url, connections, deliveries }));
+  } finally {
+    await stop();
+  }
+}
+
 async function profiled(
-  inspectors: readonly (readonly [role: string, url: string])[],
+  folder: string,
+  inspectors: ReadonlyMap<string, string>,
   work: () => Promise<unknown>,
-): Promise<[role: string, profile: Profile][]> {
+): Promise<string> {
   const running = await Promise.all(
-    inspectors.map(async ([role, url]) => [role, await startProfile(url)] as const),
+    [...inspectors].map(async ([role, url]) => [role, await startProfile(url)] as const),
   );
   await work();
-  return Promise.all(running.map(async ([role, stop]): Promise<[string, Profile]> => [role, await stop()]));
+  const profiles = await Promise.all(running.map(async ([role, stop]) => [role, await stop()] as const));
+  const parts: string[] = [];
+  for (const [role, profile] of profiles) {
+    await writeFile(join(folder, `${role}.cpuprofile`), JSON.stringify(profile));
+    parts.push(`${role}\n\n${summary(profile)}`);
+  }
+  return parts.join("\n\n");
 }

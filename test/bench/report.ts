@@ -7,6 +7,7 @@ import { callsPerHikawa, controllerCpu, goals, ownUsage, type Results } from "./
 import { quantile, ratioOf, spreadOf, sumOf } from "./statistics.ts";
 import { figure, spreadText, table } from "./table.ts";
 import type { Throughput } from "./throughput.ts";
+import type { WebhookRun, WebhookRuns } from "./webhooks/rounds.ts";
 
 /** A part of the report. */
 export interface Section {
@@ -17,7 +18,7 @@ export interface Section {
 
 /** The sections of the parts that were run. */
 export function sections(results: Results): Section[] {
-  const { throughput, latency, queue, idle, sizes } = results;
+  const { throughput, latency, queue, idle, webhooks, sizes } = results;
   return [
     { title: "Goals", body: goalTable(results) },
     ...(throughput
@@ -31,7 +32,8 @@ export function sections(results: Results): Section[] {
       : []),
     ...(queue ? [{ title: "Ticket queue without work", body: queueTable(queue) }] : []),
     ...(idle ? [{ title: "Memory with idle Hikawas", body: idleTable(idle) }] : []),
-    { title: "Machine", body: table(["", ""], results.machine) },
+    ...(webhooks ? [{ title: "Webhooks to one gateway", body: webhookTable(webhooks) }] : []),
+    { title: "Machine", body: table(["", ""], [...results.machine]) },
   ];
 }
 
@@ -46,14 +48,16 @@ const goalTable = (results: Results): string =>
     ]),
   );
 
+/** A row of both sides and their ratio; what a side has no figure of, NaN, is left out. */
+function comparedRow(name: string, ours: readonly number[], theirs: readonly number[]): string[] {
+  const none = [...ours, ...theirs].some(Number.isNaN);
+  const text = (values: readonly number[]) => (values.some(Number.isNaN) ? "" : spreadText(spreadOf(values)));
+  return [name, text(ours), text(theirs), none ? "" : spreadText(ratioOf(ours, theirs))];
+}
+
 function throughputTable({ sizes }: Results, rounds: NonNullable<Results["throughput"]>): string {
-  const row = (name: string, read: (round: Throughput) => number): string[] => {
-    const ours = rounds.denrei.map(read);
-    const theirs = rounds.go.map(read);
-    const none = [...ours, ...theirs].some(Number.isNaN);
-    const text = (values: number[]) => (values.some(Number.isNaN) ? "" : spreadText(spreadOf(values)));
-    return [name, text(ours), text(theirs), none ? "" : spreadText(ratioOf(ours, theirs))];
-  };
+  const row = (name: string, read: (round: Throughput) => number): string[] =>
+    comparedRow(name, rounds.denrei.map(read), rounds.go.map(read));
   const cpu = (role: string) => (round: Throughput) => round.usage.get(role)?.cpuSeconds ?? Number.NaN;
   const own = (read: (used: Usage) => number) => (round: Throughput) =>
     sumOf(ownUsage(round.usage).map(read));
@@ -147,4 +151,34 @@ function idleTable(sides: NonNullable<Results["idle"]>): string {
   const columns = ["no Hikawa", "all idle", "growth"];
   const collected = columns.map((column) => `${column}, collected`);
   return table(["MB", "started", ...columns, ...collected], rows);
+}
+
+function webhookTable({ denrei, probot }: WebhookRuns): string {
+  const row = (name: string, read: (run: WebhookRun) => number): string[] =>
+    comparedRow(name, denrei.map(read), probot.map(read));
+  const used =
+    (roles: RegExp, read: (used: Usage, run: WebhookRun) => number) =>
+    (run: WebhookRun): number => {
+      const all = [...run.usage].filter(([role]) => roles.test(role));
+      return all.length === 0 ? Number.NaN : sumOf(all.map(([, one]) => read(one, run)));
+    };
+  const cpu = ({ cpuSeconds }: Usage, { deliveries }: WebhookRun) => (cpuSeconds / deliveries) * 1e6;
+  const memory = ({ rssMegabytes }: Usage) => rssMegabytes;
+  const receiver = /^(gateway|probot)$/;
+  return table(
+    ["", "ours", "Probot", "ours ÷ Probot"],
+    [
+      row("accepted/s", (run) => run.perSecond),
+      row("answered after, p50, ms", (run) => run.p50),
+      row("answered after, p99, ms", (run) => run.p99),
+      row("accepted, all in all", (run) => run.accepted).with(3, ""),
+      row("– of these in the stream", (run) => run.kept ?? Number.NaN),
+      row("CPU, gateway or Probot, µs/delivery", used(receiver, cpu)),
+      row("CPU, nats-server, µs/delivery", used(/^nats-server$/, cpu)),
+      row("CPU, load generator, µs/delivery", used(/^generator$/, cpu)),
+      row("CPU, everybody else on the machine, s", (run) => run.othersCpuSeconds).with(3, ""),
+      row("memory at the end, gateway or Probot, MB", used(receiver, memory)),
+      row("memory at the end, nats-server, MB", used(/^nats-server$/, memory)),
+    ],
+  );
 }

@@ -7,6 +7,7 @@ import type { Usage } from "./processes.ts";
 import type { QueueSeries } from "./queue.ts";
 import { quantile, ratioOf, type Spread, spreadOf, sumOf } from "./statistics.ts";
 import type { Throughput } from "./throughput.ts";
+import type { WebhookRuns } from "./webhooks/rounds.ts";
 
 /** How much was measured. */
 export interface Sizes {
@@ -15,6 +16,7 @@ export interface Sizes {
   readonly singles: number;
   readonly idle: number;
   readonly requests: number;
+  readonly deliveries: number;
 }
 
 /** Series have one entry per round; parts that were not run are missing. */
@@ -27,6 +29,7 @@ export interface Results {
     | undefined;
   readonly queue?: readonly QueueSeries[] | undefined;
   readonly idle?: Readonly<Record<Side, IdleMemory>> | undefined;
+  readonly webhooks?: WebhookRuns | undefined;
 }
 
 /** Processes that are there for both sides, or for the benchmark. */
@@ -57,10 +60,14 @@ export interface Goal {
 }
 
 /** The goals of the figures that were measured; the median decides. */
-export function goals({ sizes, throughput, latency, queue, idle }: Results): Goal[] {
+export function goals({ sizes, throughput, latency, queue, idle, webhooks }: Results): Goal[] {
   const found: Goal[] = [];
   const atMost = (figure: string, limit: number, spread: Spread, unit = "") =>
     found.push({ figure, goal: `<= ${limit}${unit}`, found: spread, reached: spread.median <= limit });
+  const atLeast = (figure: string, perSecond: number, spread: Spread) => {
+    const goal = `>= ${perSecond.toLocaleString("en-US")}/s`;
+    found.push({ figure, goal, found: spread, reached: spread.median >= perSecond });
+  };
   if (throughput) {
     const { denrei, go } = throughput;
     const wall = (round: Throughput) => round.wallSeconds;
@@ -81,13 +88,17 @@ export function goals({ sizes, throughput, latency, queue, idle }: Results): Goa
     // Where keys are owned most requests end as a mark that is dropped; where they are free each one is run.
     const alone = queue.find(({ mode, load }) => mode === "queue" && load === "free");
     const rate = spreadOf((alone?.runs ?? []).map((run) => run.requestsPerSecond));
-    const name = "ticket queue alone, no-op requests on 3 workers";
-    found.push({ figure: name, goal: ">= 5,000/s", found: rate, reached: rate.median >= 5000 });
+    atLeast("ticket queue alone, no-op requests on 3 workers", 5000, rate);
   }
   if (idle) {
     const name = `worker memory, from 0 to ${sizes.idle.toLocaleString("en-US")} idle Hikawas`;
     atMost(name, 5, spreadOf(workerGrowth(idle.denrei, "settled")), " MB");
     atMost(`${name}, garbage collected`, 5, spreadOf(workerGrowth(idle.denrei, "collected")), " MB");
+  }
+  if (webhooks) {
+    const name = "webhooks to one gateway, 50 connections";
+    atLeast(`${name}, stored by the bus`, 6000, spreadOf(webhooks.denrei.map((run) => run.perSecond)));
+    atMost(`${name}, p99`, 30, spreadOf(webhooks.denrei.map((run) => run.p99)), " ms");
   }
   return found;
 }

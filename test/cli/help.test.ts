@@ -3,12 +3,15 @@ import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { run, start } from "./program.ts";
 
+const names = "hikawa, githubapp, clustergithubapp, installation";
+
 const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["", "demo", "up", "bridge", "worker", "crds", "rbac", "certificates", "users", "status", "Exit codes"],
   ["demo", "--workers <count>", "KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
   ["up", "--workers <count>", "Ctrl-C"],
   ["bridge", "--kubeconfig <path>", "--nats-url <url>", "NATS_URL", "nats://127.0.0.1:4222", "--namespaces"],
   ["worker", "--ack-wait-seconds <seconds>", "DENREI_ACK_WAIT_SECONDS", "(default: 10)", "--http-address"],
+  ["gateway", "--webhook-secrets <folder>", "DENREI_WEBHOOK_SECRETS", "(default: /github)", "with 202 when"],
   ["crds", "--json"],
   ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
@@ -36,7 +39,7 @@ describe.concurrent("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       [
-        ...["bridge", "certificates", "crds", "deadletters", "demo", "help"],
+        ...["bridge", "certificates", "crds", "deadletters", "demo", "gateway", "help"],
         ...["rbac", "status", "up", "users", "worker"],
       ].sort(),
     );
@@ -66,22 +69,25 @@ const mistakes: readonly {
     args: "rbac --namespace Big_Letters",
     says: "denrei: option '--namespace <name>' argument 'Big_Letters' is invalid. Expected lower-case letters, digits and dashes, at most 63.",
   },
-  { args: "worker nobody", says: 'denrei: expected the name of a function (hikawa) or all, found "nobody"' },
+  {
+    args: "worker nobody",
+    says: `denrei: expected the name of a function (${names}) or all, found "nobody"`,
+  },
   {
     args: "worker hikawa nobody",
-    says: 'denrei: expected the name of a function (hikawa) or all, found "nobody"',
+    says: `denrei: expected the name of a function (${names}) or all, found "nobody"`,
   },
   {
     args: "rbac nobody",
-    says: 'denrei: expected the name of a function (hikawa), bridge or all, found "nobody"',
+    says: `denrei: expected the name of a function (${names}), bridge or all, found "nobody"`,
   },
   {
     args: "deadletters list --function nobody",
-    says: 'denrei: expected the name of a function (hikawa), found "nobody"',
+    says: `denrei: expected the name of a function (${names}), found "nobody"`,
   },
   {
     args: "deadletters show all default/x",
-    says: 'denrei: expected the name of a function (hikawa), found "all"',
+    says: `denrei: expected the name of a function (${names}), found "all"`,
   },
   {
     args: "deadletters replay hikawa",
@@ -109,6 +115,18 @@ const mistakes: readonly {
     args: `bridge ${flag} ${value}`,
     says: `denrei: ${flag}: expected ${expected}, found "${value}"`,
   })),
+  ...[
+    ["--webhook-address", "8080", "host:port or :port, with a port from 0 to 65535"],
+    ["--webhook-path", "github", "a path such as /github"],
+    ["--webhook-path", "/github/", "a path such as /github"],
+  ].map(([flag, value, expected]) => ({
+    args: `gateway --webhook-secrets /tmp ${flag} ${value}`,
+    says: `denrei: ${flag}: expected ${expected}, found "${value}"`,
+  })),
+  {
+    args: "gateway",
+    says: "denrei: --webhook-secrets or DENREI_WEBHOOK_SECRETS: expected a folder with a file of secrets for each webhook, found none",
+  },
   {
     args: "worker hikawa",
     env: { DENREI_ACK_WAIT_SECONDS: "1" },
@@ -169,14 +187,17 @@ describe.concurrent("manifests", () => {
     expect(list).toMatchObject({ apiVersion: "v1", kind: "List" });
     expect(list.items).toEqual(documents);
     expect(kinds(documents)).toEqual(["CustomResourceDefinition"]);
-    expect(documents.map(({ spec }) => spec.names.kind).sort()).toEqual(["Hikawa", "Kiyoshi", "Zundoko"]);
+    expect(documents.map(({ spec }) => spec.names.kind)).toEqual([
+      ...["Hikawa", "Zundoko", "Kiyoshi"],
+      ...["GitHubApp", "ClusterGitHubApp", "Installation"],
+    ]);
   });
 
   test("users prints the rights of one cluster's users, with the names of that cluster", async () => {
     const { code, stdout } = await run(["users", "--cluster", "east"]);
     expect(code).toBe(0);
     const users = [...stdout.matchAll(/^ +user: "CN=denrei-(.*)"$/gm)].map(([, name]) => name);
-    expect(users).toEqual(["bridge", "gateway", "operator", "hikawa"]);
+    expect(users).toEqual(["bridge", "gateway", "operator", ...names.split(", ")]);
     expect(stdout).toContain('"work.hikawa.east.>"');
     expect(stdout).toContain('"$JS.API.CONSUMER.MSG.NEXT.OBJECTS.hikawa_east"');
     expect(stdout).not.toContain("default");
@@ -196,7 +217,7 @@ describe.concurrent("manifests", () => {
       asked("bridge"),
     ]);
     expect(kinds(everything)).toEqual(expect.arrayContaining(["ClusterRole", "ServiceAccount"]));
-    expect(accounts(everything)).toHaveLength(2);
+    expect(accounts(everything)).toHaveLength(1 + names.split(", ").length);
     expect(accounts(hikawa)).toMatchObject([{ namespace: "mine" }]);
     expect(accounts(bridge)).toMatchObject([{ name: "denrei-bridge", namespace: "denrei" }]);
   });

@@ -59,13 +59,15 @@ test("a bus that nobody has used yet", async () => {
   expect(text).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
   expect(await told("status")).toEqual({
     cluster,
-    functions: [
-      { function: "hikawa", pending: null, parked: null, inFlight: null, delayed: null, deadLetters: null },
-    ],
-    kinds: ["Hikawa", "Zundoko", "Kiyoshi"].map((kind) => ({
-      kind: `${kind}.zundokokiyoshi.kaitoy.github.com`,
-      bridges: [],
+    functions: ["hikawa", "githubapp", "clustergithubapp", "installation"].map((name) => ({
+      ...{ function: name, pending: null, parked: null },
+      ...{ inFlight: null, delayed: null, deadLetters: null },
     })),
+    kinds: [
+      ...["Hikawa", "Zundoko", "Kiyoshi"].map((kind) => `${kind}.zundokokiyoshi.kaitoy.github.com`),
+      ...["GitHubApp.ghapp.tsuzu.dev", "Secret", "ClusterGitHubApp.ghapp.tsuzu.dev"],
+      ...["Installation.ghapp.tsuzu.dev", "Namespace"],
+    ].map((kind) => ({ kind, bridges: [] })),
   });
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
   expect(await told("deadletters", "list")).toEqual([]);

@@ -1,7 +1,9 @@
 /** After the end, every event again and again causes no write. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { consumers, streams, workStream } from "../../bus/subjects.ts";
+import { consumers, kindSubjects, streams, workStream } from "../../bus/subjects.ts";
+import { kindsOf } from "../../bus/worker/function.ts";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
@@ -58,7 +60,8 @@ test(`replaying every event ${rounds} times after the end gives 0 writes`, async
     await worker.stop();
     await worker.start();
   }
-  const found = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: ["objects.>"] });
+  const kinds = kindsOf(hikawaFunction).map((kind) => kindSubjects(scope.cluster, kind));
+  const found = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: kinds });
   const events = [];
   for await (const { subject, data, header } of found) {
     // Stored with the event, but the server's own.

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import type { ApiError } from "../../bus/kube/errors.ts";
-import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
+import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { type Bridged, type BridgeReplica, startBridged, startChurn } from "../harness/bridged.ts";
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   kubeconfig = await bridged.kit.platform.kubeconfigFor(user);
   await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
     metadata: { name: user },
-    rules: kinds.map(({ group, plural }) => ({
+    rules: [...kinds, Namespace].map(({ group, plural }) => ({
       apiGroups: [group],
       resources: [plural],
       verbs: ["list", "watch"],

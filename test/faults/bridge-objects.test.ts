@@ -1,7 +1,7 @@
 /** What the bridge makes of objects: secrets, moves, namesakes, crowds, giants, and kinds that come late. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { positionKey } from "../../bus/bridge/bridge.ts";
+import { positionKey } from "../../bus/bridge/position.ts";
 import { toMessage } from "../../bus/events/binding.ts";
 import { changeEvent, publishable } from "../../bus/events/kubernetes.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -11,6 +11,7 @@ import { compareVersions, controllerReference, type KubeObject, type Stored } fr
 import { living, type ObjectStore, objectStore } from "../../bus/objects/store.ts";
 import { Letter } from "../fixtures/functions/letters.ts";
 import { Note } from "../fixtures/functions/notes.ts";
+import { watchedIn } from "../harness/agreement.ts";
 import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
 
 const manager = { fieldManager: "test" };
@@ -69,7 +70,7 @@ async function createSecrets(name: string): Promise<void> {
 async function forgetPosition(kind: Kind): Promise<void> {
   await bridged.untilAgreed(kind);
   await bridge.stop();
-  await bridged.kv.delete(positionKey("default", kind));
+  await bridged.kv.delete(positionKey("default", kind, watchedIn(kind)));
 }
 
 const asOwner = (owner: Stored) => [controllerReference(owner)];

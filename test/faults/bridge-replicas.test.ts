@@ -1,7 +1,7 @@
 /** Three bridges: one leads each kind, another takes over, and two at once do no harm. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { leaseKey } from "../../bus/bridge/bridge.ts";
 import { holderIn } from "../../bus/bridge/lease.ts";
+import { leaseKey } from "../../bus/bridge/position.ts";
 import { ConfigMap, type Kind, kindText, Secret } from "../../bus/kube/kind.ts";
 import { compareVersions } from "../../bus/kube/object.ts";
 import { Note } from "../fixtures/functions/notes.ts";

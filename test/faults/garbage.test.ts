@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { headers } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { leaseKey, positionKey } from "../../bus/bridge/bridge.ts";
+import { leaseKey, positionKey } from "../../bus/bridge/position.ts";
 import { controllerReference, type KubeObject, type Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
@@ -145,9 +145,9 @@ test("in OBJECTS: it is ignored and said so, at every kind of subject", async ()
   const first = await bridged.kit.client.get(Note, at("good-before"));
   await expectServed("good-before", [first, note]);
   await expectGoodService("objects");
-  expect(worker.log.all.filter((line) => line.includes("not an event of the bridge")).length).toBeGreaterThan(
-    10,
-  );
+  expect(
+    worker.log.all.filter((line) => line.includes("not an event of the platform")).length,
+  ).toBeGreaterThan(10);
   alive();
 });
 

@@ -15,9 +15,13 @@ const byName = (kind: Kind, objects: readonly Stored[]) =>
       .map((object) => [keyText({ namespace: "", ...object.metadata }), JSON.stringify(object)]),
   );
 
+/** Where the bridge of a test looks at a kind's objects: everywhere, or in the one namespace that is opted in. */
+export const watchedIn = ({ reach }: Kind): string | undefined =>
+  reach === "opted-in" ? "default" : undefined;
+
 /** What differs, one line per object. */
 export async function differences(client: KubeClient, store: ObjectStore, kind: Kind): Promise<string[]> {
-  const [{ items }, entries] = await Promise.all([client.list(kind), store.entries(kind)]);
+  const [{ items }, entries] = await Promise.all([client.list(kind, watchedIn(kind)), store.entries(kind)]);
   const [api, onBus] = [byName(kind, items), byName(kind, living(entries))];
   const short = (text = "nothing") => (text.length > 1000 ? `${text.slice(0, 1000)}…` : text);
   return [...new Set([...api.keys(), ...onBus.keys()])]

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { KV } from "@nats-io/kv";
-import { type Position, parsePosition, positionKey } from "../../bus/bridge/bridge.ts";
+import { type Position, parsePosition, positionKey } from "../../bus/bridge/position.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { attribute } from "../../bus/events/binding.ts";
 import { versionOf } from "../../bus/events/kubernetes.ts";
@@ -14,9 +14,10 @@ import { objectStore } from "../../bus/objects/store.ts";
 import { bridgeBucket, kindSubjects, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { untilBusAgrees } from "./agreement.ts";
+import { untilBusAgrees, watchedIn } from "./agreement.ts";
 import { type History, openHistory } from "./history.ts";
 import { type Kit, type Replica, type ReplicaOptions, startKit } from "./kit.ts";
+import { optIn } from "./namespaces.ts";
 import { random } from "./random.ts";
 
 /** Path of the function whose kinds the bridges watch: Note, Secret and ConfigMap. */
@@ -57,9 +58,10 @@ export interface Bridged {
 
 const deadlineMillis = 60_000;
 
-/** Starts a platform with the CRD of Note, and of more kinds if they are given. */
+/** Starts a platform with the CRD of Note, and of more kinds if they are given; the namespace `default` is opted in. */
 export async function startBridged(more: readonly Kind[] = []): Promise<Bridged> {
   const kit = await startKit({ crds: [Note, ...more].map(crdOf) });
+  await optIn(kit.client, "default");
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });
   const kv = await bus.kvm.open(bridgeBucket);
@@ -74,7 +76,7 @@ export async function startBridged(more: readonly Kind[] = []): Promise<Bridged>
   async function position(kind: Kind, condition: (position: Position) => boolean = () => true) {
     let found: string | undefined;
     for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
-      const entry = await kv.get(positionKey(cluster, kind));
+      const entry = await kv.get(positionKey(cluster, kind, watchedIn(kind)));
       found = entry?.string();
       const position = parsePosition(found ?? "");
       if (position && condition(position)) return position;
@@ -111,7 +113,7 @@ export async function startBridged(more: readonly Kind[] = []): Promise<Bridged>
     async untilSettled(kind) {
       await untilAgreed(kind);
       const last = await bus.jsm.streams.getMessage(streams.objects, {
-        last_by_subj: kindSubjects(cluster, kind),
+        last_by_subj: kindSubjects(cluster, kind, watchedIn(kind)),
       });
       const { resourceVersion = "0" } = versionOf(attribute(last?.header, "id")) ?? {};
       if (last) await history.until(() => (history.all.at(-1)?.sequence ?? 0) >= last.seq);

@@ -165,8 +165,8 @@ export async function startKit(
       const gateway = await replica(name, "gateway", ["gateway", ...(more.args ?? [])], { ...more, env });
       return Object.assign(Object.create(gateway) as Replica, {
         hookUrl() {
-          const ready = gateway.log.records().findLast(({ msg }) => msg === "gateway ready");
-          return `${ready?.url}/app`;
+          const ready = gateway.log.all.findLast((line) => line.includes('"gateway ready"'));
+          return `${JSON.parse(ready ?? "{}").url}/app`;
         },
       });
     },

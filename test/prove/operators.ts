@@ -3,8 +3,8 @@
  * Hikawas when a part of it dies.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { leaseKey } from "../../bus/bridge/bridge.ts";
 import { holderIn } from "../../bus/bridge/lease.ts";
+import { leaseKey } from "../../bus/bridge/position.ts";
 import { connectBus } from "../../bus/connect.ts";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { bridgeBucket } from "../../bus/subjects.ts";

@@ -186,10 +186,15 @@ test("github - the owner of an old push has a name only, and is read as if it we
   expect(fieldsIn(event.data)).not.toContain("repository.owner.name");
 });
 
-test("github - a check run that has not begun has the current time", () => {
+test.each([
+  ["2026-01-01T00:00:00Z", "2026-01-01T00:09:00Z", "2026-01-01T00:09:00Z"],
+  ["2026-01-01T00:00:00Z", null, "2026-01-01T00:00:00Z"],
+  [null, null, now.toISOString()],
+])("github - a check run begun %j and completed %j has the time %s", (started, completed, time) => {
   const payload = exampleOf("check_run");
-  payload.check_run.started_at = payload.check_run.completed_at = null;
-  expect(convert("check_run", payload).event.time).toBe("2026-01-02T03:04:05.678Z");
+  payload.check_run.started_at = started;
+  payload.check_run.completed_at = completed;
+  expect(convert("check_run", payload).event.time).toBe(time);
 });
 
 test("github - what is gone is null: the fork, the account, the installation", () => {

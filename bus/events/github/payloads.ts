@@ -7,7 +7,7 @@ import { z } from "zod";
 
 const person = z.object({ login: z.string() });
 const pullRequests = z.array(z.object({ number: z.number() }));
-const app = z.object({ id: z.number() }).nullish();
+const app = z.object({ id: z.number().nullable() }).nullish();
 
 const repository = z.object({
   id: z.number(),
@@ -34,10 +34,13 @@ const installation = z.object({
   updated_at: z.union([z.number(), z.string()]),
 });
 
-/** `full_name` is absent where the repository is gone. */
+/** GitHub's schema lets the names be absent, although no example does. */
 const repositories = z.array(z.object({ id: z.number(), full_name: z.string().optional() }));
 
-/** The schema of each event that is taken from GitHub: unknown fields are dropped, not refused. */
+/**
+ * The schema of each event that is taken from GitHub. Unknown fields are dropped, not refused; what GitHub's OpenAPI
+ * description lets be null or absent may be so here, but for the accounts that events are addressed by.
+ */
 export const webhookPayloads = {
   push: z.object({
     ...inRepository,
@@ -112,7 +115,7 @@ export const webhookPayloads = {
       completed_at: z.string().nullable(),
       pull_requests: pullRequests,
       app,
-      check_suite: z.object({ id: z.number(), head_branch: z.string().nullable() }).nullish(),
+      check_suite: z.object({ id: z.number().optional(), head_branch: z.string().nullish() }).nullish(),
     }),
   }),
   delete: z.object({ ...inRepository, ref: z.string(), ref_type: z.string() }),

@@ -11,6 +11,7 @@ import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
 import { scale } from "./scale.ts";
 import { takeover } from "./takeover.ts";
+import { webhooks } from "./webhooks.ts";
 import { zero } from "./zero.ts";
 
 export const scenarios: readonly Scenario[] = [
@@ -26,4 +27,5 @@ export const scenarios: readonly Scenario[] = [
   failover,
   zero,
   many,
+  webhooks,
 ];

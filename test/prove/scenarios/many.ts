@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { positionKey, positionSchema } from "../../../bus/bridge/bridge.ts";
+import { positionKey, positionSchema } from "../../../bus/bridge/position.ts";
 import { type Bus, connectBus } from "../../../bus/connect.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
 import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";

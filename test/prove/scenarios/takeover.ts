@@ -1,8 +1,8 @@
 /** Bridges that take over from each other. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
-import { leaseKey } from "../../../bus/bridge/bridge.ts";
 import { defaultLease, holderIn } from "../../../bus/bridge/lease.ts";
+import { leaseKey } from "../../../bus/bridge/position.ts";
 import { ConfigMap, type Kind, kindText, Secret } from "../../../bus/kube/kind.ts";
 import { compareVersions } from "../../../bus/kube/object.ts";
 import { quantile } from "../../bench/statistics.ts";

@@ -1,0 +1,95 @@
+/** What the bus remembers about a watch: who leads it, and how far it has come. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KV, KvEntry } from "@nats-io/kv";
+import { z } from "zod";
+import type { Kind } from "../kube/kind.ts";
+import { isVersion } from "../kube/object.ts";
+import { token } from "../subjects.ts";
+import { claim, holderIn } from "./lease.ts";
+
+/** What the bus remembers about a kind's watch. */
+export const positionSchema = z.object({
+  resourceVersion: z.string(),
+  /** RFC 3339. */
+  time: z.string(),
+  holder: z.string(),
+  state: z.enum(["listing", "resuming", "watching", "absent"]),
+  /** Objects that exist. */
+  objects: z.int().default(0),
+});
+export type Position = z.infer<typeof positionSchema>;
+
+/** The position in a record of the bucket; undefined where there is none, or none that can be read. */
+export function parsePosition(text: string): Position | undefined {
+  try {
+    return positionSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const slot = (cluster: string, kind: Kind, namespace: string | undefined): string =>
+  `${token(cluster)}.${token(kind.group)}.${token(kind.kind)}${namespace === undefined ? "" : `.${token(namespace)}`}`;
+
+/** Key of a kind's position in the bridge's bucket. */
+export const positionKey = (cluster: string, kind: Kind, namespace?: string): string =>
+  `position.${slot(cluster, kind, namespace)}`;
+
+/** Matches every position in a cluster. */
+export const positionKeys = (cluster: string): string => `position.${token(cluster)}.>`;
+
+/** Key of a kind's lease in the same bucket: {@link holderIn} tells from its value which replica leads. */
+export const leaseKey = (cluster: string, kind: Kind, namespace?: string): string =>
+  `lease.${slot(cluster, kind, namespace)}`;
+
+const saveEveryMillis = 1000;
+
+const positionOf = (entry: KvEntry | null): Position | undefined =>
+  entry?.operation === "PUT" ? parsePosition(entry.string()) : undefined;
+
+/** Where to resume. Whoever was listing had no position that the API server serves. */
+export function servedPosition(entry: KvEntry | null): string | undefined {
+  const { state, resourceVersion } = positionOf(entry) ?? {};
+  return (state === "watching" || state === "resuming") && isVersion(resourceVersion)
+    ? resourceVersion
+    : undefined;
+}
+
+/**
+ * Saves the position once a second when it has moved, and a last time at the end. A bridge that was paused must not
+ * take back what the one that leads now has saved.
+ */
+export async function keepSaved(options: {
+  readonly kv: KV;
+  readonly key: string;
+  /** Key of the lease: when two have saved, its holder is right. */
+  readonly lease: string;
+  /** Of the record, when the lease was taken; 0 if there was none. */
+  readonly revision: number;
+  readonly ended: AbortSignal;
+  readonly onError: (error: unknown) => void;
+  readonly now: () => Omit<Position, "time">;
+}): Promise<void> {
+  const { kv, key, ended } = options;
+  let { revision } = options;
+  let saved = "";
+  const save = async () => {
+    const now = options.now();
+    if (JSON.stringify(now) === saved) return;
+    const text = JSON.stringify({ ...now, time: new Date().toISOString() });
+    const next = await claim(() => kv.put(key, text, { previousSeq: revision }));
+    if (next !== undefined) {
+      revision = next;
+      saved = JSON.stringify(now);
+      return;
+    }
+    const [found, lease] = await Promise.all([kv.get(key), kv.get(options.lease)]);
+    // Tried again in a second, if it is still ours to say.
+    if (lease && holderIn(lease.string()) === now.holder) revision = found?.revision ?? 0;
+  };
+  while (!ended.aborted) {
+    await sleep(saveEveryMillis, undefined, { signal: ended }).catch(() => undefined);
+    // A position that is not saved only costs a longer replay.
+    await save().catch(options.onError);
+  }
+}

@@ -1,0 +1,177 @@
+/** One kind, in all namespaces or in one, as one of the bridge's replicas sees it: it stands by, or leads and watches. */
+import type { KV } from "@nats-io/kv";
+import type { Logger } from "pino";
+import type { Bus } from "../connect.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { type Kind, kindText } from "../kube/kind.ts";
+import { holdLease, type LeaseTimes } from "./lease.ts";
+import type { bridgeMetrics } from "./metrics.ts";
+import { keepSaved, leaseKey, positionKey, servedPosition } from "./position.ts";
+import { openPublisher } from "./publisher.ts";
+import { NamespaceRefusedError } from "./refused.ts";
+import { type WatcherState, watchKind } from "./watcher.ts";
+
+/** What a replica does about a scope. */
+export type ScopeState = WatcherState["name"] | "standby";
+
+/** What all scopes of a bridge share. */
+export interface ScopeTools {
+  readonly bus: Bus;
+  readonly client: KubeClient;
+  readonly kv: KV;
+  readonly cluster: string;
+  /** Unique among the replicas. */
+  readonly replica: string;
+  readonly log: Logger;
+  readonly metrics: ReturnType<typeof bridgeMetrics>;
+  readonly watchSeconds?: number | undefined;
+  readonly leaseTimes?: LeaseTimes | undefined;
+}
+
+/** What a scope is about. */
+export interface ScopeOptions extends ScopeTools {
+  readonly kind: Kind;
+  /** Undefined: all of them. */
+  readonly namespace: string | undefined;
+  readonly onState: (state: ScopeState) => void;
+  /** Called with what keeps it from being watched and is the bridge's business, and with undefined when nothing does. */
+  readonly onTrouble: (error: Error | undefined) => void;
+}
+
+/** A scope that is held or waited for. */
+export interface Scope {
+  /** Gives the lease back, if it is held. What is on the bus stays there. */
+  stop(): Promise<void>;
+}
+
+/** A scope in logs, states and troubles: `Secret in team-a`. */
+export const scopeText = (kind: Kind, namespace: string | undefined): string =>
+  namespace === undefined ? kindText(kind) : `${kindText(kind)} in ${namespace}`;
+
+/** Stands by for a scope, and watches it while it has the lease. */
+export function startScope(options: ScopeOptions): Scope {
+  const { kv, cluster, replica, kind, namespace, metrics, log, onState } = options;
+  const name = scopeText(kind, namespace);
+  const labels = { kind: kindText(kind) };
+  const stopping = new AbortController();
+  let told: string | undefined;
+
+  function onTrouble(error: Error | undefined): void {
+    const place = { ...labels, namespace: namespace ?? "" };
+    const refused = error instanceof NamespaceRefusedError;
+    if (refused) metrics.refused.set(place, 1);
+    else metrics.refused.remove(place);
+    told = error?.message;
+    // Who may label a namespace is not to decide whether the bridge is ready.
+    options.onTrouble(refused ? undefined : error);
+  }
+
+  onState("standby");
+  metrics.leading.inc(labels, 0);
+  const done = holdLease({
+    kv,
+    key: leaseKey(cluster, kind, namespace),
+    holder: replica,
+    ...(options.leaseTimes && { times: options.leaseTimes }),
+    signal: stopping.signal,
+    onError(error) {
+      const level = told === (error as Error).message ? "debug" : "warn";
+      onTrouble(error as Error);
+      log[level]({ err: error, kind: name }, "bridge of this kind broken, trying again");
+    },
+    onStandby: () => onTrouble(undefined),
+    async lead(held, assertHeld) {
+      metrics.leading.inc(labels);
+      try {
+        await watchWhileHeld({ ...options, onTrouble, held, assertHeld, log: log.child({ kind: name }) });
+      } finally {
+        metrics.leading.dec(labels);
+        onState("standby");
+        const reason = held.reason instanceof Error ? held.reason.message : "broken";
+        log.info({ kind: name, reason }, "standing by");
+      }
+    },
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+      onTrouble(undefined);
+    },
+  };
+}
+
+type LeadOptions = ScopeOptions & { readonly held: AbortSignal; readonly assertHeld: () => void };
+
+async function watchWhileHeld(options: LeadOptions): Promise<void> {
+  const { bus, client, cluster, kind, namespace, kv, held, metrics, log, replica } = options;
+  const labels = { kind: kindText(kind) };
+  const key = positionKey(cluster, kind, namespace);
+  const saved = await kv.get(key);
+  const broken = new AbortController();
+  const publisher = await openPublisher({
+    bus,
+    cluster,
+    kind,
+    namespace,
+    position: servedPosition(saved),
+    signal: held,
+    assertHeld: options.assertHeld,
+    onPublished: (change) => metrics.events.inc({ ...labels, change }),
+    onFailed: (error) => broken.abort(error),
+    onUnreadable: (subject) =>
+      log.warn({ subject }, "not an event of the bridge: listing, to set right what it says"),
+    onOversized(object) {
+      metrics.oversized.inc(labels);
+      log.error(
+        object,
+        "object left out: it does not fit into a message. Raise max_payload of the NATS servers, then change the object",
+      );
+    },
+    observe: ({ subject, tries, error }) =>
+      log[tries === 1 ? "warn" : "debug"](
+        { subject, tries, err: error },
+        "publish not answered, trying again",
+      ),
+  });
+  log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
+  let state: WatcherState["name"] = "listing";
+  const ended = new AbortController();
+  const saving = keepSaved({
+    kv,
+    key,
+    lease: leaseKey(cluster, kind, namespace),
+    revision: saved?.revision ?? 0,
+    ended: ended.signal,
+    onError: (error) => log.warn({ err: error }, "position not saved, trying again"),
+    now: () => ({
+      resourceVersion: publisher.position ?? "",
+      holder: replica,
+      state,
+      objects: publisher.count,
+    }),
+  });
+  try {
+    await watchKind({
+      client,
+      kind,
+      namespace,
+      publisher,
+      watchSeconds: options.watchSeconds ?? 60,
+      signal: AbortSignal.any([held, broken.signal]),
+      log,
+      onTrouble: options.onTrouble,
+      onState(next) {
+        if (next.name === "listing") metrics.lists.inc(labels);
+        if (next.name === "watching") metrics.watches.inc(labels);
+        state = next.name;
+        options.onState(state);
+      },
+    });
+    // A lease that was lost is no fault.
+    if (!held.aborted) broken.signal.throwIfAborted();
+  } finally {
+    ended.abort();
+    await saving;
+  }
+}

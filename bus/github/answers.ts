@@ -1,0 +1,130 @@
+/** What GitHub answers, as far as it is used. Field meanings: https://docs.github.com/en/rest/apps */
+import { z } from "zod";
+
+/** What a token or an App may do: `contents` → `read`. GitHub's list of names grows. */
+export type Permissions = Readonly<Record<string, string>>;
+
+/** An App as GitHub knows it. */
+export interface RegisteredApp {
+  readonly id: number;
+  /** Its name in URLs; `<slug>[bot]` is the user that acts for it. */
+  readonly slug: string;
+  readonly name: string;
+  readonly permissions: Permissions;
+  /** The webhook events that it gets. */
+  readonly events: readonly string[];
+}
+
+/** An App in an account. */
+export interface GitHubInstallation {
+  readonly id: number;
+  readonly appId: number;
+  /** A user or an organization; for an enterprise its slug. */
+  readonly account: { readonly login: string };
+  readonly repositorySelection: "all" | "selected";
+  readonly permissions: Permissions;
+  /** Set while no token is given. */
+  readonly suspendedAt?: Date;
+}
+
+/** A token of an installation, of any length and form. */
+export interface InstallationToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+  readonly permissions: Permissions;
+  readonly repositorySelection: "all" | "selected";
+  /** Those it is good for, if it is not for all. */
+  readonly repositories?: readonly { readonly id: number; readonly fullName: string }[];
+}
+
+/** One attempt to deliver a webhook event. */
+export interface HookDelivery {
+  /** Of the attempt. Text: these numbers are larger than JavaScript's safe integers. */
+  readonly id: string;
+  /** Of the event: the same for each attempt, and what the header `X-GitHub-Delivery` says. */
+  readonly guid: string;
+  readonly deliveredAt: Date;
+  readonly redelivery: boolean;
+  /** `OK`, or what went wrong. */
+  readonly status: string;
+  /** What the receiver answered; 0 if it did not. */
+  readonly statusCode: number;
+  readonly event: string;
+  readonly action?: string;
+  readonly installationId?: number;
+  readonly repositoryId?: number;
+}
+
+const permissions = z.record(z.string(), z.string());
+const selection = z.enum(["all", "selected"]);
+const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+/** octokit gives numbers that are not safe as bigint. */
+const longId = z.union([z.int(), z.bigint()]).transform(String);
+
+export const appAnswer: z.ZodType<RegisteredApp> = z.object({
+  id: z.int(),
+  slug: z.string(),
+  name: z.string(),
+  permissions,
+  events: z.array(z.string()),
+});
+
+export const installationAnswer: z.ZodType<GitHubInstallation> = z
+  .object({
+    id: z.int(),
+    app_id: z.int(),
+    account: z.union([
+      z.object({ login: z.string() }),
+      z.object({ slug: z.string() }).transform(({ slug }) => ({ login: slug })),
+    ]),
+    repository_selection: selection,
+    permissions,
+    suspended_at: time.nullish(),
+  })
+  .transform(({ app_id, repository_selection, suspended_at, ...rest }) => ({
+    ...rest,
+    appId: app_id,
+    repositorySelection: repository_selection,
+    ...(suspended_at && { suspendedAt: suspended_at }),
+  }));
+
+export const tokenAnswer: z.ZodType<InstallationToken> = z
+  .object({
+    token: z.string().min(1),
+    expires_at: time,
+    permissions,
+    repository_selection: selection,
+    repositories: z.array(z.object({ id: z.int(), full_name: z.string() })).optional(),
+  })
+  .transform(({ expires_at, repository_selection, repositories, ...rest }) => ({
+    ...rest,
+    expiresAt: expires_at,
+    repositorySelection: repository_selection,
+    ...(repositories && {
+      repositories: repositories.map(({ id, full_name }) => ({ id, fullName: full_name })),
+    }),
+  }));
+
+export const deliveriesAnswer: z.ZodType<HookDelivery[]> = z.array(
+  z
+    .object({
+      id: longId,
+      guid: z.string(),
+      delivered_at: time,
+      redelivery: z.boolean(),
+      status: z.string(),
+      status_code: z.int().nullish(),
+      event: z.string(),
+      action: z.string().nullish(),
+      installation_id: z.int().nullish(),
+      repository_id: z.int().nullish(),
+    })
+    .transform(({ delivered_at, status_code, action, installation_id, repository_id, ...rest }) => ({
+      ...rest,
+      deliveredAt: delivered_at,
+      statusCode: status_code ?? 0,
+      ...(action && { action }),
+      ...(installation_id && { installationId: installation_id }),
+      ...(repository_id && { repositoryId: repository_id }),
+    })),
+);

@@ -1,0 +1,149 @@
+/** One call to GitHub's REST API: when it may be made, how long it may take, and what its failures are. */
+import { request } from "@octokit/request";
+import type { z } from "zod";
+import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./errors.ts";
+import type { RateLimits } from "./limits.ts";
+import { type RefusedAnswer, refusal } from "./refusal.ts";
+
+/** What octokit throws, as far as it is used. */
+interface RequestError {
+  readonly response: {
+    readonly status: number;
+    readonly headers: RefusedAnswer["headers"];
+    readonly data: unknown;
+  };
+  readonly cause: unknown;
+}
+
+/** As whom a call is made. */
+export interface Caller {
+  /** Shown in errors. */
+  readonly name: string;
+  /** Whose rate limit it counts against; different GitHubs are told apart without it. */
+  readonly limitedAs: string;
+  /** The value of the header `Authorization`, asked for once per call. */
+  authorization(): Promise<string>;
+}
+
+/** A call and what its answer must be. */
+export interface Call<T> {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Below the base URL. */
+  readonly path: string;
+  /** The query of a GET, the body of a POST. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly as: Caller;
+  readonly answer: z.ZodType<T>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What came back. `link` is the header that leads to further pages. */
+export interface Answer<T> {
+  readonly body: T;
+  readonly link: string | undefined;
+}
+
+/** Which GitHub, and how it is reached. */
+export interface CallerOptions {
+  /** The base URL of its API, see `githubApiUrl`. */
+  readonly base: string;
+  readonly limits: RateLimits;
+  /** Default: Node's. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** How long one call may take. Milliseconds; default 10 s. */
+  readonly deadlineMillis?: number | undefined;
+}
+
+const defaultDeadlineMillis = 10_000;
+/** https://docs.github.com/en/rest/about-the-rest-api/api-versions */
+const headers = {
+  accept: "application/vnd.github+json",
+  "x-github-api-version": "2022-11-28",
+  "user-agent": "denrei",
+};
+
+/**
+ * Makes calls to one GitHub. They throw the signal's reason when the caller gives up, and a {@link GitHubError} otherwise;
+ * nothing is tried again here.
+ */
+export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promise<Answer<T>> {
+  const { base, limits, fetch = globalThis.fetch, deadlineMillis = defaultDeadlineMillis } = options;
+  const send = request.defaults({ baseUrl: base, headers });
+
+  return async ({ method, path, parameters, as, answer, signal, ...call }) => {
+    const limitedAs = `${as.limitedAs} at ${base}`;
+    limits.check(limitedAs);
+    const authorization = await as.authorization();
+    const name = `${method} ${path} as ${as.name} at ${base}`;
+    const deadline = AbortSignal.timeout(deadlineMillis);
+    const response = await send(`${method} ${path}`, {
+      ...parameters,
+      headers: { ...call.headers, authorization },
+      request: {
+        fetch: wholeAnswers(fetch, name),
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      },
+    }).catch((thrown: unknown) => {
+      signal?.throwIfAborted();
+      const error = failure(thrown, name, deadline.aborted ? deadlineMillis : undefined);
+      if (error instanceof GitHubRateLimitedError) limits.hold(limitedAs, error);
+      throw error;
+    });
+    const parsed = answer.safeParse(response.data);
+    if (!parsed.success) throw new GitHubError(misfit(name, response.status, parsed.error), response.status);
+    return { body: parsed.data, link: response.headers.link };
+  };
+}
+
+/**
+ * Reads answers to their end, so that one that breaks off is a call that failed, and takes none from another host: fetch
+ * follows a redirect there, without the credentials (https://fetch.spec.whatwg.org/#http-redirect-fetch).
+ */
+const wholeAnswers =
+  (fetch: typeof globalThis.fetch, name: string) =>
+  async (url: string, init: RequestInit): Promise<Response> => {
+    const response = await fetch(url, init);
+    const { origin } = new URL(response.redirected ? response.url : url);
+    if (origin !== new URL(url).origin) {
+      await response.body?.cancel();
+      throw new GitHubError(
+        `expected an answer to ${name}, found a redirect to ${origin}, which gets no credentials. ` +
+          "Set url to where this GitHub is.",
+        response.status,
+      );
+    }
+    const { status, headers } = response;
+    return new Response((await response.text()) || null, { status, headers });
+  };
+
+/** `overMillis`: the deadline, if it is over. */
+function failure(thrown: unknown, name: string, overMillis: number | undefined): GitHubError {
+  const { response, cause } = thrown as Partial<RequestError>;
+  if (response) {
+    const { status, headers, data } = response;
+    return refusal({ request: name, status, headers, body: data });
+  }
+  if (cause instanceof GitHubError) return cause;
+  if (overMillis !== undefined) {
+    return new GitHubUnreachableError(
+      `expected an answer to ${name} within ${overMillis / 1000} s, found none. Try again later.`,
+    );
+  }
+  // What fetch says itself may quote headers; what the system says does not.
+  const system = cause instanceof Error ? cause.cause : undefined;
+  const found = system instanceof Error ? system.message || (system as NodeJS.ErrnoException).code : "none";
+  return new GitHubUnreachableError(
+    `expected an answer to ${name}, found ${found}. Check url and the network.`,
+    undefined,
+    { cause: system },
+  );
+}
+
+function misfit(name: string, status: number, { issues }: z.ZodError): string {
+  const found = issues.slice(0, 3).map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+  return (
+    `${name} was answered ${status}, but expected what GitHub's API gives, found ${found.join("; ")}. ` +
+    "Check that url is that of a GitHub."
+  );
+}

@@ -1,0 +1,60 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { GitHubRateLimitedError } from "./errors.ts";
+import { rateLimits } from "./limits.ts";
+
+function clocked() {
+  const clock = { millis: 5_000_000 };
+  const limits = rateLimits(() => clock.millis);
+  const wait = (who: string): number => {
+    try {
+      limits.check(who);
+      return 0;
+    } catch (error) {
+      return (error as GitHubRateLimitedError).retryAfterMillis;
+    }
+  };
+  const hold = (who: string, millis: number, status = 403) =>
+    limits.hold(who, new GitHubRateLimitedError("slow down", status, millis));
+  return { clock, limits, wait, hold };
+}
+
+test("rate limits - who was told to wait waits until then, and nobody else", () => {
+  const { clock, wait, hold } = clocked();
+  expect(wait("a")).toBe(0);
+  hold("a", 60_000);
+  expect(wait("b")).toBe(0);
+  clock.millis += 20_000;
+  expect(wait("a")).toBe(40_000);
+  clock.millis += 39_999;
+  expect(wait("a")).toBe(1000);
+  clock.millis += 1;
+  expect(wait("a")).toBe(0);
+});
+
+test("rate limits - the longest wait is kept to its end, and a shorter one does not end it", () => {
+  const { clock, wait, hold } = clocked();
+  hold("a", 3_600_000);
+  hold("a", 5000);
+  clock.millis += 3_599_000 - 1;
+  expect(wait("a")).toBe(1001);
+  clock.millis += 1001;
+  expect(wait("a")).toBe(0);
+});
+
+test("rate limits - the error says who waits, until when and why, in the same words each time", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:00:00Z") });
+  onTestFinished(() => void vi.useRealTimers());
+  const { clock, limits, hold } = clocked();
+  hold("App 5 at https://api.github.com", 90_500, 429);
+  for (const left of [90_500, 80_500]) {
+    const check = () => limits.check("App 5 at https://api.github.com");
+    expect(check).toThrow(GitHubRateLimitedError);
+    expect(check).toThrow(
+      "expected no call as App 5 at https://api.github.com before 2026-11-20T10:01:30.500Z, as GitHub asked when it " +
+        "last answered 429; nothing was sent. Wait for the limit to pass.",
+    );
+    expect(check).toThrow(expect.objectContaining({ status: 429, retryAfterMillis: left }));
+    clock.millis += 10_000;
+    vi.setSystemTime("2026-11-20T10:00:10Z");
+  }
+});

@@ -1,0 +1,97 @@
+/** What an answer of GitHub means that is not the wanted one. */
+import { z } from "zod";
+import {
+  type GitHubError,
+  GitHubRateLimitedError,
+  GitHubRefusedError,
+  GitHubUnreachableError,
+} from "./errors.ts";
+import { redactTokens } from "./redact.ts";
+
+/** An answer with an error code. */
+export interface RefusedAnswer {
+  /** What was asked, as whom and where: the start of the message. */
+  readonly request: string;
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  /** Parsed, or the text if it is no JSON. */
+  readonly body: unknown;
+}
+
+const bodySchema = z.object({
+  message: z.string(),
+  documentation_url: z.string().optional(),
+  errors: z.array(z.unknown()).optional(),
+});
+
+/** What GitHub asks for when it does not say how long: a minute. */
+const unsaidWaitMillis = 60_000;
+/** A clock that is further from GitHub's than this makes JWTs invalid, or soon will. */
+const tolerableSkewMillis = 30_000;
+const shownLength = 500;
+
+/** The error for an answer with an error code: rate limited, unreachable or refused, with GitHub's words and advice. */
+export function refusal(answer: RefusedAnswer): GitHubError {
+  const { request, status } = answer;
+  const body = bodySchema.safeParse(answer.body).data;
+  const said = words(answer.body, body);
+  const text = `${request} was answered ${status}: ${said}`;
+  const wait = waitMillis(answer, said);
+  if (wait !== undefined)
+    return new GitHubRateLimitedError(`${text}. Wait for the limit to pass.`, status, wait);
+  if (status >= 500) return new GitHubUnreachableError(`${text}. Try again later.`, status);
+  const see = body?.documentation_url ? ` See ${body.documentation_url}` : "";
+  return new GitHubRefusedError(`${text}${advice(answer)}${see}`, status, body?.documentation_url);
+}
+
+function words(raw: unknown, body: z.infer<typeof bodySchema> | undefined): string {
+  const details = (body?.errors ?? []).map((error) =>
+    typeof error === "string" ? error : JSON.stringify(error),
+  );
+  const all = body ? [body.message, ...details].join("; ") : typeof raw === "string" ? raw : "no message";
+  // Redacted first: half a token is not known for one.
+  return (
+    redactTokens(all.replace(/\s+/g, " ").trim()).slice(0, shownLength).replace(/\.$/, "") || "no message"
+  );
+}
+
+/** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit */
+function waitMillis({ status, headers }: RefusedAnswer, said: string): number | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  // Its own clock, if it tells: the one here may be wrong.
+  const now = Date.parse(String(headers.date)) || Date.now();
+  const after = headers["retry-after"];
+  if (after !== undefined) {
+    const millis = /^\d+$/.test(String(after)) ? Number(after) * 1000 : Date.parse(String(after)) - now;
+    return Number.isNaN(millis) ? unsaidWaitMillis : millis;
+  }
+  const reset = Number(headers["x-ratelimit-reset"]) * 1000;
+  if (String(headers["x-ratelimit-remaining"]) === "0" && Number.isFinite(reset)) return reset - now;
+  return status === 429 || /rate limit|abuse detection/i.test(said) ? unsaidWaitMillis : undefined;
+}
+
+function advice({ request, status, headers }: RefusedAnswer): string {
+  switch (status) {
+    case 401: {
+      const skew = Date.now() - Date.parse(String(headers.date));
+      const clock =
+        Math.abs(skew) > tolerableSkewMillis
+          ? `set the clock here, which is about ${Math.ceil(Math.abs(skew) / 60_000)} min ${skew > 0 ? "ahead of" : "behind"} GitHub's`
+          : "that the clock here is right";
+      return `. Check that the private key belongs to this App: its page shows the fingerprints of its keys; and ${clock}.`;
+    }
+    case 403:
+      return ". Check that the App has the permission for it and that the installation is not suspended.";
+    case 404:
+      return request.includes("/app/installations/")
+        ? ". The App is not installed there (any more), or the installation is another App's: check appID and installationID."
+        : request.includes("/app/hook/")
+          ? ". GitHub keeps deliveries for a few days only."
+          : ". No App with this id is known there: check appID and url.";
+    case 422:
+      return ". The installation does not have what was asked for: ask for fewer permissions or repositories, or have its owner grant them on its page at GitHub.";
+    default:
+      return ".";
+  }
+}

@@ -1,0 +1,47 @@
+/** Where the API of a GitHub is, from the URL that people see in their browser. */
+
+/** The URL is not one of a GitHub. The message shows no user, no password and no query. */
+export class GitHubUrlError extends Error {
+  override readonly name = "GitHubUrlError";
+
+  constructor(found: string) {
+    super(
+      `expected the web address of a GitHub such as https://github.example.com, found ${found}. ` +
+        "Correct url, or leave it out for github.com.",
+    );
+  }
+}
+
+const publicApi = "https://api.github.com";
+const publicHosts: ReadonlySet<string> = new Set(["github.com", "www.github.com", "api.github.com"]);
+const serverPath = "/api/v3";
+
+/**
+ * The base URL of the REST API, without a slash at the end. No URL and that of github.com give `https://api.github.com`;
+ * one of GHE.com (data residency) gives the host with `api.` before it; any other one is a GitHub Enterprise Server, whose
+ * path prefix is kept and gets `/api/v3` unless it ends so. Throws {@link GitHubUrlError}.
+ */
+export function githubApiUrl(url = ""): string {
+  const text = url.trim();
+  if (text === "") return publicApi;
+  if (!URL.canParse(text))
+    throw new GitHubUrlError(`${JSON.stringify(withoutSecrets(text))}, which is no URL`);
+  const { protocol, username, password, host, origin, pathname } = new URL(text);
+  if (protocol !== "https:" && protocol !== "http:") throw new GitHubUrlError(`the scheme ${protocol}`);
+  if (username !== "" || password !== "") throw new GitHubUrlError("a user or a password in the URL");
+  if (/[?#]/.test(text)) throw new GitHubUrlError("a query or a fragment in the URL");
+  const path = pathname.replace(/\/+$/, "");
+  const cloud = cloudApi(host);
+  if (cloud === undefined) return `${origin}${path.endsWith(serverPath) ? path : `${path}${serverPath}`}`;
+  if (path !== "") throw new GitHubUrlError(`a path in ${JSON.stringify(text)}`);
+  return cloud;
+}
+
+/** https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom */
+function cloudApi(host: string): string | undefined {
+  if (publicHosts.has(host)) return publicApi;
+  const enterprise = /^(?:api\.)?([^.]+\.ghe\.com)$/.exec(host)?.[1];
+  return enterprise && `https://api.${enterprise}`;
+}
+
+const withoutSecrets = (text: string): string => text.replace(/^.*@/s, "***@").replace(/[?#].*$/s, "");

@@ -1,0 +1,111 @@
+/**
+ * The sweep: every so often each object of a function is requested, whatever became of events and timers. It is a message
+ * schedule of the function, which one replica gets when it falls due, and sets anew before it does its work. Should the
+ * schedule itself be lost, any replica that misses it sets it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Bus } from "../connect.ts";
+import type { Kind } from "../kube/kind.ts";
+import { isOvertaken } from "../overtaken.ts";
+import {
+  keyText,
+  kindSubjects,
+  type ObjectKey,
+  parseObjectSubject,
+  streams,
+  sweeps,
+  timersStream,
+} from "../subjects.ts";
+import type { Delivery } from "./delivery.ts";
+import { publishUntilAnswered } from "./publish.ts";
+import type { TicketQueue } from "./queue.ts";
+import { newRequest } from "./request.ts";
+
+/** What the sweep needs. */
+export interface SweepOptions {
+  readonly bus: Pick<Bus, "inbox" | "stuck" | "jsm">;
+  readonly queue: TicketQueue;
+  readonly kind: Kind;
+  /** From one sweep to the next. */
+  readonly everyMillis: number;
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The sweeps of one function in one process. */
+export interface Sweep {
+  /** Handles the message that says that it is time: requests every object, unless it is stopped before. */
+  due(delivery: Pick<Delivery, "extend">): Promise<"swept" | "stopped">;
+  /** Resolves when nothing is left to do after the signal. */
+  readonly ended: Promise<void>;
+}
+
+/** So many objects are requested at once. */
+const batch = 100;
+
+/** Starts sweeping. */
+export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: SweepOptions): Sweep {
+  const { scope } = queue;
+
+  const arm = (expected?: number): Promise<number> =>
+    publishUntilAnswered(bus, sweeps.at(scope), "", {
+      schedule: { at: new Date(Date.now() + everyMillis), target: sweeps.due(scope) },
+      ...(expected !== undefined && { lastSubjectSequence: expected }),
+      signal,
+    });
+
+  /** Where nobody has set it. */
+  async function armIfMissing(): Promise<void> {
+    const last_by_subj = sweeps.at(scope);
+    const found = await bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj });
+    if (found !== null) return;
+    await arm(0).catch((error: unknown) => {
+      if (!isOvertaken(error)) throw error;
+    });
+  }
+
+  /** Objects of the kind on the bus, also those that are gone: their request finds nothing to do. */
+  async function keys(): Promise<ObjectKey[]> {
+    const filter = kindSubjects(scope.cluster, kind);
+    const { state } = await bus.jsm.streams.info(streams.objects, { subjects_filter: filter });
+    const found = new Map<string, ObjectKey>();
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      const { namespace, name } = parseObjectSubject(subject);
+      found.set(keyText({ namespace, name }), { namespace, name });
+    }
+    return [...found.values()];
+  }
+
+  async function requestAll(delivery: Pick<Delivery, "extend">): Promise<void> {
+    const all = await keys();
+    for (let at = 0; at < all.length; at += batch) {
+      const some = all.slice(at, at + batch);
+      const request = newRequest({ type: "timer" });
+      await Promise.all(some.map((key) => queue.requestUnlessOwned(key, request, signal)));
+      await delivery.extend();
+    }
+  }
+
+  async function keepArmed(): Promise<void> {
+    while (!signal.aborted) {
+      await armIfMissing().catch((error: unknown) => {
+        if (!signal.aborted) onError(error);
+      });
+      await sleep(everyMillis * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    ended: keepArmed(),
+    async due(delivery) {
+      try {
+        await arm();
+        await requestAll(delivery);
+        return "swept";
+      } catch (error) {
+        if (signal.aborted) return "stopped";
+        throw error;
+      }
+    },
+  };
+}

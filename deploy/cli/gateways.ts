@@ -1,0 +1,48 @@
+/** Gateways beside the workers, and the secret of the webhook that they receive. */
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Child, freePort } from "../local/index.ts";
+import { type ReplicaOptions, startReplica } from "./replicas.ts";
+
+/** Where a hook's webhooks are received. */
+export interface Hook {
+  /** One of each gateway. */
+  readonly urls: readonly string[];
+  /** What they have to be signed with. */
+  readonly secret: string;
+}
+
+const hookName = "app";
+const path = "/github";
+
+/** Starts `gateway-1` and so on, and resolves when all of them are ready. */
+export async function startGateways(
+  count: number,
+  options: ReplicaOptions,
+): Promise<{ readonly children: readonly Child[]; readonly hook: Hook }> {
+  const folder = join(options.processes.directory, "webhooks");
+  const secret = randomBytes(24).toString("base64url");
+  await mkdir(folder);
+  await writeFile(join(folder, hookName), `${secret}\n`, { mode: 0o600 });
+  // One that is started again is to be found where it was.
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const addresses = ports.map((port) => `127.0.0.1:${port}`);
+  const children = await Promise.all(
+    addresses.map((address, at) => {
+      const env = {
+        ...options.env,
+        // It tells of a webhook that it has taken in its log for debugging only.
+        DENREI_LOG_LEVEL: options.env.DENREI_LOG_LEVEL ?? "debug",
+        DENREI_WEBHOOK_ADDRESS: address,
+        DENREI_WEBHOOK_PATH: path,
+        DENREI_WEBHOOK_SECRETS: folder,
+      };
+      return startReplica(`gateway-${at + 1}${options.suffix}`, "gateway", [], { ...options, env });
+    }),
+  );
+  return {
+    children,
+    hook: { urls: addresses.map((address) => `http://${address}${path}/${hookName}`), secret },
+  };
+}

@@ -1,0 +1,82 @@
+/** Speaking to GitHub as an App: its key is read when it is needed, and kept nowhere. */
+import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
+import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
+import { rateLimits } from "../../bus/github/limits.ts";
+import { GitHubUrlError } from "../../bus/github/url.ts";
+import { ApiError } from "../../bus/kube/errors.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import type { Context } from "../../bus/worker/function.ts";
+import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";
+import { platformNamespace } from "./platform.ts";
+import { patience } from "./problems.ts";
+import { TokenSecret } from "./secret.ts";
+
+/** An App of either kind. */
+export type App = Stored<GitHubApp> | Stored<ClusterGitHubApp>;
+
+/** Where the Secret with an App's key is. */
+export const keySecretOf = ({
+  metadata,
+  spec,
+}: App): { readonly namespace: string; readonly name: string } => ({
+  namespace: metadata.namespace ?? platformNamespace,
+  name: spec.privateKeySecretRef.name,
+});
+
+/** What GitHub asked this process to wait for, whichever object it was about. */
+const limits = rateLimits();
+
+/** The App's private key. Throws a `BlockedError` that says what is missing. */
+export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
+  const at = keySecretOf(app);
+  const { key } = app.spec.privateKeySecretRef;
+  const secret = await ctx.live.get(TokenSecret, at.name, at.namespace).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.status === 403)) throw error;
+    throw new BlockedError(
+      "SecretAccessDenied",
+      `expected to read the Secret ${at.name} in ${at.namespace}, which the API server refuses. Opt the namespace in: denrei opt-in ${at.namespace} | kubectl apply -f -`,
+      patience,
+      { cause: error },
+    );
+  });
+  if (secret === undefined)
+    throw new BlockedError(
+      "KeySecretNotFound",
+      `expected the Secret ${at.name} in ${at.namespace} with the App's private key, found none`,
+      patience,
+    );
+  const encoded = secret.data?.[key];
+  if (encoded === undefined)
+    throw new BlockedError(
+      "KeyNotFound",
+      `expected the key ${key} in the Secret ${at.name} in ${at.namespace}, found ${Object.keys(secret.data ?? {}).join(", ") || "none"}`,
+      patience,
+    );
+  try {
+    return parsePrivateKey(Buffer.from(encoded, "base64").toString());
+  } catch (error) {
+    if (!(error instanceof PrivateKeyError)) throw error;
+    throw new BlockedError(
+      "KeyInvalid",
+      `${key} in the Secret ${at.name} in ${at.namespace}: ${error.message}`,
+      patience,
+    );
+  }
+}
+
+/** A client that speaks as the App. Throws a `BlockedError` for an address that is none. */
+export function clientOf({ spec }: App, key: AppKey): GitHubAppClient {
+  try {
+    return githubApp({
+      url: spec.url,
+      appId: spec.appID,
+      key,
+      limits,
+      statelessTokens: spec.statelessTokens,
+    });
+  } catch (error) {
+    if (!(error instanceof GitHubUrlError)) throw error;
+    throw new BlockedError("UrlInvalid", `spec.url: ${error.message}`, patience, { cause: error });
+  }
+}

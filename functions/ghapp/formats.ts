@@ -1,0 +1,29 @@
+/** Forms in which a token can be handed over, and the types of Secrets that may be made. */
+
+/** What `spec.format` can be. */
+export const formats = ["raw", "basic-auth", "dockerconfigjson"] as const;
+export type Format = (typeof formats)[number];
+
+/**
+ * Types of Secrets. Others do something: Kubernetes itself fills one of the type service-account-token with the credentials of
+ * any account of the namespace. Empty is Opaque.
+ */
+export const allowedTypes: readonly string[] = [
+  "",
+  "Opaque",
+  "kubernetes.io/basic-auth",
+  "kubernetes.io/dockerconfigjson",
+];
+
+/** The type that goes with a format, if the template names none. */
+export const typeOfFormat: Readonly<Record<Format, string>> = {
+  raw: "Opaque",
+  "basic-auth": "kubernetes.io/basic-auth",
+  dockerconfigjson: "kubernetes.io/dockerconfigjson",
+};
+
+/** The key of the Secret that gets the token, or the document that holds it. */
+export const keyOfFormat: Readonly<Record<Exclude<Format, "raw">, string>> = {
+  "basic-auth": "password",
+  dockerconfigjson: ".dockerconfigjson",
+};

@@ -1,0 +1,5 @@
+/** The function of GitHubApps. */
+import { appFunction } from "./app.ts";
+import { GitHubApp } from "./kinds.ts";
+
+export default appFunction("githubapp", GitHubApp);

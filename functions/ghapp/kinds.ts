@@ -1,0 +1,276 @@
+/** GitHubApp, ClusterGitHubApp and Installation: `ghapp.tsuzu.dev/v1alpha1`. */
+import { z } from "zod";
+import { conditionSchema } from "../../bus/kube/conditions.ts";
+import { cel, listMap } from "../../bus/kube/crd.ts";
+import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
+import { allowedTypes, formats } from "./formats.ts";
+import { levels } from "./policy.ts";
+
+const group = "ghapp.tsuzu.dev";
+const version = "v1alpha1";
+export const apiVersion = `${group}/${version}`;
+const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
+const ready = {
+  name: "Ready",
+  type: "string",
+  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+} as const;
+
+/** `path` in the text says what it is of, so that people find it in `kubectl explain`. */
+const conditions = (text: string) => z.array(conditionSchema).optional().meta(listMap("type")).describe(text);
+const observedGeneration = z.int().min(0).optional().describe("The metadata.generation last reconciled.");
+/** Keys of a Secret, as the API server takes them. */
+const secretKey = z
+  .string()
+  .regex(/^[-._a-zA-Z0-9]+$/)
+  .max(253);
+
+const permissionsSchema = z.record(z.string(), z.string());
+
+const allowedSchema = z
+  .object({
+    namespaces: z
+      .array(z.string())
+      .optional()
+      .describe("Names of namespaces; `*` stands for any letters: team-*. Without it, any."),
+    namespaceSelector: z
+      .object({
+        matchLabels: z.record(z.string(), z.string()).optional(),
+        matchExpressions: z
+          .array(
+            z.object({
+              key: z.string(),
+              operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
+              values: z.array(z.string()).optional(),
+            }),
+          )
+          .optional(),
+      })
+      .optional()
+      .describe("Labels of namespaces. Without it, any."),
+    installationIDs: z
+      .array(z.int().min(1))
+      .optional()
+      .describe("GitHub's ids of installations. Without it, any."),
+    repositories: z
+      .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/))
+      .optional()
+      .describe(
+        "Repositories a token may be good for: acme/web, or acme/* for all of them. Without it, any.",
+      ),
+    permissions: z
+      .record(z.string(), z.enum(levels))
+      .optional()
+      .describe("The most that a token may do: what is not named here it may not. Without it, anything."),
+  })
+  .describe("Everything in a rule has to hold; what it leaves out is allowed.");
+
+const appSpec = z.object({
+  url: z.string().optional().describe("Address of a GitHub Enterprise Server. Empty: github.com."),
+  appID: z.int().min(1).describe("GitHub's id of the App."),
+  privateKeySecretRef: z
+    .object({
+      name: z.string().min(1).describe("Name of the Secret."),
+      key: secretKey.describe("Which of its keys holds the PEM text."),
+    })
+    .describe(
+      "The App's private key. Of a GitHubApp in its namespace, of a ClusterGitHubApp in that of the platform.",
+    ),
+  allowed: z
+    .array(allowedSchema)
+    .optional()
+    .describe(
+      "Which Installations may have tokens: those that one of the rules allows. A ClusterGitHubApp without rules allows none; a GitHubApp without rules all that are in its namespace.",
+    ),
+  statelessTokens: z
+    .enum(["enabled", "disabled"])
+    .optional()
+    .describe("Asks GitHub for tokens of one form or the other. Without it, GitHub decides."),
+});
+
+const appStatus = z.object({
+  slug: z.string().optional().describe("The App's name in addresses."),
+  keyFingerprint: z
+    .string()
+    .optional()
+    .describe("Fingerprint of the private key, as the App's page on GitHub shows it."),
+  deliveriesCheckedUntil: z
+    .string()
+    .optional()
+    .meta({ format: "date-time" })
+    .describe("Every webhook that was delivered before has arrived, or is too old to be delivered again."),
+  observedGeneration,
+  conditions: conditions(
+    "Ready: the key is good, and GitHub answers. WebhooksDelivered: what did not arrive was asked for again.",
+  ),
+});
+
+const appColumns = [ready, { name: "App", type: "string", jsonPath: ".status.slug" }, age] as const;
+
+/** A GitHub App, for Installations of its own namespace. */
+export const GitHubApp = defineKind({
+  group,
+  version,
+  kind: "GitHubApp",
+  description: "A GitHub App whose tokens are for Installations of its own namespace.",
+  shortNames: ["gha"],
+  categories: ["ghapp"],
+  spec: appSpec,
+  status: appStatus,
+  columns: appColumns,
+});
+export type GitHubApp = ObjectOf<typeof GitHubApp>;
+
+/** A GitHub App for Installations of the namespaces that it allows. */
+export const ClusterGitHubApp = defineKind({
+  group,
+  version,
+  kind: "ClusterGitHubApp",
+  scope: "Cluster",
+  description: "A GitHub App whose tokens are for Installations of the namespaces that it allows.",
+  shortNames: ["cgha"],
+  categories: ["ghapp"],
+  spec: appSpec,
+  status: appStatus,
+  columns: appColumns,
+});
+export type ClusterGitHubApp = ObjectOf<typeof ClusterGitHubApp>;
+
+const immutable = (what: string) =>
+  cel({ rule: "self == oldSelf", message: `${what} can not be changed: create another Installation` });
+
+const templateSchema = z.object({
+  metadata: z
+    .object({
+      labels: z.record(z.string(), z.string()).optional(),
+      annotations: z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
+  immutable: z.boolean().optional().describe("Then the Secret is made anew with each token."),
+  data: z.record(secretKey, z.string()).optional().describe("Values in base64."),
+  stringData: z
+    .record(secretKey, z.string())
+    .optional()
+    .describe("Values as they are; {{token}} in them stands for the token."),
+  type: z
+    .string()
+    .refine(
+      (type) => allowedTypes.includes(type),
+      `expected one of ${allowedTypes.filter(Boolean).join(", ")}`,
+    )
+    .optional()
+    .meta(
+      cel({
+        rule: `self in ${JSON.stringify(allowedTypes)}`,
+        message: `the type of the Secret has to be one of ${allowedTypes.filter(Boolean).join(", ")}`,
+      }),
+    )
+    .describe("Type of the Secret. Default: what the format needs, else Opaque."),
+});
+
+/** An installation of a GitHub App, whose token is kept in a Secret of the same name. */
+export const Installation = defineKind({
+  group,
+  version,
+  kind: "Installation",
+  description:
+    "An installation of a GitHub App. Its token is kept in the Secret of the same name, and refreshed in time.",
+  shortNames: ["ghinst"],
+  categories: ["ghapp"],
+  spec: z
+    .object({
+      appRef: z
+        .object({
+          apiVersion: z.enum(["", apiVersion]).optional(),
+          kind: z.enum(["GitHubApp", "ClusterGitHubApp"]),
+          name: z.string().min(1),
+          namespace: z.string().optional().describe("Ignored: a GitHubApp is looked for in this namespace."),
+          uid: z.string().optional().describe("Ignored."),
+          resourceVersion: z.string().optional().describe("Ignored."),
+          fieldPath: z.string().optional().describe("Ignored."),
+        })
+        .meta(immutable("appRef"))
+        .describe("The App: a GitHubApp of this namespace, or a ClusterGitHubApp."),
+      installationID: z
+        .int()
+        .min(1)
+        .meta(immutable("installationID"))
+        .describe("GitHub's id of the installation."),
+      repositoryIDs: z
+        .array(z.int().min(1))
+        .max(500)
+        .optional()
+        .describe(
+          "The token is good for these repositories alone, by their ids. Without them, for all of the installation.",
+        ),
+      repositories: z
+        .array(z.string().min(1))
+        .max(500)
+        .optional()
+        .describe("The same by name: web, without the owner. Either names or ids."),
+      permissions: permissionsSchema
+        .optional()
+        .describe("What the token may do: contents: read. Without it, all that the installation may."),
+      key: secretKey
+        .optional()
+        .describe("Which key of the Secret gets the token. Needed with the format raw."),
+      format: z
+        .enum(formats)
+        .optional()
+        .describe(
+          "raw: the token under `key` (default). basic-auth: username and password, for git. dockerconfigjson: for pulling images from `registry`.",
+        ),
+      registry: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Host of the registry, for dockerconfigjson. Default: ghcr.io."),
+      refreshBeforeSeconds: z
+        .int()
+        .min(0)
+        .max(3000)
+        .optional()
+        .describe(
+          "How long before its end the token is refreshed, at least: as long as the longest build. Default: 600.",
+        ),
+      template: templateSchema.describe("What else the Secret has."),
+    })
+    .refine(
+      ({ key, format = "raw" }) => key !== undefined || format !== "raw",
+      "key is needed with the format raw",
+    )
+    .refine(
+      ({ repositories, repositoryIDs }) => !(repositories?.length && repositoryIDs?.length),
+      "either repositories or repositoryIDs",
+    )
+    .meta(
+      cel(
+        {
+          rule: "has(self.key) || (has(self.format) && self.format != 'raw')",
+          message: "key is needed with the format raw",
+        },
+        {
+          rule: "!(has(self.repositories) && size(self.repositories) > 0 && has(self.repositoryIDs) && size(self.repositoryIDs) > 0)",
+          message: "either repositories or repositoryIDs",
+        },
+      ),
+    ),
+  status: z.object({
+    ready: z.boolean().optional().describe("The Secret has a token that is good."),
+    secret: z.string().optional().describe("Name of the Secret."),
+    message: z.string().optional().describe("Why it is not ready."),
+    expiresAt: z.string().optional().meta({ format: "date-time" }).describe("When the token ends."),
+    refreshAt: z.string().optional().meta({ format: "date-time" }).describe("When it is refreshed."),
+    observedGeneration,
+    conditions: conditions(
+      "Ready: the Secret has a token that is good. TokenIssued: GitHub gave the one that is wanted.",
+    ),
+  }),
+  columns: [
+    ready,
+    { name: "Secret", type: "string", jsonPath: ".status.secret" },
+    { name: "Expires", type: "string", jsonPath: ".status.expiresAt" },
+    age,
+  ],
+});
+export type Installation = ObjectOf<typeof Installation>;

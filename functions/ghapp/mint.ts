@@ -1,0 +1,73 @@
+/** Asking GitHub for a token, and seeing that it is not good for more than the App allows. */
+import type { GitHubAppClient, InstallationToken } from "../../bus/github/app.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import type { Context } from "../../bus/worker/function.ts";
+import type { App } from "./connect.ts";
+import type { Installation } from "./kinds.ts";
+import { type Reach, type Rule, refusalOfReach } from "./policy.ts";
+import { patience } from "./problems.ts";
+import { refreshTime } from "./refresh.ts";
+import type { IssuedToken } from "./secret.ts";
+
+/** What a token is asked for with. */
+export interface MintOptions {
+  readonly client: GitHubAppClient;
+  readonly app: App;
+  readonly installation: Stored<Installation>;
+  /** Those of the App's rules that allow the Installation; undefined where the App has none and needs none. */
+  readonly rules: readonly Rule[] | undefined;
+  readonly ctx: Context;
+}
+
+/**
+ * Makes a token. One that is good for more than the App allows is ended at once. Throws a `GitHubError`, and a
+ * `BlockedError` when it is not allowed.
+ */
+export async function mint({ client, app, installation, rules, ctx }: MintOptions): Promise<IssuedToken> {
+  const { spec } = installation;
+  ctx.assertOwned();
+  const issued = Date.now();
+  const made = await client.mintToken(
+    spec.installationID,
+    {
+      repositoryIds: spec.repositoryIDs,
+      // People write names with their owner, GitHub wants them without.
+      repositories: spec.repositories?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
+      permissions: spec.permissions,
+    },
+    ctx.signal,
+  );
+  const refusal = rules && refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));
+  if (refusal !== undefined) {
+    await client.revokeToken(made.token, ctx.signal);
+    throw notAllowed(app, refusal);
+  }
+  const expires = made.expiresAt.getTime();
+  const refresh = refreshTime({ issued, expires }, 1000 * (spec.refreshBeforeSeconds ?? 600));
+  ctx.log.info({ expiresAt: made.expiresAt.toISOString() }, "token issued");
+  return { token: made.token, issued, expires, refresh };
+}
+
+/** What a token is good for: GitHub names the repositories, unless they are all of the account's. */
+async function reachOf(
+  { repositories }: InstallationToken,
+  { client, installation, ctx }: Pick<MintOptions, "client" | "installation" | "ctx">,
+): Promise<Reach> {
+  if (repositories !== undefined) return { repositories: repositories.map(({ fullName }) => fullName) };
+  const { account } = await client.installation(installation.spec.installationID, ctx.signal);
+  return { allOf: account.login };
+}
+
+const reason = "NotAllowed";
+
+/** The App does not allow what an Installation asks for. */
+export const notAllowed = ({ kind, metadata }: App, refusal: string): BlockedError =>
+  new BlockedError(
+    reason,
+    `the ${kind} ${metadata.name} does not allow this Installation: ${refusal}. Who looks after the App can allow it in spec.allowed.`,
+    patience,
+  );
+
+export const isNotAllowed = (error: unknown): boolean =>
+  error instanceof BlockedError && error.reason === reason;

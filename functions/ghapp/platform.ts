@@ -1,0 +1,17 @@
+/** Where the platform itself is: the keys of ClusterGitHubApps are beside it. */
+import { readFileSync } from "node:fs";
+
+const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/** The platform's namespace: `CONTROLLER_NAMESPACE`, else that of the pod, else `denrei`. */
+export function namespaceOfPlatform(env: Readonly<Record<string, string | undefined>>): string {
+  const given = env.CONTROLLER_NAMESPACE;
+  if (given !== undefined && given !== "") return given;
+  try {
+    return readFileSync(serviceAccountNamespace, "utf8").trim();
+  } catch {
+    return "denrei";
+  }
+}
+
+export const platformNamespace = namespaceOfPlatform(process.env);

@@ -1,0 +1,398 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type LabelSelector,
+  levels,
+  matchesGlob,
+  type Reach,
+  type Rule,
+  refusalOfReach,
+  rulesFor,
+  selects,
+  type Wish,
+} from "./policy.ts";
+
+type Level = (typeof levels)[number];
+
+const wish: Wish = {
+  namespace: "team-a",
+  labels: { team: "a", env: "prod" },
+  installationID: 678,
+  permissions: { contents: "read" },
+};
+const web: Reach = { repositories: ["acme/web"] };
+
+/** What becomes of a wish whose token has that reach: why it is refused, or nothing. */
+function verdict(rules: readonly Rule[], wished: Wish, reach: Reach): string | undefined {
+  const left = rulesFor(rules, wished);
+  return typeof left === "string" ? left : refusalOfReach(left, reach);
+}
+const allows = (rules: readonly Rule[], wished: Wish = wish, reach: Reach = web): boolean =>
+  verdict(rules, wished, reach) === undefined;
+
+describe("globs", () => {
+  test.each([
+    ["acme/web", "acme/web", true],
+    ["acme/web", "acme/website", false],
+    ["acme/web", "xacme/web", false],
+    ["Acme/WEB", "aCME/web", true],
+    ["acme/*", "acme/web", true],
+    ["acme/*", "acme/web/evil", false],
+    ["acme/*", "acme/", true],
+    ["acme/*", "acme", false],
+    ["acme*", "acme/web", false],
+    ["*", "acme/web", false],
+    ["*/*", "acme/web", true],
+    ["*/web", "acme/web", true],
+    ["acme/w*b", "acme/wb", true],
+    ["acme/w*b", "acme/wbb", true],
+    ["acme/ab*ba", "acme/aba", false],
+    ["acme/*a*a", "acme/a", false],
+    ["acme/**", "acme/web", true],
+    ["a.me/web", "acme/web", false],
+    ["acme/(web|api)", "acme/web", false],
+    ["acme/[a-z]+", "acme/web", false],
+    ["acme/web", "acme/web\nother/web", false],
+    ["acme/*", "acme/web\nother/web", false],
+    ["", "acme/web", false],
+  ])("%j and %j: %s", (glob, text, matches) => {
+    expect(matchesGlob(glob, text)).toBe(matches);
+  });
+
+  const letters = fc.constantFrom(..."aAb/.+?^$", ..."{}()|[]\\-");
+  const text = fc.string({ unit: letters, maxLength: 8 });
+
+  test("one without a star matches itself in any case, and nothing else", () => {
+    fc.assert(
+      fc.property(text, text, (glob, other) => {
+        expect(matchesGlob(glob, glob.toUpperCase())).toBe(true);
+        expect(matchesGlob(glob, other)).toBe(glob.toLowerCase() === other.toLowerCase());
+      }),
+    );
+  });
+
+  test("a star stands for any letters but a slash", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text)), text, (parts, end) => {
+        const glob = `${parts.map(([kept]) => `${kept}*`).join("")}${end}`;
+        const filled = `${parts.map(([kept, star]) => kept + star).join("")}${end}`;
+        expect(matchesGlob(glob, filled)).toBe(!parts.some(([, star]) => star.includes("/")));
+      }),
+    );
+  });
+
+  // With a regular expression these stars take longer than anybody waits.
+  test("one of many stars is no slower than any other", { timeout: 5000 }, () => {
+    expect(matchesGlob(`acme/${"*a".repeat(7)}b`, `acme/${"a".repeat(70)}`)).toBe(false);
+    expect(matchesGlob(`acme/${"*a".repeat(7)}`, `acme/${"a".repeat(70)}`)).toBe(true);
+  });
+});
+
+describe("label selectors", () => {
+  const at = (operator: string, values?: string[]): LabelSelector =>
+    ({ matchExpressions: [{ key: "env", operator, ...(values && { values }) }] }) as LabelSelector;
+  test.each([
+    ["In", ["prod", "dev"], { prod: true, test: false, absent: false }],
+    ["NotIn", ["prod", "dev"], { prod: false, test: true, absent: true }],
+    ["Exists", undefined, { prod: true, test: true, absent: false }],
+    ["DoesNotExist", undefined, { prod: false, test: false, absent: true }],
+    ["Resembles", ["prod"], { prod: false, test: false, absent: false }],
+  ])("%s %j", (operator, values, wanted) => {
+    const selector = at(operator, values);
+    expect({
+      prod: selects(selector, { env: "prod" }),
+      test: selects(selector, { env: "test" }),
+      absent: selects(selector, { team: "a" }),
+    }).toEqual(wanted);
+  });
+
+  test("an empty one asks for nothing", () => {
+    for (const empty of [{}, { matchLabels: {} }, { matchExpressions: [] }])
+      for (const labels of [{}, { team: "a" }]) expect(selects(empty, labels)).toBe(true);
+  });
+
+  test("everything in it has to hold, and labels are told apart by case", () => {
+    const selector: LabelSelector = { matchLabels: { team: "a" }, ...at("In", ["prod"]) };
+    expect(selects(selector, { team: "a", env: "prod", other: "x" })).toBe(true);
+    expect(selects(selector, { team: "b", env: "prod" })).toBe(false);
+    expect(selects(selector, { team: "a", env: "dev" })).toBe(false);
+    expect(selects(selector, { team: "a", env: "Prod" })).toBe(false);
+    expect(selects(selector, { env: "prod" })).toBe(false);
+  });
+
+  test("what every object of JavaScript has is no label", () => {
+    const exists: LabelSelector = { matchExpressions: [{ key: "constructor", operator: "Exists" }] };
+    const absent: LabelSelector = { matchExpressions: [{ key: "toString", operator: "DoesNotExist" }] };
+    expect([selects(exists, {}), selects(absent, {})]).toEqual([false, true]);
+    expect([selects(exists, { constructor: "x" }), selects(absent, { toString: "x" } as never)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+test("without a rule nobody is allowed anything", () => {
+  expect(rulesFor([], wish)).toMatch(/no rule in spec\.allowed/);
+  expect(refusalOfReach([], web)).not.toBeUndefined();
+  expect(refusalOfReach([], { repositories: [] })).not.toBeUndefined();
+});
+
+test("an empty rule allows everything", () => {
+  expect(allows([{}])).toBe(true);
+  expect(allows([{}], { ...wish, labels: {}, permissions: undefined }, { allOf: "acme" })).toBe(true);
+});
+
+test.each<[string, Rule, boolean]>([
+  ["its namespace", { namespaces: ["team-b", "team-a"] }, true],
+  ["its namespace by a glob", { namespaces: ["team-*"] }, true],
+  ["another namespace", { namespaces: ["team-b", "team", "eam-a"] }, false],
+  ["no namespace", { namespaces: [] }, false],
+  ["its labels", { namespaceSelector: { matchLabels: { team: "a" } } }, true],
+  ["other labels", { namespaceSelector: { matchLabels: { team: "b" } } }, false],
+  ["its installation", { installationIDs: [1, 678] }, true],
+  ["another installation", { installationIDs: [67, 6780] }, false],
+  ["its repository", { repositories: ["acme/api", "acme/web"] }, true],
+  ["another repository", { repositories: ["acme/api", "other/*"] }, false],
+  ["its permission", { permissions: { contents: "read" } }, true],
+  ["another permission", { permissions: { issues: "admin" } }, false],
+  ["no permission", { permissions: {} }, false],
+])("a rule with %s: allowed is %j", (_, rule, allowed) => {
+  expect(allows([rule])).toBe(allowed);
+  // Whatever else it says.
+  expect(allows([{ namespaces: ["*"], ...rule, installationIDs: rule.installationIDs ?? [678] }])).toBe(
+    allowed,
+  );
+});
+
+test("what a rule leaves out is no reason to refuse", () => {
+  const rule: Rule = { namespaces: ["team-a"] };
+  fc.assert(
+    fc.property(fc.integer({ min: 1 }), fc.dictionary(fc.string(), fc.string()), (installationID, labels) => {
+      expect(allows([rule], { ...wish, installationID, labels }, { allOf: "anybody" })).toBe(true);
+    }),
+  );
+});
+
+describe("permissions", () => {
+  test.each([
+    ["read", "read", true],
+    ["read", "write", false],
+    ["read", "admin", false],
+    ["write", "read", true],
+    ["write", "write", true],
+    ["write", "admin", false],
+    ["admin", "read", true],
+    ["admin", "write", true],
+    ["admin", "admin", true],
+    ["admin", "owner", false],
+    ["admin", "Read", false],
+    ["admin", "", false],
+  ] as const)("at most %s, wanted is %j: %s", (most, level, allowed) => {
+    expect(allows([{ permissions: { contents: most } }], { ...wish, permissions: { contents: level } })).toBe(
+      allowed,
+    );
+  });
+
+  test("one that the rule does not name is refused, also beside those that it names", () => {
+    const rules: Rule[] = [{ permissions: { contents: "write" } }];
+    const permissions = { contents: "read", issues: "read" };
+    expect(rulesFor(rules, { ...wish, permissions })).toMatch(/issues: read is more than none/);
+    for (const name of ["constructor", "__proto__", "toString"])
+      expect(rulesFor(rules, { ...wish, permissions: Object.fromEntries([[name, "read"]]) }), name).toMatch(
+        new RegExp(`${name}: read is more than none`),
+      );
+  });
+
+  test("they have to be named where a rule limits them: otherwise the token has them all", () => {
+    for (const permissions of [undefined, {}]) {
+      const wished = { ...wish, permissions };
+      expect(rulesFor([{ permissions: { contents: "admin" } }], wished)).toMatch(/have to be named/);
+      expect(allows([{}], wished)).toBe(true);
+    }
+  });
+});
+
+test("one rule has to allow all of it: not one the permissions, and another one the repositories", () => {
+  const rules: Rule[] = [
+    { permissions: { contents: "write" }, repositories: ["acme/docs"] },
+    { permissions: { contents: "read" }, repositories: ["acme/*"] },
+  ];
+  const writing = { ...wish, permissions: { contents: "write" } };
+  expect(allows(rules, wish, web)).toBe(true);
+  expect(allows(rules, writing, { repositories: ["acme/docs"] })).toBe(true);
+  expect(allows(rules, writing, web)).toBe(false);
+  const halves: Rule[] = [{ repositories: ["acme/web"] }, { repositories: ["acme/api"] }];
+  expect(allows(halves, wish, { repositories: ["acme/web", "acme/api"] })).toBe(false);
+});
+
+test.each([
+  [["acme/*"], true],
+  [["other/*", "ACME/*"], true],
+  [["*/*"], true],
+  [["a*/*"], true],
+  [["acme/**"], true],
+  [["acme/web", "acme/api"], false],
+  [["acme/w*"], false],
+  [["acme/*b"], false],
+  [["acme*"], false],
+  [["*"], false],
+  [["acme/?"], false],
+  [["other/*"], false],
+  [[], false],
+] as [string[], boolean][])("all of an account's repositories are within %j: %s", (repositories, allowed) => {
+  expect(allows([{ repositories }], wish, { allOf: "acme" })).toBe(allowed);
+});
+
+test("a refusal names every rule, and why it does not allow it", () => {
+  const rules: Rule[] = [
+    { namespaces: ["team-b"] },
+    { namespaceSelector: { matchLabels: { team: "b" } } },
+    { installationIDs: [1, 2] },
+    { permissions: { issues: "read" } },
+  ];
+  const refusal = rulesFor(rules, wish) as string;
+  const told = [
+    "the namespace team-a is none of team-b",
+    "the labels of the namespace team-a",
+    "the installation 678 is none of 1, 2",
+    "the permission contents: read is more than none",
+  ];
+  for (const [at, why] of told.entries()) expect(refusal).toContain(`rule ${at + 1}: ${why}`);
+  const reach = refusalOfReach([{ repositories: ["acme/api"] }, { repositories: ["other/*"] }], web);
+  expect(reach).toMatch(/acme\/web is not among acme\/api.*acme\/web is not among other\/\*/);
+});
+
+describe("of any rules", () => {
+  const level = fc.constantFrom(...levels);
+  const some = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 });
+  const permissions = fc.dictionary(fc.constantFrom("contents", "issues"), level);
+  const rule: fc.Arbitrary<Rule> = fc.record(
+    {
+      namespaces: some("team-*", "team-a", "*b"),
+      namespaceSelector: fc.record(
+        {
+          matchLabels: fc.dictionary(fc.constantFrom("team", "env"), fc.constantFrom("a", "b")),
+          matchExpressions: fc.array(
+            fc.record({
+              key: fc.constantFrom("team", "env"),
+              operator: fc.constantFrom("In", "NotIn", "Exists", "DoesNotExist"),
+              values: some("a", "b"),
+            }),
+            { maxLength: 2 },
+          ),
+        },
+        { requiredKeys: [] },
+      ),
+      installationIDs: some(1, 2),
+      repositories: some("acme/*", "acme/web", "*/web", "other/*"),
+      permissions,
+    },
+    { requiredKeys: [] },
+  );
+  const wished: fc.Arbitrary<Wish> = fc.record({
+    namespace: fc.constantFrom("team-a", "team-b"),
+    labels: fc.dictionary(fc.constantFrom("team", "env"), fc.constantFrom("a", "b", "c")),
+    installationID: fc.constantFrom(1, 2),
+    permissions: fc.option(permissions, { nil: undefined }),
+  });
+  const reach: fc.Arbitrary<Reach> = fc.oneof(
+    fc.record({ repositories: some("acme/web", "acme/api", "other/web") }),
+    fc.record({ allOf: fc.constantFrom("acme", "other") }),
+  );
+
+  /** Ways to have a rule allow more. */
+  const widening: fc.Arbitrary<(rule: Rule) => Rule> = fc.oneof(
+    fc
+      .constantFrom<keyof Rule>(
+        "namespaces",
+        "namespaceSelector",
+        "installationIDs",
+        "repositories",
+        "permissions",
+      )
+      .map((field) => (narrow: Rule) => ({ ...narrow, [field]: undefined })),
+    fc
+      .constantFrom<[keyof Rule, unknown]>(
+        ["namespaces", "team-b"],
+        ["namespaces", "*"],
+        ["installationIDs", 2],
+        ["repositories", "acme/api"],
+        ["repositories", "*/*"],
+      )
+      .map(([field, more]) => (narrow: Rule) => {
+        const list = narrow[field] as readonly unknown[] | undefined;
+        return { ...narrow, [field]: list && [...list, more] };
+      }),
+    fc.tuple(fc.constantFrom("contents", "issues"), level).map(([name, most]) => (narrow: Rule) => {
+      const before = narrow.permissions;
+      const rank = (value: Level | undefined) => (value === undefined ? -1 : levels.indexOf(value));
+      if (before === undefined || rank(before[name]) > rank(most)) return narrow;
+      return { ...narrow, permissions: { ...before, [name]: most } };
+    }),
+    fc.nat(1).map((at) => (narrow: Rule) => {
+      const { matchExpressions, ...rest } = narrow.namespaceSelector ?? {};
+      if (matchExpressions === undefined) return narrow;
+      return {
+        ...narrow,
+        namespaceSelector: { ...rest, matchExpressions: matchExpressions.toSpliced(at, 1) },
+      };
+    }),
+  );
+
+  test("a rule that allows more refuses nothing that it allowed before", () => {
+    let allowed = 0;
+    fc.assert(
+      fc.property(
+        fc.array(rule, { minLength: 1, maxLength: 3 }),
+        wished,
+        reach,
+        fc.array(fc.tuple(fc.nat(2), widening), { maxLength: 3 }),
+        fc.array(rule, { maxLength: 1 }),
+        (rules, wanted, token, widenings, more) => {
+          if (!allows(rules, wanted, token)) return;
+          allowed++;
+          const wider = [...more, ...rules];
+          for (const [at, widen] of widenings) if (wider[at] !== undefined) wider[at] = widen(wider[at]);
+          expect(verdict(wider, wanted, token)).toBeUndefined();
+        },
+      ),
+      { numRuns: 5000 },
+    );
+    expect(allowed).toBeGreaterThan(500);
+  });
+
+  test("they allow exactly what one of them alone allows", () => {
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: 4 }), wished, reach, (rules, wanted, token) => {
+        expect(allows(rules, wanted, token)).toBe(rules.some((one) => allows([one], wanted, token)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a wish for less is allowed where one for more is", () => {
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: 3 }), wished, reach, fc.nat(2), (rules, wanted, token, at) => {
+        if (!allows(rules, wanted, token)) return;
+        const [name, most] = Object.entries(wanted.permissions ?? {})[0] ?? [];
+        if (name === undefined) return;
+        const less = levels[Math.min(at, levels.indexOf(most as Level))] ?? "read";
+        const smaller = { ...wanted, permissions: { ...wanted.permissions, [name]: less } };
+        const fewer = "allOf" in token ? token : { repositories: token.repositories.slice(1) };
+        expect(verdict(rules, smaller, fewer)).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a refusal of all of them has a line for each", () => {
+    fc.assert(
+      fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), wished, (rules, wanted) => {
+        const left = rulesFor(rules, wanted);
+        if (typeof left !== "string") return;
+        for (const at of rules.keys()) expect(left).toContain(`rule ${at + 1}: `);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,205 @@
+/** The Secret of an Installation: what is in it, and how to tell whether it is as it should be. Pure. */
+import { createHash } from "node:crypto";
+import type { Kind } from "../../bus/kube/kind.ts";
+import { Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { type Format, keyOfFormat, typeOfFormat } from "./formats.ts";
+import type { Installation } from "./kinds.ts";
+
+/** A Secret with its data. On the bus there is only its metadata. */
+export interface SecretObject extends KubeObject {
+  readonly type?: string;
+  readonly immutable?: boolean;
+  /** Values in base64. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+export const TokenSecret = Secret as Kind<SecretObject>;
+
+/** Annotations of a token's Secret. */
+export const annotations = {
+  /** When the token ends: RFC 3339, as the seed has it. */
+  expires: "ghapp.tsuzu.dev/expired-at",
+  issued: "ghapp.tsuzu.dev/issued-at",
+  refresh: "ghapp.tsuzu.dev/refresh-at",
+  /** What the token was asked for with. */
+  request: "ghapp.tsuzu.dev/request-sha256",
+  /** What the Secret had in it when it was written. */
+  content: "ghapp.tsuzu.dev/content-sha256",
+  /** Names of labels and annotations that come from the template. */
+  fromTemplate: "ghapp.tsuzu.dev/from-template",
+} as const;
+
+const reserved = "ghapp.tsuzu.dev/";
+const placeholder = "{{token}}";
+
+/** What a Secret is to be. */
+export interface WantedSecret {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly data: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** A token, and what is known of it. Times in milliseconds since the epoch. */
+export interface IssuedToken {
+  readonly token: string;
+  readonly issued: number;
+  readonly expires: number;
+  readonly refresh: number;
+}
+
+type Spec = Installation["spec"];
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const time = (millis: number): string => new Date(millis).toISOString();
+
+/** JSON with its keys in order: equal values have equal text. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
+
+const sha256 = (value: unknown): string => createHash("sha256").update(canonical(value)).digest("base64");
+
+/** What of an App makes a token another one. Not the private key, of which nothing may be guessed from a digest. */
+export interface AppIdentity {
+  readonly url: string;
+  readonly appID: number;
+  readonly keyFingerprint: string;
+  /** What the App allows: under other rules a token is asked for anew, and looked at. */
+  readonly allowed: unknown;
+}
+
+/** Digest of all that a token and its Secret are made from. */
+export const requestDigest = (app: AppIdentity, spec: Spec): string => sha256({ app, spec });
+
+/**
+ * Digest of what is in a Secret: whether somebody has changed it since. Of the values themselves: the API server takes base64
+ * with line breaks, and stores it without.
+ */
+export const contentDigest = ({
+  type,
+  immutable,
+  data,
+}: Pick<WantedSecret, "type" | "immutable" | "data">): string =>
+  sha256({
+    type,
+    immutable,
+    data: mapped(data, (value) => Buffer.from(value, "base64").toString("base64")),
+  });
+
+/** The values that a format adds. */
+function valuesOf(format: Format, spec: Spec, token: string): Record<string, string> {
+  switch (format) {
+    case "raw":
+      return {};
+    case "basic-auth":
+      return { username: "x-access-token", [keyOfFormat[format]]: token };
+    case "dockerconfigjson": {
+      const username = "x-access-token";
+      const auth = { username, password: token, auth: base64(`${username}:${token}`) };
+      return { [keyOfFormat[format]]: JSON.stringify({ auths: { [spec.registry ?? "ghcr.io"]: auth } }) };
+    }
+  }
+}
+
+/** The Secret with a token in it. The template's own values win over the format's, and the token over both. */
+export function wantedSecret(spec: Spec, app: AppIdentity, issued: IssuedToken): WantedSecret {
+  const { template, format = "raw", key } = spec;
+  const texts = {
+    // As a function: in a text to put in, a dollar would have a meaning of its own.
+    ...mapped(template.stringData ?? {}, (value) => value.replaceAll(placeholder, () => issued.token)),
+    ...(key !== undefined && { [key]: issued.token }),
+  };
+  const data = {
+    ...mapped(valuesOf(format, spec, issued.token), base64),
+    ...template.data,
+    ...mapped(texts, base64),
+  };
+  const content = {
+    type: template.type || typeOfFormat[format],
+    immutable: template.immutable ?? false,
+    data,
+  };
+  const { labels = {}, annotations: given = {} } = template.metadata ?? {};
+  const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith(reserved)));
+  return {
+    ...content,
+    labels,
+    annotations: {
+      ...kept,
+      [annotations.expires]: time(issued.expires),
+      [annotations.issued]: time(issued.issued),
+      [annotations.refresh]: time(issued.refresh),
+      [annotations.request]: requestDigest(app, spec),
+      [annotations.content]: contentDigest(content),
+      [annotations.fromTemplate]: JSON.stringify({
+        labels: Object.keys(labels),
+        annotations: Object.keys(kept),
+      }),
+    },
+  };
+}
+
+/** What a Secret says of its token; undefined where there is none that was made for this wish and is still as it was. */
+export function tokenIn(
+  secret: Stored<SecretObject>,
+  digest: string,
+): { readonly expires: number; readonly refresh: number } | undefined {
+  const { type = "Opaque", immutable = false, data = {} } = secret;
+  const noted = secret.metadata.annotations ?? {};
+  const [expires, refresh] = [annotations.expires, annotations.refresh].map((name) =>
+    Date.parse(noted[name] ?? ""),
+  );
+  if (noted[annotations.request] !== digest) return undefined;
+  if (noted[annotations.content] !== contentDigest({ type, immutable, data })) return undefined;
+  if (!Number.isFinite(expires) || !Number.isFinite(refresh)) return undefined;
+  return { expires: expires as number, refresh: refresh as number };
+}
+
+/** Tokens that are in a Secret: what begins like one, in any of its values. */
+export function tokensIn({ data = {} }: Stored<SecretObject>): string[] {
+  const texts = Object.values(data).map((value) => Buffer.from(value, "base64").toString());
+  return [...new Set(texts.flatMap((text) => text.match(/\bghs_[A-Za-z0-9_.-]+/g) ?? []))];
+}
+
+/** Whether a Secret can become another one: of what is immutable, and of its type, nothing can be changed. */
+export const canBecome = (found: Stored<SecretObject>, wanted: WantedSecret): boolean =>
+  found.immutable !== true && !wanted.immutable && (found.type ?? "Opaque") === wanted.type;
+
+/** The merge patch that makes a Secret what is wanted. Labels and annotations of others stay. */
+export function patchTo(found: Stored<SecretObject>, wanted: WantedSecret): object {
+  const before = templateNames(found);
+  const gone = (names: readonly string[], now: object) =>
+    Object.fromEntries(names.filter((name) => !Object.hasOwn(now, name)).map((name) => [name, null]));
+  return {
+    data: { ...gone(Object.keys(found.data ?? {}), wanted.data), ...wanted.data },
+    metadata: {
+      labels: { ...gone(before.labels, wanted.labels), ...wanted.labels },
+      annotations: { ...gone(before.annotations, wanted.annotations), ...wanted.annotations },
+    },
+  };
+}
+
+function templateNames({ metadata }: Stored): { labels: string[]; annotations: string[] } {
+  try {
+    const { labels, annotations: noted } = JSON.parse(metadata.annotations?.[annotations.fromTemplate] ?? "");
+    return { labels: [labels].flat().map(String), annotations: [noted].flat().map(String) };
+  } catch {
+    return { labels: [], annotations: [] };
+  }
+}
+
+/** Whether a Secret is that of the Installation: nobody else's is ever written. The seed's owner was no controller. */
+export const isOf = (secret: Stored, owner: Stored): boolean =>
+  secret.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;
+
+const mapped = (
+  values: Readonly<Record<string, string>>,
+  map: (value: string) => string,
+): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));

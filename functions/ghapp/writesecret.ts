@@ -1,0 +1,66 @@
+/** Writing the Secret of an Installation. */
+import { ApiError } from "../../bus/kube/errors.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { controllerReference } from "../../bus/kube/object.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import type { Context } from "../../bus/worker/function.ts";
+import type { Installation } from "./kinds.ts";
+import { patience } from "./problems.ts";
+import { canBecome, patchTo, type SecretObject, TokenSecret, type WantedSecret } from "./secret.ts";
+
+/** Creates the Secret, changes it, or makes it anew where it can not be changed. `found` is the Installation's own. */
+export const writeSecret = (
+  installation: Stored<Installation>,
+  found: Stored<SecretObject> | undefined,
+  wanted: WantedSecret,
+  ctx: Context,
+): Promise<void> =>
+  inNamespace(installation, async () => {
+    if (found !== undefined && canBecome(found, wanted)) {
+      const { metadata, ...rest } = patchTo(found, wanted) as { metadata: object };
+      const ownerReferences = [controllerReference(installation)];
+      await ctx.patch(TokenSecret, found, { ...rest, metadata: { ...metadata, ownerReferences } });
+      return;
+    }
+    if (found !== undefined) await ctx.delete(TokenSecret, found);
+    const { labels, annotations, ...content } = wanted;
+    const metadata = { name: installation.metadata.name, labels, annotations };
+    await ctx.create(TokenSecret, { ...content, spec: undefined, metadata });
+  });
+
+/** Reads a Secret of the Installation's namespace. */
+export const readSecret = (
+  installation: Stored<Installation>,
+  ctx: Context,
+): Promise<Stored<SecretObject> | undefined> =>
+  inNamespace(installation, () => ctx.live.get(TokenSecret, installation.metadata.name));
+
+/** Whether the API server has said no to a write, so that it is certain that nothing was written. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError
+    ? error.status >= 400 && error.status < 500
+    : error instanceof BlockedError && isRefusal(error.cause);
+
+/** What the API server refuses, as the object's owner reads it. */
+async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Promise<T>): Promise<T> {
+  const { name, namespace } = metadata;
+  try {
+    return await use();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const blocked = (reason: string, message: string) =>
+      new BlockedError(reason, message, patience, { cause: error });
+    // The platform has no right to any Secret but in namespaces that were opted in.
+    if (error.status === 403)
+      throw blocked(
+        "SecretAccessDenied",
+        `expected to keep the Secret ${name} in ${namespace}, which the API server refuses. Opt the namespace in: denrei opt-in ${namespace} | kubectl apply -f -`,
+      );
+    if (error.status === 400 || error.status === 422)
+      throw blocked(
+        "SecretInvalid",
+        `expected a Secret that the API server takes, found: ${error.message}. Correct spec.template, spec.key or spec.format.`,
+      );
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { documentOf } from "./document.ts";
+import type { QueueSeries } from "./queue.ts";
+import type { Results } from "./results.ts";
+import type { WebhookRun } from "./webhooks/rounds.ts";
+
+const sizes = { rounds: 1, hikawas: 500, singles: 50, idle: 10_000, requests: 60_000, deliveries: 40_000 };
+const usage = new Map();
+
+const queueAt = (requestsPerSecond: number): Pick<Results, "queue"> => {
+  const runs = [{ requests: 1, requestsPerSecond, ownedShare: 0, usage }];
+  return { queue: [{ mode: "queue", load: "free", runs } satisfies QueueSeries] };
+};
+
+function webhooksAt(perSecond: number): Pick<Results, "webhooks"> {
+  const run = { deliveries: 1, accepted: 1, perSecond, p50: 1, p99: 2, kept: 1, usage, othersCpuSeconds: 0 };
+  return { webhooks: { denrei: [run], probot: [{ ...run, kept: undefined } satisfies WebhookRun] } };
+}
+
+const headings = (text: string) => text.match(/^## .*$/gm);
+
+test("document - a run of some parts renews theirs, and leaves the others as they are", () => {
+  const machine = new Map([
+    ["CPU", "2"],
+    ["Go", "1.26"],
+  ]);
+  const first = documentOf({ sizes, machine, ...queueAt(7111) }).replace(
+    /on \d{4}-\d\d-\d\d/,
+    "on 2000-01-02",
+  );
+  const later = {
+    sizes,
+    machine: new Map([
+      ["CPU", "4"],
+      ["Probot", "14"],
+    ] as const),
+  };
+  const second = documentOf({ ...later, ...webhooksAt(6222) }, first);
+  const third = documentOf({ ...later, ...webhooksAt(6333) }, second);
+
+  const all = [
+    "## Goals",
+    "## Ticket queue without work",
+    "## Webhooks to one gateway",
+    "## Machine",
+    "## Method",
+  ];
+  expect(headings(first)).toEqual(all.filter((heading) => !heading.includes("Webhooks")));
+  expect(headings(second)).toEqual(all);
+  expect(headings(third)).toEqual(all);
+  expect(second).toContain("on 2000-01-02: 1 rounds.\n\nFigures");
+  expect(second).toMatch(/## Webhooks to one gateway\n\nBy itself, on (?!2000)/);
+  expect(second).toMatch(/## Ticket queue without work\n\n\|/);
+  expect(second.match(/^\| (CPU|Go|Probot) .*$/gm)?.map((row) => row.split(/ *\| */).slice(1, 3))).toEqual([
+    ["CPU", "4"],
+    ["Go", "1.26"],
+    ["Probot", "14"],
+  ]);
+  for (const [text, webhooks, others] of [
+    [second, "6,222", "6,333"],
+    [third, "6,333", "6,222"],
+  ] as const) {
+    expect(text.match(/^\| ticket queue .* 7,111 \| +yes \|$/gm)).toHaveLength(1);
+    expect(text.match(new RegExp(`^\\| webhooks .* ${webhooks} \\| +yes \\|$`, "gm"))).toHaveLength(1);
+    expect(text).not.toContain(others);
+  }
+});
+
+test("document - a run of all parts has nothing of the one before", () => {
+  const machine = new Map([["CPU", "2"]]);
+  const text = documentOf({ sizes, machine, ...queueAt(7111), ...webhooksAt(6222) });
+  expect(text).not.toContain("By itself");
+  expect(headings(text)?.slice(1, 3)).toEqual(["## Ticket queue without work", "## Webhooks to one gateway"]);
+});

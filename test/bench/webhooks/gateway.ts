@@ -1,0 +1,57 @@
+/** Our side: one gateway, and the bus. */
+import { fileURLToPath } from "node:url";
+import { streams } from "../../../bus/subjects.ts";
+import { ensureWebhooks } from "../../../bus/topology.ts";
+import { pidOf, startProcess } from "../contender.ts";
+import { inspectorArgument, inspectorUrl } from "../inspector.ts";
+import type { Ground } from "./ground.ts";
+import type { Receiver, RunningReceiver } from "./receiver.ts";
+
+const program = fileURLToPath(new URL("../../../deploy/cli/denrei.js", import.meta.url));
+/** The bus as a single server has it. */
+const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+
+/** Our side while it runs. */
+export interface RunningGateway extends RunningReceiver {
+  /** Its inspector, if it has one. */
+  readonly inspector: string | undefined;
+}
+
+/** `denrei gateway` on an empty bus. With an inspector, it can be looked into while it runs. */
+export function gateway(ground: Ground, inspector: "inspector" | "no inspector" = "no inspector") {
+  const { bus, platform, secrets } = ground;
+  return {
+    name: "denrei",
+    async start(label): Promise<RunningGateway> {
+      await ensureWebhooks(bus, busOptions);
+      let url = "";
+      let inspected: string | undefined;
+      const child = await startProcess(ground, {
+        name: `gateway-${label}`,
+        role: "gateway",
+        command: process.execPath,
+        args: [...(inspector === "inspector" ? [inspectorArgument] : []), program, "gateway"],
+        env: { DENREI_WEBHOOK_SECRETS: secrets, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0" },
+        readyLine: /"msg":"gateway ready"/,
+        onLine(line) {
+          inspected ??= inspectorUrl(line);
+          if (line.includes('"msg":"gateway ready"'))
+            url = `${(JSON.parse(line) as { url: string }).url}/app`;
+        },
+      });
+      return {
+        url,
+        inspector: inspected,
+        pids: new Map([
+          ["gateway", pidOf(child)],
+          ["nats-server", pidOf(platform.nats)],
+        ]),
+        kept: async () => (await bus.jsm.streams.info(streams.webhooks)).state.messages,
+        async stop() {
+          await child.stop();
+          await bus.jsm.streams.delete(streams.webhooks);
+        },
+      };
+    },
+  } satisfies Receiver;
+}

@@ -1,0 +1,104 @@
+/**
+ * A process that makes signed deliveries and next to nothing else: it shares two cores with those that are measured. A
+ * request is a buffer that was written before, in which only the id of the delivery changes; the signature is over the
+ * body alone.
+ */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { examplesByEvent, hookOf } from "../../harness/webhooks.ts";
+import type { Made, Order } from "./order.ts";
+
+/** Payloads that GitHub documents, as they are: those of 7 to 8 KB. */
+const event = "push";
+const size = { least: 7000, most: 8000 };
+
+process.on("message", (order: Order) => {
+  void make(order).then((made) => process.send?.(made));
+});
+process.once("disconnect", () => process.exit());
+
+async function make({ url, deliveries, connections }: Order): Promise<Made> {
+  const ids = newIds();
+  const statuses: Record<string, number> = {};
+  const millis: number[] = [];
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(new URL(url))));
+  let left = deliveries;
+  const begun = performance.now();
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const requests = requestsTo(new URL(url), ids.first);
+      const answers = answersOf(socket);
+      for (let at = 0; left > 0; at++) {
+        left--;
+        const { bytes, idAt } = requests[at % requests.length] as Request;
+        bytes.write(ids.next(), idAt, "latin1");
+        const sent = performance.now();
+        socket.write(bytes);
+        const status = await answers();
+        millis.push(performance.now() - sent);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+      socket.destroy();
+    }),
+  );
+  return { seconds: (performance.now() - begun) / 1000, statuses, millis };
+}
+
+async function open({ hostname, port }: URL): Promise<Socket> {
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, "connect");
+  return socket;
+}
+
+/** GUIDs, each another one. */
+function newIds() {
+  const start = randomUUID().slice(0, 24);
+  let made = 0;
+  const next = (): string => start + (made++).toString(16).padStart(12, "0");
+  return { first: next(), next };
+}
+
+/** A request that has an id in it. */
+interface Request {
+  readonly bytes: Buffer;
+  readonly idAt: number;
+}
+
+/** The requests of one connection: nobody else may write into them while they are on their way. */
+function requestsTo({ host, pathname }: URL, id: string): Request[] {
+  const sizes = examplesByEvent.get(event)?.map((payload) => hookOf(event, payload, id)) ?? [];
+  return sizes
+    .filter(({ body }) => Buffer.byteLength(body) >= size.least && Buffer.byteLength(body) <= size.most)
+    .map(({ body, headers }) => {
+      const all = { host, accept: "*/*", ...headers, "content-length": Buffer.byteLength(body) };
+      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+      const bytes = Buffer.from(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
+      return { bytes, idAt: bytes.indexOf(id) };
+    });
+}
+
+/** Each call resolves with the status of the next answer, when all of it is there. */
+function answersOf(socket: Socket): () => Promise<string> {
+  let text = "";
+  let waiting = Promise.withResolvers<string>();
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+    if (!isWhole(text)) return;
+    waiting.resolve(text.slice(9, 12));
+    text = "";
+  });
+  socket.once("close", () => waiting.reject(new Error("the connection was closed")));
+  return () => {
+    waiting = Promise.withResolvers();
+    return waiting.promise;
+  };
+}
+
+/** An answer to one request, with its length or in chunks. */
+function isWhole(text: string): boolean {
+  const end = text.indexOf("\r\n\r\n");
+  if (end < 0) return false;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end + 2))?.[1];
+  return length === undefined ? text.endsWith("\r\n0\r\n\r\n") : text.length >= end + 4 + Number(length);
+}

@@ -1,0 +1,51 @@
+/** Where both receivers run: a bus and nothing else, because two cores are few. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Bus, connectBus } from "../../../bus/connect.ts";
+import { progressDisplay } from "../../../deploy/cli/progress.ts";
+import { describeExit, type LocalNats, startLocalNats } from "../../../deploy/local/index.ts";
+import { hookSecret } from "../../harness/kit.ts";
+import { type Load, openLoad } from "./load.ts";
+
+/** The common ground of the rounds. */
+export interface Ground {
+  readonly platform: LocalNats;
+  readonly bus: Bus;
+  readonly load: Load;
+  /** A folder with the secret of the hook `app`. */
+  readonly secrets: string;
+  readonly signal: AbortSignal;
+  /** Ends the run: something broke that nobody waits for. */
+  fail(error: Error): void;
+  stop(): Promise<void>;
+}
+
+/** Starts the bus and the load generator. */
+export async function openGround(stopping: AbortController): Promise<Ground> {
+  const { signal } = stopping;
+  const fail = (error: Error): void => stopping.abort(error);
+  const display = progressDisplay(process.stdout);
+  const platform = await startLocalNats({
+    signal,
+    onProgress: (step) => display.show(step),
+    onUnexpectedExit: (part, exit) => fail(new Error(`${part} ${describeExit(exit)}`)),
+  }).finally(() => display.done());
+  let bus: Bus | undefined;
+  let load: Load | undefined;
+  const stop = async (): Promise<void> => {
+    load?.stop();
+    await bus?.nc.close();
+    await platform.stop();
+  };
+  try {
+    const secrets = join(platform.directory, "webhooks");
+    await mkdir(secrets);
+    await writeFile(join(secrets, "app"), `${hookSecret}\n`);
+    bus = await connectBus({ url: platform.natsUrl, name: "denrei-bench" });
+    load = await openLoad(signal);
+    return { platform, bus, load, secrets, signal, fail, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+/** Deliveries of webhooks, as many as a receiver accepts: the rounds in which ours and Probot take turns. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { measure, measureOthers, type Usage } from "../processes.ts";
+import { quantile } from "../statistics.ts";
+import { figure } from "../table.ts";
+import type { Ground } from "./ground.ts";
+import type { Receiver, ReceiverName } from "./receiver.ts";
+
+/** One receiver's figures of one round. */
+export interface WebhookRun {
+  /** Those that were measured; there were some before. */
+  readonly deliveries: number;
+  readonly accepted: number;
+  readonly perSecond: number;
+  /** From a delivery's first byte to its answer's last, in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** How many of those that were accepted are there afterwards; undefined for a receiver that keeps nothing. */
+  readonly kept: number | undefined;
+  /** By role: the receiver's own processes, and the `generator`. */
+  readonly usage: ReadonlyMap<string, Usage>;
+  /** What everybody else on the machine used meanwhile, in seconds. */
+  readonly othersCpuSeconds: number;
+}
+
+/** The runs of each receiver, one per round. */
+export type WebhookRuns = Readonly<Record<ReceiverName, readonly WebhookRun[]>>;
+
+/** Connections, each with one delivery under way. */
+export const connections = 50;
+/** Delivered before anything is measured, for code that is compiled when it has run often. */
+export const warmUp = 10_000;
+/** CPU is counted for so long after the end, so that work that was put off counts too. */
+const tailMillis = 1000;
+
+/** Runs the rounds. Throws when a delivery is refused, or accepted and lost. */
+export async function webhookRounds(
+  ground: Ground,
+  receivers: readonly Receiver[],
+  sizes: { readonly rounds: number; readonly deliveries: number },
+  say: (line: string) => void,
+): Promise<WebhookRuns> {
+  const runs: Record<ReceiverName, WebhookRun[]> = { denrei: [], probot: [] };
+  for (let round = 1; round <= sizes.rounds; round++) {
+    for (const receiver of round % 2 === 1 ? receivers : [...receivers].reverse()) {
+      const run = await deliver(ground, receiver, String(round), sizes.deliveries);
+      runs[receiver.name].push(run);
+      const p99 = figure(run.p99);
+      say(`round ${round}, ${receiver.name}: ${figure(run.perSecond)} webhooks/s, p99 ${p99} ms`);
+    }
+  }
+  return runs;
+}
+
+async function deliver(
+  { load, signal }: Ground,
+  receiver: Receiver,
+  label: string,
+  deliveries: number,
+): Promise<WebhookRun> {
+  const running = await receiver.start(label);
+  try {
+    const { url } = running;
+    await load.make({ url, connections, deliveries: warmUp });
+    const pids = new Map([...running.pids, ["generator", load.pid]]);
+    const others = measureOthers(pids);
+    const usage = measure(pids);
+    const { seconds, millis } = await load.make({ url, connections, deliveries });
+    await sleep(tailMillis, undefined, { signal });
+    const used = usage();
+    const othersCpuSeconds = others();
+    const kept = await running.kept();
+    const accepted = warmUp + deliveries;
+    if (kept !== undefined && kept !== accepted)
+      throw new Error(`expected the ${accepted} webhooks that were accepted, and no other, found ${kept}`);
+    return {
+      deliveries,
+      accepted,
+      perSecond: deliveries / seconds,
+      p50: quantile(millis, 0.5),
+      p99: quantile(millis, 0.99),
+      kept,
+      usage: used,
+      othersCpuSeconds,
+    };
+  } finally {
+    await running.stop();
+  }
+}

@@ -1,0 +1,104 @@
+/** Metadata alone, as a real API server gives it: lists, watches, bookmarks, and positions that are too old. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { metadataOnly, resourcePath } from "../../bus/kube/client.ts";
+import { ApiError } from "../../bus/kube/errors.ts";
+import { Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import type { WatchEvent } from "../../bus/kube/watchstream.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { createNamespace } from "../harness/namespaces.ts";
+
+const namespace = "quiet";
+/** What must not come along. */
+const hidden = "hunter2-hunter2";
+let kit: Kit;
+
+beforeAll(async () => {
+  kit = await startKit({ crds: [] });
+  await createNamespace(kit.client, namespace);
+});
+afterAll(() => kit?.stop());
+
+const create = (name: string) =>
+  kit.client.create(
+    Secret,
+    {
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace, name, labels: { seen: "yes" } } },
+      data: { password: btoa(hidden) },
+    } as unknown as KubeObject,
+    { fieldManager: "test" },
+  );
+
+const list = (query: { limit: number; continue?: string | undefined }) =>
+  kit.client.list(Secret, namespace, query, undefined, metadataOnly.list);
+
+/** The first events of a watch from there. */
+async function watched(resourceVersion: string, count: number): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = [];
+  const query = { resourceVersion, allowWatchBookmarks: true, timeoutSeconds: 10 };
+  const path = resourcePath(Secret, namespace);
+  for await (const event of await kit.client.watch({ path, query, accept: metadataOnly.watch })) {
+    events.push(event);
+    if (events.length === count) break;
+  }
+  return events;
+}
+
+test("an empty list has no items; a list of several pages has them all, with nothing but their metadata", async () => {
+  expect((await list({ limit: 1 })).items).toEqual([]);
+  for (const name of ["one", "two", "three"]) await create(name);
+  const names: string[] = [];
+  let next: string | undefined;
+  do {
+    const page = await list({ limit: 2, continue: next });
+    for (const item of page.items) {
+      names.push(item.metadata.name);
+      expect(item).toMatchObject({ metadata: { namespace, labels: { seen: "yes" } } });
+    }
+    expect(JSON.stringify(page)).not.toContain(btoa(hidden));
+    next = page.metadata.continue || undefined;
+  } while (next !== undefined);
+  expect(names.sort()).toEqual(["one", "three", "two"]);
+});
+
+test("a watch tells changes and deletions from its position on, without content, and a bookmark at its end", async () => {
+  const { metadata } = await list({ limit: 1 });
+  const { metadata: made } = await create("told");
+  await kit.client.mergePatch(
+    Secret,
+    { namespace, name: "told" },
+    { metadata: { labels: { seen: "again" } }, stringData: { more: hidden } },
+    { fieldManager: "test" },
+  );
+  await kit.client.delete(Secret, { namespace, name: "told" }, {});
+  const events = await watched(metadata.resourceVersion, 4);
+  expect(events.map(({ type }) => type)).toEqual(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
+  const changes = events.slice(0, 3);
+  expect(changes.map(({ object }) => object.metadata.uid)).toEqual(Array(3).fill(made.uid));
+  expect(changes[1]?.object.metadata.labels).toEqual({ seen: "again" });
+  const gone = Number(changes[2]?.object.metadata.resourceVersion);
+  expect(Number(events[3]?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(gone);
+  expect(JSON.stringify(events)).not.toContain(btoa(hidden));
+});
+
+test("a position that is not served any more is answered as ever: 410", async () => {
+  const { metadata } = await list({ limit: 1 });
+  await create("later");
+  const { apiserver } = kit.platform;
+  await apiserver.stop("SIGKILL");
+  await apiserver.start();
+  let status = 429;
+  // Right after its start it says that its storage is not ready.
+  for (
+    const until = performance.now() + 60_000;
+    status === 429 && performance.now() < until;
+    await sleep(50)
+  ) {
+    status = await watched(metadata.resourceVersion, 1).then(
+      () => 200,
+      (error) => (error instanceof ApiError ? error.status : Promise.reject(error)),
+    );
+  }
+  expect(status).toBe(410);
+});

@@ -1,0 +1,108 @@
+/** What an operator asks about webhooks, and has told again. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { githubEvent } from "../../bus/events/github/adapter.ts";
+import type { WebhookEventName } from "../../bus/events/github/payloads.ts";
+import { streams } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { storeDelivery } from "../../bus/webhooks/deliveries.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { example, type Payload, push } from "../harness/webhooks.ts";
+import { type Ended, run } from "./program.ts";
+
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startLocalBus();
+});
+afterAll(() => local?.stop());
+
+const ask = (...args: string[]): Promise<Ended> =>
+  run(["webhooks", ...args], { env: { NATS_URL: local.natsUrlFor("operator") } });
+async function said(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ask(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+const told = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+
+async function store(
+  event: WebhookEventName,
+  delivery: string,
+  payload: Payload = example(event),
+): Promise<void> {
+  const now = new Date();
+  const { event: cloudEvent, owner, repository } = githubEvent({ event, delivery, payload, now });
+  const at = { provider: "github", event, owner, repository };
+  await storeDelivery(local.bus, at, cloudEvent, { signal: AbortSignal.timeout(10_000) });
+}
+const stored = async (): Promise<number> =>
+  (await local.bus.jsm.streams.info(streams.webhooks)).state.messages;
+
+test("a bus that no gateway has used yet has none", async () => {
+  expect(await said("list")).toBe("No webhooks.\n");
+  expect(await told("list")).toEqual([]);
+  expect(await said("replay", "--since", "1h")).toBe("No webhooks.\n");
+});
+
+test("list shows them, the newest first, of a repository or an event, and not more than asked for", async () => {
+  await ensureTopology(local.bus, { replicas: 1, ackWaitMillis: 10_000 });
+  await store("push", "first", push("Acme/Web", "main"));
+  await store("pull_request", "second");
+  await store("installation", "third");
+  const text = await said("list");
+  expect(text.split("\n")[0]).toMatch(/^DELIVERY +EVENT +REPOSITORY +SUBJECT +AGE$/);
+  expect(text).toMatch(/^first +push +acme\/web +refs\/heads\/main +\d+s$/m);
+  expect(text).toMatch(/^third +installation\.\w+ +octocat +\d+ +\d+s$/m);
+  const ids = async (...args: string[]) =>
+    (await told("list", ...args)).map(({ delivery }: { delivery: string }) => delivery);
+  expect(await ids()).toEqual(["third", "second", "first"]);
+  expect(await ids("--repository", "ACME/web")).toEqual(["first"]);
+  expect(await ids("--event", "pull_request")).toEqual(["second"]);
+  expect(await ids("--limit", "2")).toEqual(["third", "second"]);
+  expect(await ids("--since", "1h")).toHaveLength(3);
+  expect(await ids("--until", "1h")).toEqual([]);
+  const [{ time }] = await told("list", "--event", "pull_request");
+  expect(await ids("--since", new Date(Date.parse(time) + 1).toISOString())).toEqual(["third"]);
+  expect(await said("list", "--limit", "1")).toContain("There are more");
+});
+
+test("show has what is kept of one, and says when there is none", async () => {
+  const text = await said("show", "first");
+  expect(text).toMatch(/^type: +com\.github\.push$/m);
+  expect(text).toContain('"ref": "refs/heads/main"');
+  expect((await told("show", "first")).data.repository.full_name).toBe("Acme/Web");
+  const { code, stderr } = await ask("show", "nobody");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^denrei: expected webhooks with the delivery nobody, found none\./);
+});
+
+test("replay publishes those that are named, or of a range, once each", async () => {
+  const before = await stored();
+  expect(await said("replay", "first", "second")).toMatch(
+    /^Published again: first \(push in acme\/web\)\nPublished again: second \(pull_request\.\w+ in .*\)\n$/,
+  );
+  expect(await stored()).toBe(before + 2);
+  expect(await said("show", "first")).toMatch(/^stored: +2 times$/m);
+  expect(await said("replay", "--repository", "acme/web", "--dry-run")).toBe(
+    "Would be published again: first (push in acme/web)\n",
+  );
+  expect(await stored()).toBe(before + 2);
+  await said("replay", "--repository", "acme/web", "--since", "1h");
+  expect(await stored()).toBe(before + 3);
+  const last = await local.bus.jsm.streams.getMessage(streams.webhooks, { seq: before + 3 });
+  expect(last?.header.get("ce-id")).toBe("first");
+  // All or nothing: of a list with a slip in it none is published.
+  expect(await ask("replay", "first", "nobody")).toMatchObject({ code: 1, stdout: "" });
+  expect(await stored()).toBe(before + 3);
+});
+
+test.for([
+  ["replay", "found neither"],
+  ["replay first --since 1h", "found both"],
+  ["list --since yesterday", 'Expected how long ago, such as "15m"'],
+  ["list --repository web", "Expected the owner and the name of a repository"],
+  ["list --limit 0", "Expected a whole number from 1"],
+] as const)("denrei webhooks %s is a mistake", async ([args, says]) => {
+  const { code, stderr } = await ask(...args.split(" "));
+  expect(stderr).toContain(says);
+  expect(code).toBe(2);
+});

@@ -1,0 +1,45 @@
+/**
+ * GitHub for `npm run demo -- github`, played by that of the tests. Once it answers, it says in a line of JSON on standard
+ * output what there is on it, with all that is needed to be its App and its user.
+ */
+import { Command } from "commander";
+import { startGitHub } from "../github/emulator.ts";
+import { user } from "../github/seed.ts";
+
+/** What `denrei demo` asks for. */
+interface Options {
+  readonly webhookSecret: string;
+  readonly deliverTo: string[];
+  readonly tokenSeconds: number;
+  readonly repository: string;
+}
+
+const options = new Command("github")
+  .description("play GitHub, with an App that is installed on a repository")
+  .requiredOption("--webhook-secret <secret>", "what the App's webhooks are signed with")
+  .requiredOption("--deliver-to <urls>", "where they go, in turn, separated by commas", (text) =>
+    text.split(","),
+  )
+  .requiredOption("--token-seconds <seconds>", "how long tokens of the App work", Number)
+  .requiredOption("--repository <owner/name>", "the repository")
+  .parse()
+  .opts<Options>();
+
+const { url, apps } = await startGitHub({
+  repositories: [options.repository],
+  apps: [{ webhookSecret: options.webhookSecret }],
+  targets: options.deliverTo,
+  tokenLifetimeMillis: options.tokenSeconds * 1000,
+});
+const [app] = apps;
+const { repository } = options;
+const played = {
+  url,
+  appId: app?.id,
+  installationId: app?.installations[0]?.id,
+  privateKey: app?.privateKey,
+  userToken: user.tokens[0],
+  repository,
+};
+// Until a signal ends it: there is nothing to be put in order.
+process.stdout.write(`${JSON.stringify(played)}\n`);

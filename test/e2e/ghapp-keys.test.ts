@@ -1,0 +1,151 @@
+/** GitHubApps and ClusterGitHubApps: whether their keys are good, as the Secrets with them change. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parsePrivateKey } from "../../bus/github/key.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import { TokenSecret } from "../../functions/ghapp/secret.ts";
+import { conditionOf, type GhApps, has, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+
+const timeout = 60_000;
+
+let ghapps: GhApps;
+beforeAll(async () => {
+  ghapps = await startGhApps({ apps: [{}, {}, {}] });
+});
+afterAll(() => ghapps?.stop());
+
+/** The App, once its condition Ready says so; nobody but its function has changed it. */
+async function untilApp(name: string, status: "True" | "False", reason: string): Promise<Stored<GitHubApp>> {
+  const app = await ghapps.kit.until(GitHubApp, { name }, has("Ready", status, reason));
+  expect(app.metadata.generation).toBe(1);
+  return app;
+}
+
+const stored = (pem: string, key = pemKey) => ({ data: { [key]: Buffer.from(pem).toString("base64") } });
+
+test("each trouble with a key is told with what to do, and is over when its Secret is right", async () => {
+  const { github, kit } = ghapps;
+  const [own, other] = github.apps.map(({ privateKey }) => privateKey) as [string, string];
+  const at = { namespace: "default", name: "late-key" };
+  await ghapps.app("late", { privateKeySecretRef: { name: at.name, key: pemKey } });
+  await ghapps.installation("late", { appRef: { kind: "GitHubApp", name: "late" } });
+  const told = async (reason: string, ...words: string[]) => {
+    const app = await untilApp("late", "False", reason);
+    for (const word of words) expect(conditionOf(app)?.message).toContain(word);
+    expect(conditionOf(app, "Stalled")).toMatchObject({ status: "True", reason });
+    await kit.until(Installation, { name: "late" }, has("Ready", "False", reason));
+  };
+
+  await told("KeySecretNotFound", "expected the Secret late-key in default with the App's private key");
+  await ghapps.create(TokenSecret, { metadata: at, ...stored(own, "pem") });
+  await told("KeyNotFound", `expected the key ${pemKey} in the Secret late-key in default, found pem`);
+  await ghapps.patch(TokenSecret, at, stored("no key at all"));
+  await told("KeyInvalid", "expected a PEM RSA private key", "found a text without a PEM block");
+  await ghapps.patch(TokenSecret, at, stored(own.slice(0, 400)));
+  await expect
+    .poll(async () => conditionOf(await kit.client.get(GitHubApp, { ...at, name: "late" }))?.message, {
+      timeout,
+    })
+    .toContain("a damaged PEM block");
+  await ghapps.patch(TokenSecret, at, stored(other));
+  await told("KeyRejected", "answered 401", "Check that the private key belongs to this App");
+  expect(ghapps.mints().filter(({ status }) => status === 201)).toEqual([]);
+
+  await ghapps.patch(TokenSecret, at, stored(own));
+  const ready = await untilApp("late", "True", "Authenticated");
+  expect(ready.status).toMatchObject({ slug: "denrei", keyFingerprint: parsePrivateKey(own).fingerprint });
+  await kit.until(Installation, { name: "late" }, has("Ready", "True"));
+  await kit.until(GitHubApp, { name: "late" }, (app) => conditionOf(app, "Stalled") === undefined);
+
+  await kit.client.delete(TokenSecret, at, {});
+  await told("KeySecretNotFound");
+});
+
+test("an id that is no App's, or another one's, is told until it is right", async () => {
+  const { github, kit } = ghapps;
+  await ghapps.keySecret("default", "number-key");
+  const privateKeySecretRef = { name: "number-key", key: pemKey };
+  await ghapps.app("number", { appID: 7, privateKeySecretRef });
+  for (const appID of [7, github.apps[1]?.id]) {
+    await ghapps.patch(GitHubApp, "number", { spec: { appID } });
+    const app = await kit.until(
+      GitHubApp,
+      { name: "number" },
+      (found) => conditionOf(found)?.message.includes(`App ${appID} with the key SHA256:`) === true,
+    );
+    expect(conditionOf(app)).toMatchObject({ status: "False", reason: "KeyRejected" });
+  }
+  await ghapps.patch(GitHubApp, "number", { spec: { appID: github.apps[0]?.id } });
+  await kit.until(GitHubApp, { name: "number" }, has("Ready", "True"));
+});
+
+test("another key is noticed when its Secret changes, and Installations get another token", async () => {
+  const { github, kit } = ghapps;
+  const [, , app] = github.apps as [unknown, unknown, (typeof github.apps)[0]];
+  const installationID = app.installations[0]?.id ?? 0;
+  await ghapps.keySecret("default", "turned-key", app.privateKey);
+  await ghapps.app("turned", {
+    appID: app.id,
+    privateKeySecretRef: { name: "turned-key", key: pemKey },
+  });
+  await ghapps.installation("turned", { appRef: { kind: "GitHubApp", name: "turned" }, installationID });
+  await kit.until(Installation, { name: "turned" }, has("Ready", "True"));
+  await ghapps.untilQuiet();
+  const old = await ghapps.token("turned");
+  expect(ghapps.mints(installationID)).toHaveLength(1);
+
+  const pem = github.rotateKey(app.id);
+  await ghapps.patch(TokenSecret, "turned-key", stored(pem));
+  const { fingerprint } = parsePrivateKey(pem);
+  await kit.until(GitHubApp, { name: "turned" }, ({ status }) => status?.keyFingerprint === fingerprint);
+  await expect.poll(() => ghapps.token("turned"), { timeout }).not.toBe(old);
+  await ghapps.untilQuiet();
+  expect(await ghapps.use(await ghapps.token("turned"), "GET /repos/acme/web")).toBe(200);
+  expect(ghapps.mints(installationID).map(({ status }) => status)).toEqual([201, 201]);
+  const found = await kit.client.get(GitHubApp, { namespace: "default", name: "turned" });
+  expect(conditionOf(found)?.status).toBe("True");
+  expect(found.metadata.generation).toBe(1);
+});
+
+test("the key of a ClusterGitHubApp is the platform's, that of a GitHubApp its namespace's: no other one is read", async () => {
+  const { kit } = ghapps;
+  await ghapps.namespace("team-a");
+  const privateKeySecretRef = { name: "placed-key", key: pemKey };
+  const readyIs = (kind: typeof GitHubApp | typeof ClusterGitHubApp, at: object, reason: string) =>
+    kit.until<KubeObject>(kind, { name: "placed", ...at }, (app) => conditionOf(app)?.reason === reason);
+  await ghapps.keySecret("default", "placed-key");
+  await ghapps.clusterApp("placed", { privateKeySecretRef });
+  await ghapps.app("placed", { privateKeySecretRef }, "team-a");
+  const cluster = await readyIs(ClusterGitHubApp, {}, "KeySecretNotFound");
+  expect(conditionOf(cluster)?.message).toContain(`the Secret placed-key in ${platformNamespace}`);
+
+  await ghapps.keySecret(platformNamespace, "placed-key");
+  await readyIs(ClusterGitHubApp, {}, "Authenticated");
+  const local = await readyIs(GitHubApp, { namespace: "team-a" }, "KeySecretNotFound");
+  expect(conditionOf(local)?.message).toContain("the Secret placed-key in team-a");
+  await ghapps.keySecret("team-a", "placed-key");
+  await readyIs(GitHubApp, { namespace: "team-a" }, "Authenticated");
+});
+
+test("the address may be that of the API, and one that is none is told", async () => {
+  const { github, kit } = ghapps;
+  await ghapps.keySecret("default", "gh-app-key");
+  await ghapps.app("whole", { url: `${github.url}/api/v3/` });
+  await kit.until(GitHubApp, { name: "whole" }, has("Ready", "True"));
+  await ghapps.app("elsewhere", { url: "ftp://github.example.com" });
+  const app = await kit.until(GitHubApp, { name: "elsewhere" }, has("Ready", "False", "UrlInvalid"));
+  expect(conditionOf(app)?.message).toContain("Correct url, or leave it out for github.com");
+  await ghapps.patch(GitHubApp, "elsewhere", { spec: { url: github.url } });
+  await kit.until(GitHubApp, { name: "elsewhere" }, has("Ready", "True"));
+});
+
+test("an Installation without its App waits for it, and is told when it goes", async () => {
+  const { kit } = ghapps;
+  await ghapps.installation("orphan", { appRef: { kind: "GitHubApp", name: "later" } });
+  const waiting = await kit.until(Installation, { name: "orphan" }, has("Ready", "False", "AppNotFound"));
+  expect(waiting.status?.message).toBe("expected the GitHubApp later in default, found none");
+  await ghapps.app("later");
+  await kit.until(Installation, { name: "orphan" }, has("Ready", "True"));
+  await kit.client.delete(GitHubApp, { namespace: "default", name: "later" }, {});
+  await kit.until(Installation, { name: "orphan" }, has("Ready", "False", "AppNotFound"));
+});

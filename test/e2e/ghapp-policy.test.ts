@@ -1,0 +1,188 @@
+/** Which Installations an App gives tokens to, and what becomes of those that it does not allow any more. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Namespace } from "../../bus/kube/kind.ts";
+import { kindSubjects, streams } from "../../bus/subjects.ts";
+import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import type { Rule } from "../../functions/ghapp/policy.ts";
+import { TokenSecret } from "../../functions/ghapp/secret.ts";
+import { type GhApps, has, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+
+const timeout = 60_000;
+
+let ghapps: GhApps;
+/** Ids of installations: one for each test, so that they can be told apart at GitHub. */
+let ids: number[];
+beforeAll(async () => {
+  const installations = Array.from({ length: 12 }, () => ({ account: "acme" }));
+  ghapps = await startGhApps({ apps: [{ installations }] });
+  ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
+  await ghapps.keySecret(platformNamespace);
+  await ghapps.namespace("team-a");
+});
+afterAll(() => ghapps?.stop());
+
+/** A ClusterGitHubApp with these rules and an Installation of it, both of this name. */
+async function wanted(
+  name: string,
+  allowed: Rule[] | undefined,
+  spec: Partial<Installation["spec"]> = {},
+): Promise<number> {
+  const installationID = ids.pop() ?? 0;
+  const app = { ...(allowed && { allowed }) } as Partial<ClusterGitHubApp["spec"]>;
+  await ghapps.clusterApp(name, app);
+  await ghapps.kit.until(ClusterGitHubApp, { name }, has("Ready", "True"));
+  await ghapps.untilQuiet();
+  const appRef = { kind: "ClusterGitHubApp" as const, name };
+  await ghapps.installation(name, { appRef, installationID, ...spec }, "team-a");
+  return installationID;
+}
+
+const allow = (name: string, allowed: Rule[]) =>
+  ghapps.patch(ClusterGitHubApp, { name }, { spec: { allowed } });
+
+const at = (name: string) => ({ namespace: "team-a", name });
+const untilReady = (name: string) => ghapps.kit.until(Installation, at(name), has("Ready", "True"));
+
+/** Its message, once it is not allowed. */
+async function untilDenied(name: string): Promise<string> {
+  const found = await ghapps.kit.until(Installation, at(name), has("Ready", "False", "NotAllowed"));
+  await ghapps.untilQuiet();
+  expect(found.status).toMatchObject({ ready: false });
+  expect(found.status).not.toHaveProperty("expiresAt");
+  return found.status?.message ?? "";
+}
+
+/** The token that it has; and that it is worth nothing and gone, once it was taken back. */
+async function tokenOf(name: string): Promise<{ readonly untilWithdrawn: () => Promise<void> }> {
+  const token = await ghapps.token(name, "team-a");
+  expect(await ghapps.use(token, "GET /repos/acme/web")).toBe(200);
+  return {
+    async untilWithdrawn() {
+      await ghapps.kit.untilGone(TokenSecret, at(name));
+      await expect.poll(() => ghapps.use(token, "GET /repos/acme/web"), { timeout }).toBe(401);
+      const reasons = (await ghapps.events(name, "team-a")).map(({ reason }) => reason);
+      expect(reasons).toContain("TokenWithdrawn");
+    },
+  };
+}
+
+test("a ClusterGitHubApp without rules allows nobody", async () => {
+  const id = await wanted("bare", undefined);
+  const message = await untilDenied("bare");
+  expect(message).toBe(
+    "the ClusterGitHubApp bare does not allow this Installation: it has no rule in spec.allowed, and so allows nobody. " +
+      "Who looks after the App can allow it in spec.allowed.",
+  );
+  expect(await ghapps.secret("bare", "team-a")).toBeUndefined();
+  expect(ghapps.mints(id)).toHaveLength(0);
+  await allow("bare", [{}]);
+  await untilReady("bare");
+  const token = await tokenOf("bare");
+  await allow("bare", []);
+  await untilDenied("bare");
+  await token.untilWithdrawn();
+});
+
+test("a GitHubApp without rules allows who is in its namespace, one with rules those alone", async () => {
+  await ghapps.keySecret("team-a");
+  await ghapps.app("app", {}, "team-a");
+  await ghapps.installation("local", { installationID: ids.pop() ?? 0 }, "team-a");
+  await untilReady("local");
+  const token = await tokenOf("local");
+  const app = { ...at("app") };
+  await ghapps.patch(GitHubApp, app, { spec: { allowed: [{ namespaces: ["team-b"] }] } });
+  expect(await untilDenied("local")).toContain("rule 1: the namespace team-a is none of team-b");
+  await token.untilWithdrawn();
+});
+
+test.each<[string, Rule, string]>([
+  ["namespace", { namespaces: ["team-b", "*-b"] }, "the namespace team-a is none of team-b, *-b"],
+  ["installation", { installationIDs: [7] }, "is none of 7"],
+  ["selector", { namespaceSelector: { matchLabels: { a: "b" } } }, "the labels of the namespace team-a"],
+  ["unnamed", { permissions: { contents: "write" } }, "spec.permissions have to be named"],
+])("a rule about another %s allows nothing, and no token is made", async (name, rule, message) => {
+  const id = await wanted(name, [rule]);
+  expect(await untilDenied(name)).toContain(message);
+  expect(ghapps.mints(id)).toHaveLength(0);
+  await allow(name, [rule, { namespaces: ["team-*"], installationIDs: [id] }]);
+  await untilReady(name);
+});
+
+test("no more permissions than a rule has, and no other ones", async () => {
+  const rule: Rule = { permissions: { contents: "read" } };
+  const id = await wanted("permitted", [rule], { permissions: { contents: "write" } });
+  expect(await untilDenied("permitted")).toContain("contents: write is more than contents: read");
+  const permissions = { contents: "read", issues: "read" };
+  await ghapps.patch(Installation, at("permitted"), { spec: { permissions } });
+  await expect.poll(() => untilDenied("permitted"), { timeout }).toContain("issues: read is more than none");
+  expect(ghapps.mints(id)).toHaveLength(0);
+  await ghapps.patch(Installation, at("permitted"), { spec: { permissions: { issues: null } } });
+  await untilReady("permitted");
+  expect(ghapps.mints(id).map(({ body }) => JSON.parse(body).permissions)).toEqual([{ contents: "read" }]);
+});
+
+test("a namespace is allowed when it gets its label, and not any more when it loses it", async () => {
+  const rule: Rule = { namespaceSelector: { matchLabels: { "may-deploy": "true" } } };
+  const id = await wanted("labelled", [rule]);
+  await untilDenied("labelled");
+  expect(ghapps.mints(id)).toHaveLength(0);
+  const label = (value: string | null) =>
+    ghapps.patch(Namespace, { name: "team-a" }, { metadata: { labels: { "may-deploy": value } } });
+  await label("true");
+  await untilReady("labelled");
+  const token = await tokenOf("labelled");
+
+  // A bus that has lost what it knew takes nothing away.
+  const subject = kindSubjects("default", Namespace);
+  await ghapps.bus.jsm.streams.purge(streams.objects, { filter: subject });
+  await ghapps.touch(Installation, at("labelled"));
+  await ghapps.untilQuiet();
+  await tokenOf("labelled");
+
+  await label(null);
+  await untilDenied("labelled");
+  await token.untilWithdrawn();
+  expect(ghapps.mints(id)).toHaveLength(1);
+});
+
+test("a token that reaches further than the rule is ended before anybody has it", async () => {
+  const id = await wanted("wide", [{ repositories: ["acme/we*", "other/*"] }]);
+  expect(await untilDenied("wide")).toContain("acme/* is not among acme/we*, other/*");
+  expect(await ghapps.secret("wide", "team-a")).toBeUndefined();
+  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201]);
+  const revoked = ghapps.github.requests().filter(({ method, installation }) => {
+    return method === "DELETE" && installation === id;
+  });
+  expect(revoked.map(({ path, status }) => ({ path, status }))).toEqual([
+    { path: "/installation/token", status: 204 },
+  ]);
+
+  await ghapps.patch(Installation, at("wide"), { spec: { repositories: ["api"] } });
+  await expect.poll(() => untilDenied("wide"), { timeout }).toContain("acme/api is not among acme/we*");
+  await ghapps.patch(Installation, at("wide"), { spec: { repositories: ["acme/web"] } });
+  await untilReady("wide");
+  await tokenOf("wide");
+});
+
+test("a token that a narrower rule does not allow is taken back", async () => {
+  await wanted("narrowed", [{ repositories: ["acme/*"] }]);
+  await untilReady("narrowed");
+  const token = await tokenOf("narrowed");
+  await allow("narrowed", [{ repositories: ["acme/web"] }]);
+  await untilDenied("narrowed");
+  await token.untilWithdrawn();
+});
+
+test("what is not allowed is taken back even when the App's key is not there", async () => {
+  await ghapps.keySecret(platformNamespace, "lost-key");
+  const privateKeySecretRef = { name: "lost-key", key: pemKey };
+  await ghapps.clusterApp("lost", { privateKeySecretRef, allowed: [{}] });
+  const appRef = { kind: "ClusterGitHubApp" as const, name: "lost" };
+  await ghapps.installation("lost", { appRef, installationID: ids.pop() ?? 0 }, "team-a");
+  await untilReady("lost");
+  await ghapps.kit.client.delete(TokenSecret, { namespace: platformNamespace, name: "lost-key" }, {});
+  await ghapps.kit.until(Installation, at("lost"), has("Ready", "False", "KeySecretNotFound"));
+  await allow("lost", []);
+  await untilDenied("lost");
+  expect(await ghapps.secret("lost", "team-a")).toBeUndefined();
+});

@@ -1,0 +1,224 @@
+/** The Secrets of Installations: those of others, those of the seed, and every form that a token can be wanted in. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { controllerOf, type Stored } from "../../bus/kube/object.ts";
+import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
+import { conditionOf, type GhApps, has, startGhApps, texts } from "../harness/ghapp.ts";
+
+const timeout = 60_000;
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+let ghapps: GhApps;
+beforeAll(async () => {
+  ghapps = await startGhApps();
+  await ghapps.keySecret("default");
+  await ghapps.app("app");
+});
+afterAll(() => ghapps?.stop());
+
+async function untilReady(name: string): Promise<Stored<SecretObject>> {
+  await ghapps.kit.until(Installation, { name }, has("Ready", "True"));
+  await ghapps.untilQuiet();
+  return (await ghapps.secret(name)) as Stored<SecretObject>;
+}
+
+/** As if its time had come. */
+const makeDue = (name: string) =>
+  ghapps.patch(TokenSecret, name, {
+    metadata: { annotations: { [annotations.refresh]: new Date().toISOString() } },
+  });
+
+const works = async (token: string | undefined) =>
+  (await ghapps.use(token, "GET /repos/acme/web/branches/main")) === 200;
+
+test("a Secret that can not be changed is made anew with each token", async () => {
+  await ghapps.installation("immutable", { template: { immutable: true } });
+  const seen = [await untilReady("immutable")];
+  expect(seen[0]?.immutable).toBe(true);
+  for (const round of [1, 2]) {
+    await makeDue("immutable");
+    await expect
+      .poll(async () => (await ghapps.secret("immutable"))?.metadata.uid ?? seen[0]?.metadata.uid, {
+        timeout,
+      })
+      .not.toBe(seen[0]?.metadata.uid);
+    seen.unshift(await untilReady("immutable"));
+    expect(await works(texts(seen[0]).token), `round ${round}`).toBe(true);
+  }
+  expect(new Set(seen.map((secret) => texts(secret).token)).size).toBe(3);
+  await ghapps.patch(Installation, "immutable", { spec: { template: { immutable: null } } });
+  await expect
+    .poll(async () => (await ghapps.secret("immutable"))?.immutable ?? false, { timeout })
+    .toBe(false);
+});
+
+test("a Secret of another type is made anew", async () => {
+  await ghapps.installation("typed");
+  const before = await untilReady("typed");
+  await ghapps.patch(Installation, "typed", {
+    spec: { key: "password", template: { type: "kubernetes.io/basic-auth" } },
+  });
+  await expect
+    .poll(async () => (await ghapps.secret("typed"))?.type, { timeout })
+    .toBe("kubernetes.io/basic-auth");
+  const after = await untilReady("typed");
+  expect(after.metadata.uid).not.toBe(before.metadata.uid);
+  expect(Object.keys(texts(after))).toEqual(["password"]);
+});
+
+test("a Secret of somebody else is left as it is, and when it goes the Installation gets ready", async () => {
+  const { kit } = ghapps;
+  const made = await ghapps.create(TokenSecret, {
+    metadata: { namespace: "default", name: "taken" },
+    data: { token: base64("mine") },
+  });
+  const minted = ghapps.mints().length;
+  await ghapps.installation("taken");
+  const told = await kit.until(Installation, { name: "taken" }, has("Ready", "False", "NameTaken"));
+  expect(told.status?.message).toContain("It is never overwritten: delete it");
+  await ghapps.untilQuiet();
+  expect((await ghapps.secret("taken"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
+  expect(ghapps.mints()).toHaveLength(minted);
+  await kit.client.delete(TokenSecret, { namespace: "default", name: "taken" }, {});
+  expect(await works(texts(await untilReady("taken")).token)).toBe(true);
+});
+
+test("a Secret that another object has as its controller is left as it is", async () => {
+  const owner = await ghapps.installation("owner");
+  const { uid } = owner.metadata;
+  const ownerReferences = [
+    { apiVersion: owner.apiVersion, kind: owner.kind, name: "owner", uid, controller: true },
+  ];
+  const metadata = { namespace: "default", name: "foreign", ownerReferences };
+  const made = await ghapps.create(TokenSecret, { metadata, data: { token: base64("mine") } });
+  await ghapps.installation("foreign");
+  await ghapps.kit.until(Installation, { name: "foreign" }, has("Ready", "False", "NameTaken"));
+  await ghapps.untilQuiet();
+  expect((await ghapps.secret("foreign"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
+});
+
+test("a Secret that the seed has left is taken over", async () => {
+  const { kit } = ghapps;
+  const appRef = { kind: "GitHubApp" as const, name: "seeds" };
+  const { apiVersion, kind, metadata } = await ghapps.installation("seeded", { appRef });
+  await kit.until(Installation, { name: "seeded" }, has("Ready", "False", "AppNotFound"));
+  const made = await ghapps.create(TokenSecret, {
+    metadata: {
+      namespace: "default",
+      name: "seeded",
+      annotations: { "ghapp.tsuzu.dev/sha1": "x", [annotations.expires]: "2020-09-20T00:00:00Z" },
+      ownerReferences: [{ apiVersion, kind, name: "seeded", uid: metadata.uid }],
+    },
+    data: { token: base64("ghs_old"), password: base64("ghs_old") },
+  });
+  await ghapps.app("seeds");
+  const taken = await untilReady("seeded");
+  expect(taken.metadata.uid).toBe(made.metadata.uid);
+  expect(controllerOf(taken)?.uid).toBe(metadata.uid);
+  expect(Object.keys(texts(taken))).toEqual(["token"]);
+  // From now on its events wake the Installation.
+  await kit.client.delete(TokenSecret, { namespace: "default", name: "seeded" }, {});
+  await expect.poll(async () => works(await ghapps.token("seeded")), { timeout }).toBe(true);
+  await kit.client.delete(GitHubApp, { namespace: "default", name: "seeds" }, {});
+});
+
+test.each([
+  [
+    { template: { type: "kubernetes.io/service-account-token" } },
+    "the type of the Secret has to be one of Opaque, kubernetes.io/basic-auth, kubernetes.io/dockerconfigjson",
+  ],
+  [{ key: undefined }, "key is needed with the format raw"],
+  [{ repositories: ["web"], repositoryIDs: [1] }, "either repositories or repositoryIDs"],
+  [{ installationID: 0 }, "spec.installationID"],
+  [{ appRef: { kind: "Secret", name: "x" } }, "spec.appRef.kind"],
+  [{ key: "a/b" }, "spec.key"],
+])("the API server refuses %j", async (spec, message) => {
+  await expect(ghapps.installation("refused", spec as object)).rejects.toThrow(message);
+});
+
+test.each([
+  [{ appRef: { name: "other" } }, "appRef can not be changed: create another Installation"],
+  [{ installationID: 2 }, "installationID can not be changed: create another Installation"],
+])("once there, the API server refuses %j", async (spec, message) => {
+  const name = `kept-${Object.keys(spec)[0]?.toLowerCase()}`;
+  await ghapps.installation(name);
+  await expect(ghapps.patch(Installation, name, { spec })).rejects.toThrow(message);
+});
+
+test("every form of a token, as long as GitHub's newer ones", async () => {
+  ghapps.github.issueTokens({ length: 520 });
+  await ghapps.installation("basic", { format: "basic-auth", key: undefined });
+  const login = await untilReady("basic");
+  const { username, password } = texts(login);
+  expect(login.type).toBe("kubernetes.io/basic-auth");
+  expect({ username, length: password?.length }).toEqual({ username: "x-access-token", length: 520 });
+  expect(await works(password)).toBe(true);
+
+  await ghapps.installation("docker", {
+    format: "dockerconfigjson",
+    key: undefined,
+    registry: "registry.example.com",
+  });
+  const docker = await untilReady("docker");
+  expect(docker.type).toBe("kubernetes.io/dockerconfigjson");
+  const { auths } = JSON.parse(texts(docker)[".dockerconfigjson"] ?? "");
+  const auth = auths["registry.example.com"];
+  expect(auth).toEqual({
+    username: "x-access-token",
+    password: auth.password,
+    auth: base64(`x-access-token:${auth.password}`),
+  });
+  expect(await works(auth.password)).toBe(true);
+
+  const netrc = "machine github.com login x-access-token password {{token}}";
+  await ghapps.installation("templated", {
+    template: { stringData: { netrc, twice: "{{token}} {{token}}" }, data: { plain: base64("{{token}}") } },
+  });
+  const { token, ...rest } = texts(await untilReady("templated"));
+  expect(token).toHaveLength(520);
+  expect(rest).toEqual({
+    netrc: netrc.replace("{{token}}", token ?? ""),
+    twice: `${token} ${token}`,
+    plain: "{{token}}",
+  });
+  ghapps.github.issueTokens({});
+});
+
+test("a token is good for the named repositories and permissions alone", async () => {
+  const installationID = ghapps.github.apps[0]?.installations[0]?.id ?? 0;
+  await ghapps.installation("narrow", {
+    installationID,
+    repositories: ["acme/web"],
+    permissions: { contents: "read" },
+  });
+  const { token } = texts(await untilReady("narrow"));
+  expect(JSON.parse(ghapps.mints().at(-1)?.body ?? "")).toEqual({
+    repositories: ["web"],
+    permissions: { contents: "read" },
+  });
+  expect(await works(token)).toBe(true);
+  expect(await ghapps.use(token, "GET /repos/acme/api/branches/main")).toBe(403);
+  expect(await ghapps.use(token, "GET /repos/acme/web/pulls")).toBe(403);
+
+  await ghapps.installation("wide");
+  const wide = texts(await untilReady("wide")).token;
+  expect(JSON.parse(ghapps.mints().at(-1)?.body || "{}")).toEqual({});
+  expect(await ghapps.use(wide, "GET /repos/acme/api/branches/main")).toBe(200);
+});
+
+test.each([
+  ["what its type needs", { type: "kubernetes.io/dockerconfigjson" }, ".dockerconfigjson"],
+  ["base64", { data: { other: "?" } }, "base64"],
+])("a Secret without %s is told, and costs no token again and again", async (name, template, word) => {
+  const at = name.replaceAll(" ", "-");
+  const minted = ghapps.mints().length;
+  await ghapps.installation(at, { template });
+  const told = await ghapps.kit.until(Installation, { name: at }, has("Ready", "False", "SecretInvalid"));
+  expect(conditionOf(told)?.message).toContain(word);
+  await ghapps.untilQuiet();
+  expect(ghapps.mints()).toHaveLength(minted + 1);
+  // The token that nobody gets is ended.
+  expect(await ghapps.use(ghapps.github.tokens().at(-1), "GET /repos/acme/web")).toBe(401);
+  await ghapps.patch(Installation, at, { spec: { template: { type: null, data: null } } });
+  expect(await works(texts(await untilReady(at)).token)).toBe(true);
+});

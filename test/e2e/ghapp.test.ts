@@ -1,0 +1,186 @@
+/** An Installation, from the sample to the fixed point, on a real control plane and the emulated GitHub. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { controllerOf, type Stored } from "../../bus/kube/object.ts";
+import { streams } from "../../bus/subjects.ts";
+import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
+import { conditionOf, type GhApps, has, platformNamespace, startGhApps, texts } from "../harness/ghapp.ts";
+
+const namespace = "team-a";
+const sample = { name: "acme-web", namespace };
+const rounds = 100;
+/** Rounds without a pause between them. */
+const together = 10;
+const timeout = 60_000;
+
+let ghapps: GhApps;
+/** The id that GitHub has for acme/web. */
+let web: number;
+/** So many tokens had been asked for when the test began. */
+let before: number;
+beforeAll(async () => {
+  ghapps = await startGhApps();
+  const { github, kit } = ghapps;
+  ({ id: web } = await github.api<{ id: number }>("GET", "/repos/acme/web"));
+  await ghapps.namespace(namespace);
+  await ghapps.keySecret(platformNamespace);
+  const installationID = github.apps[0]?.installations[0]?.id ?? 0;
+  await ghapps.clusterApp("main", {
+    allowed: [
+      {
+        namespaces: ["team-*"],
+        installationIDs: [installationID],
+        repositories: ["acme/web"],
+        permissions: { contents: "read", pull_requests: "write" },
+      },
+    ],
+  });
+  await ghapps.installation(
+    sample.name,
+    {
+      appRef: { apiVersion: "ghapp.tsuzu.dev/v1alpha1", kind: "ClusterGitHubApp", name: "main" },
+      installationID,
+      repositoryIDs: [web],
+      permissions: { contents: "read", pull_requests: "read" },
+      key: "password",
+      template: {
+        type: "kubernetes.io/basic-auth",
+        stringData: { username: "x-access-token" },
+        metadata: { annotations: { "kpack.io/git": "https://github.com" }, labels: { team: "a" } },
+      },
+    },
+    namespace,
+  );
+  await kit.until(Installation, sample, has("Ready", "True"));
+});
+afterAll(() => ghapps?.stop());
+beforeEach(async () => {
+  await ghapps.untilQuiet();
+  before = ghapps.mints().length;
+});
+
+const secret = () => ghapps.secret(sample.name, namespace);
+const mints = () => ghapps.mints().length - before;
+
+/** The Secret, once it is another version than that one and has a token that works. */
+async function untilMended({ metadata }: Stored<SecretObject>): Promise<Stored<SecretObject>> {
+  const isMended = async () => {
+    const found = await secret();
+    if (found === undefined || found.metadata.resourceVersion === metadata.resourceVersion) return false;
+    return (await ghapps.use(texts(found).password, "GET /repos/acme/web/branches/main")) === 200;
+  };
+  await expect.poll(isMended, { timeout }).toBe(true);
+  await ghapps.untilQuiet();
+  return (await secret()) as Stored<SecretObject>;
+}
+
+test("the sample has its token: in a Secret as it is wanted, and good for what was asked for alone", async () => {
+  const { kit, github } = ghapps;
+  const installation = await kit.client.get(Installation, sample);
+  const { type, metadata, ...found } = (await secret()) as Stored<SecretObject>;
+  const { username, password, ...rest } = texts(found as SecretObject);
+  expect({ type, username, rest }).toEqual({
+    type: "kubernetes.io/basic-auth",
+    username: "x-access-token",
+    rest: {},
+  });
+  expect(metadata.labels).toMatchObject({ team: "a" });
+  expect(metadata.annotations).toMatchObject({ "kpack.io/git": "https://github.com" });
+  expect(controllerOf({ ...found, metadata } as SecretObject)?.uid).toBe(installation.metadata.uid);
+  const { status } = installation;
+  expect(status).toMatchObject({ ready: true, secret: sample.name, message: "", observedGeneration: 1 });
+  expect(conditionOf(installation, "TokenIssued")).toMatchObject({ status: "True", reason: "TokenIssued" });
+  const expires = Date.parse(metadata.annotations?.[annotations.expires] ?? "");
+  expect(Date.parse(status?.expiresAt ?? "")).toBe(Math.floor(expires / 1000) * 1000);
+  expect(Date.parse(status?.refreshAt ?? "")).toBeLessThan(expires);
+
+  expect(ghapps.mints().map(({ body }) => JSON.parse(body))).toEqual([
+    { repository_ids: [web], permissions: { contents: "read", pull_requests: "read" } },
+  ]);
+  expect(github.tokens()).toEqual([password]);
+  expect(await ghapps.use(password, "GET /repos/acme/web/branches/main")).toBe(200);
+  expect(await ghapps.use(password, "GET /repos/acme/api/branches/main")).toBe(403);
+  const file = { message: "m", content: "" };
+  expect(await ghapps.use(password, "PUT /repos/acme/web/contents/a", file)).toBe(403);
+});
+
+test("its App is known to GitHub", async () => {
+  const { kit } = ghapps;
+  const app = await kit.until(ClusterGitHubApp, { name: "main" }, has("Ready", "True", "Authenticated"));
+  expect(app.status?.slug).toBe("denrei");
+});
+
+test(`every event ${rounds} times makes no write, and asks GitHub for nothing but the App`, async () => {
+  const { bus, workers, github } = ghapps;
+  // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
+  for (const worker of workers) {
+    await worker.stop();
+    await worker.start();
+  }
+  const events = [];
+  const last = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: ["objects.>"] });
+  for await (const { subject, data, header } of last) {
+    // Stored with the event, but the server's own.
+    for (const name of header.keys()) if (name.startsWith("Nats-")) header.delete(name);
+    events.push({ subject, data, headers: header });
+  }
+  const kinds = new Set(events.map(({ subject }) => subject.split(".")[3]));
+  expect(kinds).toEqual(new Set(["ClusterGitHubApp", "Installation", "Namespace", "Secret"]));
+  const asked = github.requests().length;
+  for (let round = 0; round < rounds; round++) {
+    await Promise.all(events.map(({ subject, data, headers }) => bus.js.publish(subject, data, { headers })));
+    if (round % together === together - 1) await ghapps.untilQuiet();
+  }
+  await ghapps.untilQuiet();
+  expect(await ghapps.writes()).toBe(0);
+  const paths = github.requests().slice(asked);
+  // What comes while an object waits or is looked at is coalesced, but each time it is quiet before.
+  expect(paths.filter(({ path }) => path === "/app").length).toBeGreaterThanOrEqual(rounds / together);
+  expect(paths.filter(({ path }) => !/^\/app(\/hook\/deliveries.*)?$/.test(path))).toEqual([]);
+});
+
+test("a Secret that is deleted by hand comes back", async () => {
+  const found = (await secret()) as Stored<SecretObject>;
+  await ghapps.kit.client.delete(TokenSecret, sample, {});
+  const { metadata } = await untilMended(found);
+  expect(metadata.uid).not.toBe(found.metadata.uid);
+  expect(mints()).toBe(1);
+});
+
+test("a Secret that somebody changes is mended", async () => {
+  const found = (await secret()) as Stored<SecretObject>;
+  const [password, other] = ["ghs_mine", "x"].map((text) => Buffer.from(text).toString("base64"));
+  await ghapps.patch(TokenSecret, sample, { data: { password, other } });
+  const mended = await untilMended(found);
+  expect(Object.keys(mended.data ?? {}).sort()).toEqual(["password", "username"]);
+  expect(mended.metadata.uid).toBe(found.metadata.uid);
+  expect(mints()).toBe(1);
+});
+
+test("labels and annotations of others stay, those of the template go with it", async () => {
+  const found = (await secret()) as Stored<SecretObject>;
+  await ghapps.patch(TokenSecret, sample, { metadata: { labels: { mine: "1" } } });
+  const metadata = { labels: { team: null, part: "web" }, annotations: null };
+  await ghapps.patch(Installation, sample, { spec: { template: { metadata } } });
+  await expect.poll(async () => (await secret())?.metadata.labels?.part, { timeout }).toBe("web");
+  const { metadata: changed } = await untilMended(found);
+  expect(changed.labels).toEqual({ mine: "1", part: "web" });
+  expect(changed.annotations).not.toHaveProperty("kpack.io/git");
+});
+
+test("the token moves when only its key changes", async () => {
+  const found = (await secret()) as Stored<SecretObject>;
+  const old = texts(found).password;
+  await ghapps.patch(Installation, sample, { spec: { key: "token", template: { type: "Opaque" } } });
+  await expect.poll(async () => (await secret())?.metadata.uid, { timeout }).not.toBe(found.metadata.uid);
+  await ghapps.untilQuiet();
+  const moved = texts(await secret());
+  expect(Object.keys(moved).sort()).toEqual(["token", "username"]);
+  expect(moved.token).not.toBe(old);
+  expect(await ghapps.use(moved.token, "GET /repos/acme/web/branches/main")).toBe(200);
+
+  await ghapps.patch(Installation, sample, { spec: { key: "secret" } });
+  await expect
+    .poll(async () => Object.keys(texts(await secret())).sort(), { timeout })
+    .toEqual(["secret", "username"]);
+});

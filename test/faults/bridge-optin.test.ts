@@ -1,0 +1,255 @@
+/** Namespaces that are opted in, and not any more: of their Secrets, and of no others, the bus has the metadata. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { leaseKey, parsePosition, positionKey } from "../../bus/bridge/position.ts";
+import { kindText, Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { type Gate, startGate } from "../fixtures/proxy.ts";
+import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
+import type { Told } from "../harness/history.ts";
+import { createNamespace, optIn, optOut } from "../harness/namespaces.ts";
+
+const hidden = "hunter2-hunter2";
+const manager = { fieldManager: "test" };
+const patience = { timeout: 60_000, interval: 50 };
+let bridged: Bridged;
+let gate: Gate;
+let lives = 0;
+
+beforeAll(async () => {
+  bridged = await startBridged();
+  gate = await startGate(bridged.kit.client.connection);
+});
+afterAll(async () => {
+  await gate?.close();
+  await bridged?.stop();
+});
+
+const startBridge = (env: Readonly<Record<string, string>> = {}): Promise<BridgeReplica> =>
+  bridged.bridge(`bridge-${++lives}`, { env });
+
+/** A bridge for one test, whose calls of the API server pass the gate. */
+async function bridgeViaGate(env: Readonly<Record<string, string>> = {}): Promise<BridgeReplica> {
+  const { kubeconfigPath, directory } = bridged.kit.platform;
+  const kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
+  kubeconfig.clusters[0].cluster = { server: gate.url, "insecure-skip-tls-verify": true };
+  const path = join(directory, "gate.kubeconfig");
+  await writeFile(path, stringify(kubeconfig), { mode: 0o600 });
+  const bridge = await startBridge({ KUBECONFIG: path, ...env });
+  onTestFinished(async () => {
+    gate.answer(() => undefined);
+    await bridge.stop();
+  });
+  return bridge;
+}
+
+async function createNamespaces(...names: string[]): Promise<void> {
+  for (const name of names) await createNamespace(bridged.kit.client, name);
+}
+const createSecret = (namespace: string, name: string) =>
+  bridged.kit.client.create(
+    Secret,
+    {
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace, name } },
+      data: { password: btoa(hidden) },
+    } as unknown as KubeObject,
+    manager,
+  );
+const changeSecret = (namespace: string, name: string, value: string) =>
+  bridged.kit.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
+
+/** What was told of the Secrets of a namespace. */
+const told = (namespace: string): Told[] =>
+  bridged.history.of(Secret).filter(({ at }) => at.namespace === namespace);
+const changesIn = (namespace: string): string[] =>
+  told(namespace).map(({ change, at }) => `${change} ${at.name}`);
+const untilTold = (namespace: string, changes: readonly string[]): Promise<void> =>
+  bridged.history
+    .until(() => changesIn(namespace).length >= changes.length)
+    .then(() => {
+      expect(changesIn(namespace).sort()).toEqual([...changes].sort());
+    });
+
+/** Who watches the Secrets of a namespace: empty when nobody does. */
+const holder = async (namespace: string): Promise<string | undefined> =>
+  (await bridged.kv.get(leaseKey("default", Secret, namespace)))?.string();
+
+/** Where the watch of the Secrets of a namespace is. */
+const position = async (namespace: string) =>
+  parsePosition((await bridged.kv.get(positionKey("default", Secret, namespace)))?.string() ?? "");
+
+/** Everything that was told so far is behind the position that a next bridge resumes at. */
+const untilSaved = (namespace: string): Promise<void> =>
+  expect
+    .poll(async () => {
+      const { state, resourceVersion = "0" } = (await position(namespace)) ?? {};
+      const last = told(namespace).at(-1)?.resourceVersion ?? "0";
+      return state === "watching" && Number(resourceVersion) >= Number(last);
+    }, patience)
+    .toBe(true);
+
+test("the label comes: the metadata of its Secrets is told, and of no other namespace's", async () => {
+  await createNamespaces("comes", "never");
+  await createSecret("comes", "before");
+  await createSecret("never", "before");
+  const bridge = await startBridge();
+  onTestFinished(() => bridge.stop());
+  await createSecret("default", "in-default");
+  await untilTold("default", ["added in-default"]);
+  expect(changesIn("comes")).toEqual([]);
+
+  await optIn(bridged.kit.client, "comes");
+  await untilTold("comes", ["added before"]);
+  await createSecret("comes", "after");
+  await changeSecret("comes", "before", "new");
+  await createSecret("never", "after");
+  await untilTold("comes", ["added before", "added after", "modified before"]);
+  for (const { object, raw } of told("comes")) {
+    expect(Object.keys(object).sort()).toEqual(["apiVersion", "kind", "metadata"]);
+    expect(object).toMatchObject({ apiVersion: "v1", kind: "Secret" });
+    expect(raw).not.toContain(btoa(hidden));
+  }
+  // Told behind what would have been told.
+  await changeSecret("default", "in-default", "new");
+  await untilTold("default", ["added in-default", "modified in-default"]);
+  expect(changesIn("never")).toEqual([]);
+});
+
+test("the label goes: nothing more is told and the lease is free; when it is back, what was missed", async () => {
+  await createNamespaces("goes");
+  await optIn(bridged.kit.client, "goes");
+  const bridge = await startBridge();
+  onTestFinished(() => bridge.stop());
+  for (const name of ["kept", "deleted"]) await createSecret("goes", name);
+  const first = ["added kept", "added deleted"];
+  await untilTold("goes", first);
+  await untilSaved("goes");
+  const { lists } = await bridge.counts(Secret);
+
+  await optOut(bridged.kit.client, "goes");
+  await expect.poll(() => holder("goes"), patience).toBe("");
+  await changeSecret("goes", "kept", "new");
+  await createSecret("goes", "made");
+  await bridged.kit.client.delete(Secret, { namespace: "goes", name: "deleted" }, {});
+  await createSecret("default", "while-gone");
+  await bridged.history.until(() => changesIn("default").includes("added while-gone"));
+  // What is on the bus stays there.
+  expect(changesIn("goes")).toEqual(first);
+  expect((await bridge.probe("/readyz")).status).toBe(200);
+
+  await optIn(bridged.kit.client, "goes");
+  await untilTold("goes", [...first, "modified kept", "added made", "deleted deleted"]);
+  expect(await bridge.counts(Secret), "it goes on where it was").toMatchObject({ lists });
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "a bridge that is ended by %s is followed by one that goes on in each namespace where it was",
+  async (signal) => {
+    const spaces = ["a", "b"].map((tag) => `resumes-${tag}-${signal.toLowerCase()}`);
+    await createNamespaces(...spaces);
+    for (const namespace of spaces) await optIn(bridged.kit.client, namespace);
+    const bridge = await startBridge();
+    onTestFinished(() => bridge.stop());
+    for (const namespace of spaces) await createSecret(namespace, "kept");
+    for (const namespace of spaces) await untilTold(namespace, ["added kept"]);
+    for (const namespace of spaces) await untilSaved(namespace);
+    await bridge.stop(signal);
+    for (const namespace of spaces) await changeSecret(namespace, "kept", "new");
+    const next = await startBridge();
+    onTestFinished(() => next.stop());
+    for (const namespace of spaces) await untilTold(namespace, ["added kept", "modified kept"]);
+    for (const namespace of spaces) {
+      const name = `${kindText(Secret)} in ${namespace}`;
+      const listed = next.logged("listed").filter(({ kind }) => kind === name);
+      expect(listed).toEqual([]);
+    }
+  },
+);
+
+test("the content of Secrets is never asked for, only their metadata, and only where they are opted in", async () => {
+  await createNamespaces("asked");
+  await optIn(bridged.kit.client, "asked");
+  const asked: { url: string; accept: string | undefined }[] = [];
+  gate.answer(({ url = "", headers }) => {
+    if (/\/(secrets|configmaps)\b/.test(url)) asked.push({ url, accept: headers.accept });
+    return undefined;
+  });
+  const bridge = await bridgeViaGate({ DENREI_WATCH_SECONDS: "1" });
+  await createSecret("asked", "made");
+  await untilTold("asked", ["added made"]);
+  // Watches end and are opened again, and a bridge that begins anew asks where the API server is.
+  const watches = () => asked.filter(({ url }) => url.includes("watch=1"));
+  await expect.poll(() => watches().length, patience).toBeGreaterThan(9);
+  await bridge.stop();
+  await bridge.start();
+  await changeSecret("asked", "made", "new");
+  await untilTold("asked", ["added made", "modified made"]);
+  const form = (url: string) =>
+    `application/json;as=PartialObjectMetadata${url.includes("watch=1") ? "" : "List"};g=meta.k8s.io;v=v1`;
+  for (const { url, accept } of asked) expect([url, accept]).toEqual([url, form(url)]);
+  expect(asked.filter(({ url }) => url.startsWith("/api/v1/secrets"))).toEqual([]);
+  expect(asked.some(({ url }) => url.startsWith("/api/v1/namespaces/asked/secrets?limit=1"))).toBe(true);
+});
+
+test("while nobody can tell which namespaces are opted in, those that are known stay; it is told once", async () => {
+  await createNamespaces("known", "unknown");
+  await optIn(bridged.kit.client, "known");
+  const bridge = await bridgeViaGate();
+  await createSecret("known", "made");
+  await untilTold("known", ["added made"]);
+  const refusal = { kind: "Status", reason: "Forbidden", message: "not today", code: 403 };
+  const asked: number[] = [];
+  gate.answer(({ url = "" }) => {
+    if (!url.startsWith("/api/v1/namespaces?")) return undefined;
+    asked.push(performance.now());
+    return { status: 403, body: JSON.stringify(refusal) };
+  });
+  await optIn(bridged.kit.client, "unknown");
+  await createSecret("unknown", "made");
+  await expect
+    .poll(() => bridge.probe("/readyz"), patience)
+    .toEqual({
+      status: 503,
+      text: expect.stringMatching(
+        /^Namespace with the label denrei.dev\/secrets is not watched: GET \/api\/v1\/namespaces .*not today/,
+      ),
+    });
+  await expect.poll(() => asked.length, patience).toBeGreaterThan(2);
+  const pauses = asked.slice(1).map((time, at) => time - (asked[at] ?? 0));
+  expect(Math.min(...pauses), "it is not asked again and again").toBeGreaterThan(3000);
+  await changeSecret("known", "made", "new");
+  await untilTold("known", ["added made", "modified made"]);
+  expect(changesIn("unknown")).toEqual([]);
+  const lines = bridge.logged("namespaces not listed, going on with those that are known");
+  expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
+    { known: expect.arrayContaining(["default", "known"]) },
+  ]);
+
+  gate.answer(() => undefined);
+  await untilTold("unknown", ["added made"]);
+  await expect.poll(() => bridge.probe("/readyz"), patience).toMatchObject({ status: 200 });
+});
+
+test("namespaces that are named in the settings are the opted-in ones, and no labels are asked for", async () => {
+  await createNamespaces("named", "labelled");
+  await optIn(bridged.kit.client, "labelled");
+  for (const namespace of ["named", "labelled"]) await createSecret(namespace, "made");
+  const asked: string[] = [];
+  gate.answer(({ url = "" }) => {
+    asked.push(url);
+    return undefined;
+  });
+  await bridgeViaGate({ DENREI_NAMESPACES: "default,named" });
+  await untilTold("named", ["added made"]);
+  await createSecret("labelled", "later");
+  await createSecret("default", "named-later");
+  await bridged.history.until(() => changesIn("default").includes("added named-later"));
+  expect(changesIn("labelled")).toEqual([]);
+  const places = asked.filter((url) => /\/secrets\b/.test(url)).map((url) => url.split("/secrets")[0]);
+  expect(new Set(places)).toEqual(
+    new Set(["default", "named"].map((namespace) => `/api/v1/namespaces/${namespace}`)),
+  );
+  expect(asked.filter((url) => url.startsWith("/api/v1/namespaces?"))).toEqual([]);
+});

@@ -1,0 +1,118 @@
+/** A webhook of interest is on the bus as an event, and its sender is told so. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
+import {
+  lastSequence,
+  openGateway,
+  startWebhookBus,
+  storedAfter,
+  storedOf,
+  type TestGateway,
+  withGateway,
+} from "./gateways.ts";
+import { ask } from "./requests.ts";
+
+const limit = 2 ** 20;
+let local: LocalBus;
+let gateway: TestGateway;
+beforeAll(async () => {
+  local = await startWebhookBus();
+  const budget = { body: limit, small: 2 ** 18, allSmall: 2 ** 22, allLarge: 2 ** 23 };
+  gateway = await openGateway(local, { budget });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await local?.stop();
+});
+
+const push = () => hookOf("push", example("push"));
+const formOf = (payload: unknown): string =>
+  new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+
+/** The one new message, as anything on the bus reads it. */
+async function newMessage(before: number) {
+  const found = await storedAfter(local, before);
+  expect(found).toHaveLength(1);
+  const [{ subject, header, data } = expect.fail()] = found;
+  // Those of the answer that brings it are not the message's.
+  const own = [...header].filter(([name]) => !/^Nats-(Stream|Subject|Sequence|Time-Stamp)$/.test(name));
+  const headers = Object.fromEntries(own.map(([name, values]) => [name, values.join()]));
+  return { subject, headers, data: JSON.parse(Buffer.from(data).toString()) as Payload };
+}
+
+const bodies: readonly [type: string, write: (payload: unknown) => string][] = [
+  ["application/json", JSON.stringify],
+  ["application/json; charset=utf-8", JSON.stringify],
+  ["Application/JSON ;charset=UTF-8", JSON.stringify],
+  ["application/x-www-form-urlencoded", formOf],
+  ["application/x-www-form-urlencoded; charset=utf-8", formOf],
+];
+
+test.each(bodies)("an event has its subject, headers and data, sent as %s", async (type, write) => {
+  const before = await lastSequence(local);
+  const payload = example("push");
+  const { headers, delivery } = push();
+  const body = write(payload);
+  const signature = signatureOf(body);
+  const answer = await ask(gateway.hookUrl(), {
+    body,
+    headers: { ...headers, "content-type": type, "x-hub-signature-256": signature },
+  });
+  expect(answer).toMatchObject({ status: 202, text: "stored" });
+  const message = await newMessage(before);
+  expect(message).toMatchObject({
+    subject: "webhooks.github.push.codertocat.hello-world",
+    data: {
+      ref: "refs/tags/simple-tag",
+      repository: { id: 186853002, name: "Hello-World", owner: { login: "Codertocat" } },
+      sender: { login: "Codertocat", type: "User" },
+    },
+  });
+  expect(message.headers).toEqual({
+    "Nats-Msg-Id": delivery,
+    "ce-id": delivery,
+    "ce-specversion": "1.0",
+    "ce-type": "com.github.push",
+    "ce-source": "https://github.com/Codertocat/Hello-World",
+    "ce-subject": "refs/tags/simple-tag",
+    "ce-time": expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    "ce-datacontenttype": "application/json",
+    "ce-traceparent": expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+  });
+  expect(payload).toMatchObject(message.data);
+  expect(message.data).not.toHaveProperty("head_commit");
+});
+
+test("the signature is right whatever the case of its digits, and with a query behind the path", async () => {
+  const { headers, body, delivery } = push();
+  const digits = signatureOf(body).slice("sha256=".length).toUpperCase();
+  const asked = { body, headers: { ...headers, "x-hub-signature-256": `sha256=${digits}` } };
+  expect(await ask(`${gateway.hookUrl()}?from=github`, asked)).toMatchObject({ status: 202 });
+  expect(await storedOf(local, delivery)).toHaveLength(1);
+});
+
+test("a body may be as long as the limit says, in pieces as well", async () => {
+  const payload = { ...example("push"), filler: "" };
+  const filler = "x".repeat(limit - JSON.stringify(payload).length);
+  for (const more of [{}, { "transfer-encoding": "chunked" }]) {
+    const { body, headers, delivery } = hookOf("push", { ...payload, filler });
+    expect(body).toHaveLength(limit);
+    expect(await ask(gateway.hookUrl(), { body, headers: { ...headers, ...more } })).toMatchObject({
+      status: 202,
+    });
+    expect(await storedOf(local, delivery)).toHaveLength(1);
+  }
+});
+
+test("the path is the one that was set, and no other", () =>
+  withGateway(
+    local,
+    async (other) => {
+      expect(other.hookUrl()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hooks\/of\.github\/app$/);
+      expect(await ask(other.hookUrl(), push())).toMatchObject({ status: 202 });
+      const usual = `${new URL(other.url).origin}/github/app`;
+      expect(await ask(usual, push())).toMatchObject({ status: 404 });
+    },
+    { webhookPath: "/hooks/of.github" },
+  ));

@@ -1,0 +1,177 @@
+/** Success is answered when the bus has stored a delivery, and not before; what the bus does not take is not lost unseen. */
+import { errors } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { streams } from "../../bus/subjects.ts";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, type Hook, hookOf } from "../harness/webhooks.ts";
+import { paused, startWebhookBus, storedOf, withGateway } from "./gateways.ts";
+import { type Answered, ask } from "./requests.ts";
+
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startWebhookBus();
+});
+afterAll(() => local?.stop());
+
+const push = () => hookOf("push", example("push"));
+const deadline = { timeout: 30_000 };
+
+/** Waits until a connection has found the server again. */
+const untilBack = ({ jsm }: Bus) =>
+  expect.poll(() => jsm.streams.info(streams.webhooks).then(() => "back", String), deadline).toBe("back");
+
+/** Posts, and tells whether it was answered. */
+function posting(url: string, hook: Hook): { readonly answer: Promise<Answered>; answered(): boolean } {
+  let answered = false;
+  const answer = ask(url, hook).finally(() => {
+    answered = true;
+  });
+  return { answer, answered: () => answered };
+}
+
+describe("the bus", () => {
+  test("that is slow: nothing is answered before it has stored it", () =>
+    withGateway(local, async (gateway, bus) => {
+      const before = bus.nc.stats().outMsgs;
+      const hooks = [push(), push(), push()];
+      let posted: ReturnType<typeof posting>[] = [];
+      await paused(local, async () => {
+        posted = hooks.map((hook) => posting(gateway.hookUrl(), hook));
+        await expect.poll(() => bus.nc.stats().outMsgs, deadline).toBe(before + 3);
+        // Nobody else is kept waiting meanwhile.
+        expect(await ask(gateway.hookUrl(), { ...push(), body: "other" })).toMatchObject({ status: 401 });
+        expect(posted.map(({ answered }) => answered())).toEqual([false, false, false]);
+      });
+      for (const { answer } of posted) expect(await answer).toMatchObject({ status: 202, text: "stored" });
+      for (const { delivery } of hooks) expect(await storedOf(local, delivery)).toHaveLength(1);
+    }));
+
+  test("that is too slow: 503, and what is sent again, to another replica, is stored once", () =>
+    withGateway(local, async (patient) =>
+      withGateway(
+        local,
+        async (gateway) => {
+          const hook = push();
+          expect(gateway.notReady()).toBeUndefined();
+          await paused(local, async () => {
+            const answer = await ask(gateway.hookUrl(), hook);
+            expect(answer).toMatchObject({ status: 503, text: "not stored: send it again" });
+            expect(answer.headers["retry-after"]).toBe("5");
+            expect(gateway.notReady()).toMatch(
+              /^the bus does not store what is published: no answer came in time\. Look at the NATS servers' logs/,
+            );
+            expect(await gateway.outcomes()).toEqual({ "push not_stored 503": 1 });
+            expect(patient.notReady()).toBeUndefined();
+          });
+          expect(await ask(patient.hookUrl(), hook)).toMatchObject({ status: 202 });
+          // What the server had heard while it was stopped comes before what this one publishes now.
+          const again = async () => (await ask(gateway.hookUrl(), hook)).text;
+          await expect.poll(again, deadline).toBe("duplicate");
+          expect(await storedOf(local, hook.delivery)).toHaveLength(1);
+        },
+        { times: { store: 300 } },
+      ),
+    ));
+
+  test("that is killed: 503, and 202 when it is back", () =>
+    withGateway(
+      local,
+      async (gateway, bus) => {
+        const [first, hook] = [push(), push()];
+        const outcome = async (sent: Hook) => (await ask(gateway.hookUrl(), sent)).text;
+        await expect.poll(() => outcome(first), deadline).toMatch(/stored|duplicate/);
+        await local.nats.stop("SIGKILL");
+        for (const tried of [hook, hook, first])
+          expect(await ask(gateway.hookUrl(), tried)).toMatchObject({ status: 503 });
+        const reason =
+          "the bus does not store what is published: the connection broke before the answer came";
+        expect(gateway.notReady()).toContain(reason);
+        expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not taken")).toMatchObject({
+          level: "warn",
+          status: 503,
+          delivery: first.delivery,
+          detail: expect.stringContaining(reason),
+        });
+        await local.nats.start();
+        await Promise.all([bus, local.bus].map(untilBack));
+        // The time for this is short here, and a first try may have been stored behind its back.
+        await expect.poll(() => outcome(hook), deadline).toMatch(/^(stored|duplicate)$/);
+        await expect.poll(() => outcome(first), deadline).toBe("duplicate");
+        for (const { delivery } of [first, hook]) expect(await storedOf(local, delivery)).toHaveLength(1);
+        expect(gateway.notReady()).toBeUndefined();
+      },
+      { times: { store: 500 } },
+    ));
+
+  test("that is slow has less time when the sender was slow: GitHub waits ten seconds in all", () =>
+    withGateway(
+      local,
+      async (gateway) => {
+        await paused(local, async () => {
+          expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 503 });
+        });
+        expect(gateway.notReady()).toContain("no answer came in time");
+      },
+      { times: { store: 600_000, answer: 500 } },
+    ));
+
+  test("that has stored it, but whose answer is lost, is asked again: one message, and 202", async () => {
+    const bus = await connectBus({ url: local.natsUrlFor("gateway"), name: "test-gateway" });
+    let lost = 0;
+    const forgetful: Bus = {
+      ...bus,
+      inbox: {
+        ...bus.inbox,
+        async request(...args) {
+          const answer = await bus.inbox.request(...args);
+          if (lost++ === 0) throw new errors.TimeoutError();
+          return answer;
+        },
+      },
+    };
+    await withGateway(
+      local,
+      async (gateway) => {
+        const hook = push();
+        expect(await ask(gateway.hookUrl(), hook)).toMatchObject({ status: 202 });
+        expect(lost).toBe(2);
+        expect(await storedOf(local, hook.delivery)).toHaveLength(1);
+      },
+      { bus: forgetful },
+    );
+  });
+
+  test("for which an event is too large: said at once, and nobody is told to send it again", () =>
+    withGateway(local, async (gateway, bus) => {
+      const statuses: string[] = [];
+      void (async () => {
+        for await (const { type } of bus.nc.status()) statuses.push(type);
+      })();
+      const repositories = Array.from({ length: 40_000 }, (_, id) => ({
+        id,
+        full_name: `acme/repository-${id}`,
+      }));
+      const many = { ...example("installation_repositories"), repositories_added: repositories };
+      const name = "n".repeat(5000);
+      const long = { ...example("push"), repository: { ...(example("push").repository as object), name } };
+      for (const [event, payload, detail] of [
+        ["installation_repositories", many, "Raise max_payload of the NATS servers"],
+        ["push", long, "no repository has such a name"],
+      ] as const) {
+        expect(await ask(gateway.hookUrl(), hookOf(event, payload))).toMatchObject({
+          status: 413,
+          text: "expected less than this",
+        });
+        expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not taken")).toMatchObject({
+          level: "warn",
+          outcome: "oversized",
+          detail: expect.stringContaining(detail),
+        });
+      }
+      // Nor is the bus to blame: it has not lost its connection, and the gateway is ready for others.
+      expect(gateway.notReady()).toBeUndefined();
+      expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 202 });
+      expect(statuses).not.toContain("disconnect");
+    }));
+});

@@ -1,0 +1,152 @@
+/** Gateways in this process: on a real bus, as the user that they are there, with everything they log. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { StoredMsg } from "@nats-io/jetstream";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../../bus/gateway/gateway.ts";
+import { streams } from "../../bus/subjects.ts";
+import { ensureWebhooks } from "../../bus/topology.ts";
+import { hookSecret } from "../harness/kit.ts";
+import { Lines } from "../harness/lines.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+
+/** Outcomes of requests, as metrics count them: `push stored 202`. */
+export type Outcomes = Readonly<Record<string, number>>;
+
+/** A gateway of a test. */
+export interface TestGateway extends Gateway {
+  /** Where the hook `app` is, or another one. */
+  hookUrl(hook?: string): string;
+  /** The folder with the secrets. */
+  readonly folder: string;
+  /** Everything that it has logged, from debug on. */
+  readonly log: Lines;
+  outcomes(): Promise<Outcomes>;
+}
+
+/** What differs from gateways as they are; `secrets` are the files of the folder. */
+export type TestGatewayOptions = Partial<GatewayOptions> & {
+  readonly secrets?: Readonly<Record<string, string>>;
+};
+
+const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+
+/** Starts a bus with the stream that a gateway finds where a bridge has been. */
+export async function startWebhookBus(): Promise<LocalBus> {
+  const local = await startLocalBus();
+  await ensureWebhooks(local.bus, busOptions);
+  return local;
+}
+
+/** Makes a folder of secrets. */
+export async function secretsFolder(local: LocalBus, secrets: Readonly<Record<string, string>>) {
+  await mkdir(local.directory, { recursive: true });
+  const folder = await mkdtemp(join(local.directory, "webhooks-"));
+  for (const [hook, text] of Object.entries(secrets)) await writeFile(join(folder, hook), text);
+  return folder;
+}
+
+/** Starts a gateway. */
+export async function openGateway(
+  local: LocalBus,
+  { secrets = { app: `${hookSecret}\n` }, ...options }: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const log = new Lines();
+  const registry = new Registry();
+  const folder = options.webhookSecrets ?? (await secretsFolder(local, secrets));
+  const bus = options.bus ?? (await connectBus({ url: local.natsUrlFor("gateway"), name: "test-gateway" }));
+  const gateway = await startGateway({
+    bus,
+    busOptions,
+    webhookAddress: "127.0.0.1:0",
+    webhookPath: "/github",
+    webhookSecrets: folder,
+    log: pino(
+      { level: "debug", formatters: { level: (label) => ({ level: label }) } },
+      { write: (line: string) => log.push(line.trim()) },
+    ),
+    registry,
+    ...options,
+  });
+  return {
+    ...gateway,
+    hookUrl: (hook = "app") => `${gateway.url}/${hook}`,
+    folder,
+    log,
+    async outcomes() {
+      const metric = await registry.getSingleMetric("denrei_gateway_requests_total")?.get();
+      return Object.fromEntries(
+        (metric?.values ?? []).map(({ labels: { event, outcome, code }, value }) => [
+          `${event} ${outcome} ${code}`,
+          value,
+        ]),
+      );
+    },
+    async stop() {
+      await gateway.stop();
+      if (options.bus === undefined) await bus.nc.close();
+    },
+  };
+}
+
+/** Opens a gateway with a connection of its own for as long as `work` takes. */
+export async function withGateway(
+  local: LocalBus,
+  work: (gateway: TestGateway, bus: Bus) => Promise<void>,
+  options: TestGatewayOptions = {},
+): Promise<void> {
+  const bus = options.bus ?? (await connectBus({ url: local.natsUrlFor("gateway"), name: "test-gateway" }));
+  const gateway = await openGateway(local, { ...options, bus });
+  try {
+    await work(gateway, bus);
+  } finally {
+    await gateway.stop();
+    await bus.nc.close();
+  }
+}
+
+/** How many messages the bus has ever stored. */
+export const lastSequence = async ({ bus }: LocalBus): Promise<number> =>
+  (await bus.jsm.streams.info(streams.webhooks)).state.last_seq;
+
+/** What the bus has stored after a sequence. */
+export async function storedAfter(local: LocalBus, sequence: number): Promise<StoredMsg[]> {
+  const found: StoredMsg[] = [];
+  for (let seq = sequence + 1; seq <= (await lastSequence(local)); seq++) {
+    const message = await local.bus.jsm.direct.getMessage(streams.webhooks, { seq });
+    if (message !== null) found.push(message);
+  }
+  return found;
+}
+
+/** The messages that are about a delivery. */
+export const storedOf = async (local: LocalBus, delivery: string): Promise<StoredMsg[]> =>
+  (await storedAfter(local, 0)).filter(({ header }) => header.get("ce-id") === delivery);
+
+/** Stops the server, so that it hears everything and says nothing, until `work` is done. */
+export async function paused({ nats }: LocalBus, work: () => Promise<void>): Promise<void> {
+  const pid = nats.pid ?? 0;
+  process.kill(pid, "SIGSTOP");
+  try {
+    // A signal is on its way when it is sent; the server may answer until it has arrived in all of its threads.
+    await expect.poll(() => statesOf(pid), { timeout: 20_000, interval: 2 }).toMatch(/^T+$/);
+    await work();
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+}
+
+/** A letter for each of its threads; for the process where there is no `/proc`. */
+function statesOf(pid: number): string {
+  if (!existsSync("/proc/self/task"))
+    return execFileSync("/bin/ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" }).slice(0, 1);
+  const stat = (task: string) => readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8");
+  return readdirSync(`/proc/${pid}/task`)
+    .map((task) => /\) (\w)/.exec(stat(task))?.[1])
+    .join("");
+}

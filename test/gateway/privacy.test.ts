@@ -1,0 +1,142 @@
+/** What a payload holds beside the fields of its event's schema leaves the gateway nowhere: not on the bus, not in the log. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type WebhookEventName, webhookPayloads } from "../../bus/events/github/payloads.ts";
+import { hookSecret } from "../harness/kit.ts";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, examplesByEvent, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
+import { lastSequence, openGateway, startWebhookBus, storedAfter, type TestGateway } from "./gateways.ts";
+import { ask } from "./requests.ts";
+
+/** In every field that a test adds, and in no other. */
+const canary = "c4n4ry";
+const oldSecret = "the one before";
+
+let local: LocalBus;
+let gateway: TestGateway;
+beforeAll(async () => {
+  local = await startWebhookBus();
+  gateway = await openGateway(local, { secrets: { app: `${oldSecret}\n${hookSecret}\n` } });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await local?.stop();
+});
+
+/** The same, and in each of its objects a field that GitHub may invent tomorrow. */
+function withCanaries(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withCanaries);
+  if (typeof value !== "object" || value === null) return value;
+  const inner = Object.entries(value).map(([name, field]) => [name, withCanaries(field)]);
+  return { ...Object.fromEntries(inner), [`${canary}_name`]: `${canary} value` };
+}
+
+/** All texts in a payload. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Texts of fields that people write, or that tell who and where they are. */
+function personalIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, field]) =>
+    /^(email|title|body|message|description|bio|company|location|blog)$/.test(name)
+      ? textsIn(field).filter(Boolean)
+      : personalIn(field),
+  );
+}
+
+/** Sends a body that is signed. */
+const send = (event: string, body: string, type: string) =>
+  ask(gateway.hookUrl(), {
+    body,
+    headers: {
+      ...hookOf(event, {}).headers,
+      "content-type": type,
+      "x-hub-signature-256": signatureOf(body),
+    },
+  });
+
+const writers: readonly [type: string, write: (text: string) => string][] = [
+  ["application/json", (text) => text],
+  ["application/x-www-form-urlencoded", (text) => new URLSearchParams({ payload: text }).toString()],
+];
+/** Of all events of interest. */
+const personal = new Set(
+  Object.keys(webhookPayloads).flatMap((event) => personalIn(examplesByEvent.get(event))),
+);
+const cases = Object.keys(webhookPayloads).flatMap((event) =>
+  writers.map(([type, write]) => ({ event: event as WebhookEventName, type, write })),
+);
+
+const attributes = [
+  "datacontenttype",
+  "id",
+  "source",
+  "specversion",
+  "subject",
+  "time",
+  "traceparent",
+  "type",
+];
+
+test("examples hold what must not be passed on", () => {
+  expect(personal.size).toBeGreaterThan(20);
+  expect([...personal].filter((text) => text.includes("@"))).not.toEqual([]);
+});
+
+describe("of every example nothing is on the bus but the fields of its schema:", () => {
+  test.each(cases)("$event as $type", async ({ event, type, write }) => {
+    const examples = examplesByEvent.get(event) ?? [];
+    expect(examples.length).toBeGreaterThan(2);
+    for (const payload of examples) {
+      const before = await lastSequence(local);
+      expect(await send(event, write(JSON.stringify(withCanaries(payload))), type)).toMatchObject({
+        status: 202,
+      });
+      const [message = expect.fail(), ...more] = await storedAfter(local, before);
+      expect(more).toEqual([]);
+      const data = Buffer.from(message.data).toString();
+      const headers = [...message.header].filter(([name]) => name.startsWith("ce-"));
+      expect(headers.map(([name]) => name.slice(3)).sort()).toEqual(attributes);
+      expect(`${message.subject}\n${headers.join("\n")}\n${data}`).not.toContain(canary);
+      expect(JSON.parse(data)).toEqual(webhookPayloads[event].parse(payload));
+      expect(payload).toMatchObject(JSON.parse(data));
+      for (const text of textsIn(JSON.parse(data))) expect(personal).not.toContain(text);
+    }
+  });
+});
+
+test("no secret, no body and no signature is in the log, down to debug", async () => {
+  const text = (payload: Payload) => JSON.stringify(payload);
+  const wrong = { ...example("push"), ref: 7, after: [canary], [canary]: canary, repository: canary };
+  for (const [type, write] of writers) {
+    for (const [body, status] of [
+      [text(example("push")), 202],
+      [text(wrong), 400],
+      [`{"${canary}": ${canary}}`, 400],
+      [`${canary} no JSON`, 400],
+    ] as const)
+      expect(await send("push", write(body), type)).toMatchObject({ status });
+  }
+  expect(await send("star", `{"${canary}": 1}`, "application/json")).toMatchObject({ status: 200 });
+  const strange = { [canary]: canary, "x-hub-signature-256": canary, "content-type": "application/json" };
+  expect(await ask(`${gateway.hookUrl(canary)}?${canary}`, { body: canary, headers: strange })).toMatchObject(
+    {
+      status: 401,
+    },
+  );
+  const odd = hookOf("push", example("push"));
+  const named = { ...odd.headers, "x-github-event": canary, "x-github-delivery": `${canary}/` };
+  expect(await ask(gateway.hookUrl(), { ...odd, headers: named })).toMatchObject({ status: 400 });
+
+  const log = gateway.log.all.join("\n");
+  for (const outcome of ["stored", "malformed", "not_json", "ignored", "unsigned", "headers"])
+    expect(log).toContain(`"outcome":"${outcome}"`);
+  // The operator learns what does not fit, by name and type.
+  expect(log).toContain("ref: expected string, found number");
+  for (const hidden of [canary, hookSecret, oldSecret, "sha256=", signatureOf(odd.body).slice(7)])
+    expect(log).not.toContain(hidden);
+  for (const known of textsIn(example("push")).filter((value) => /\s|@/.test(value)))
+    expect(log).not.toContain(known);
+});

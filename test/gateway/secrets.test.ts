@@ -1,0 +1,214 @@
+/** Secrets: several at once, changed while the gateway runs, as files or as Kubernetes mounts them; without any it does not start. */
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConfigError } from "../../bus/process/config.ts";
+import { hookSecret } from "../harness/kit.ts";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, hookOf } from "../harness/webhooks.ts";
+import { openGateway, secretsFolder, startWebhookBus, type TestGateway, withGateway } from "./gateways.ts";
+import { ask } from "./requests.ts";
+
+const deadline = { timeout: 30_000, interval: 100 };
+const [one, two, three] = ["the first secret", "the second secret", "the third secret"] as const;
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startWebhookBus();
+});
+afterAll(() => local?.stop());
+
+/** The status of a push that is signed with a secret. */
+async function statusWith({ hookUrl }: TestGateway, secret: string, hook = "app"): Promise<number> {
+  const { status } = await ask(hookUrl(hook), hookOf("push", example("push"), undefined, secret));
+  return status;
+}
+
+/** The statuses for each secret, in order. */
+const statuses = async (gateway: TestGateway, ...secrets: readonly string[]): Promise<number[]> =>
+  Promise.all(secrets.map((secret) => statusWith(gateway, secret)));
+
+describe.concurrent("a secret", () => {
+  test("may be any of the lines, whatever ends them", ({ expect }) =>
+    withGateway(
+      local,
+      async (gateway) => {
+        expect(await statuses(gateway, one, two, three)).toEqual([202, 202, 202]);
+        expect(await statuses(gateway, "", `${one}\n${two}`, "no such secret", ` ${one}`)).toEqual(
+          Array(4).fill(401),
+        );
+      },
+      { secrets: { app: `\n${one}\r\n\n  ${two}\t\n${three}` } },
+    ));
+
+  test("is one of its own hook alone", ({ expect }) =>
+    withGateway(
+      local,
+      async (gateway) => {
+        expect(await statusWith(gateway, one, "one")).toBe(202);
+        expect(await statusWith(gateway, two, "two.and-a_half")).toBe(202);
+        expect(await statusWith(gateway, two, "one")).toBe(401);
+        expect(await statusWith(gateway, one, "two.and-a_half")).toBe(401);
+        expect(await statusWith(gateway, three, ".hidden")).toBe(401);
+      },
+      { secrets: { one, "two.and-a_half": two, ".hidden": three } },
+    ));
+
+  test("that is added works, and one that is taken away does no more", async ({ expect }) =>
+    withGateway(
+      local,
+      async (gateway) => {
+        const file = join(gateway.folder, "app");
+        await writeFile(file, `${one}\n${two}\n`);
+        await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([202, 202]);
+        await writeFile(file, `${two}\n`);
+        await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([401, 202]);
+        // Another hook may come at any time.
+        await writeFile(join(gateway.folder, "late"), three);
+        await expect.poll(() => statusWith(gateway, three, "late"), deadline).toBe(202);
+        const changes = gateway.log.records().filter(({ msg }) => msg === "secrets of webhooks have changed");
+        expect(changes).toMatchObject([{ hooks: ["app"] }, { hooks: ["app"] }, { hooks: ["app", "late"] }]);
+      },
+      { secrets: { app: one } },
+    ));
+
+  test("is needed: when all are gone nothing is accepted, until there is one again", async ({ expect }) =>
+    withGateway(
+      local,
+      async (gateway) => {
+        const told = () =>
+          gateway.log.records().filter(({ msg }) => msg === "secrets of webhooks can not be read");
+        for (const gone of [
+          () => writeFile(join(gateway.folder, "app"), "\n"),
+          () => rm(join(gateway.folder, "app")),
+          () => rm(gateway.folder, { recursive: true }),
+        ]) {
+          const before = told().length;
+          await gone();
+          await expect.poll(() => statusWith(gateway, one), deadline).toBe(401);
+          expect(told()).toHaveLength(before + 1);
+          await mkdir(gateway.folder, { recursive: true });
+          await writeFile(join(gateway.folder, "app"), one);
+          await expect.poll(() => statusWith(gateway, one), deadline).toBe(202);
+        }
+      },
+      { secrets: { app: one } },
+    ));
+
+  test("stays what it was while the folder can not be read", async ({ expect }) => {
+    const folder = await secretsFolder(local, { app: one });
+    const link = join(await secretsFolder(local, {}), "link");
+    await symlink(folder, link);
+    await withGateway(
+      local,
+      async (gateway) => {
+        await rm(link);
+        await symlink(link, link);
+        const line = await gateway.log.until((text) => text.includes("secrets of webhooks can not be read"));
+        expect(line).toContain("ELOOP");
+        expect(await statusWith(gateway, one)).toBe(202);
+        await rm(link);
+        await symlink(await secretsFolder(local, { app: two }), link);
+        await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([401, 202]);
+      },
+      { webhookSecrets: link },
+    );
+  });
+});
+
+/** A volume of a Secret, as the kubelet writes one: files are links through `..data`, which is exchanged as a whole. */
+async function mount(secrets: Readonly<Record<string, string>>) {
+  const folder = await secretsFolder(local, {});
+  let version = 0;
+  async function write(next: Readonly<Record<string, string>>): Promise<void> {
+    const name = `..2026_01_02_03_04_05.${++version}`;
+    await mkdir(join(folder, name));
+    for (const [hook, text] of Object.entries(next)) await writeFile(join(folder, name, hook), text);
+    await symlink(name, join(folder, "..data_tmp"));
+    await rename(join(folder, "..data_tmp"), join(folder, "..data"));
+    await rm(join(folder, `..2026_01_02_03_04_05.${version - 1}`), { recursive: true, force: true });
+  }
+  await write(secrets);
+  for (const hook of Object.keys(secrets)) await symlink(join("..data", hook), join(folder, hook));
+  return { folder, write };
+}
+
+test("a mounted Secret of Kubernetes works, and is exchanged without a gap", async () => {
+  const { folder, write } = await mount({ app: `${one}\n${two}`, other: three });
+  expect(await readFile(join(folder, "app"), "utf8")).toContain(one);
+  await withGateway(
+    local,
+    async (gateway) => {
+      expect(gateway.log.records()).toContainEqual(
+        expect.objectContaining({ msg: "secrets of webhooks read", hooks: ["app", "other"] }),
+      );
+      expect(await statuses(gateway, one, two, three)).toEqual([202, 202, 401]);
+      await write({ app: `${two}\n${three}`, other: three });
+      const seen: number[][] = [];
+      await expect
+        .poll(async () => {
+          seen.push(await statuses(gateway, one, two, three));
+          return seen.at(-1);
+        }, deadline)
+        .toEqual([401, 202, 202]);
+      // The one that stayed was good all the time, and of the others always exactly one.
+      for (const [first, kept, third] of seen) {
+        expect(kept).toBe(202);
+        expect([first, third].sort()).toEqual([202, 401]);
+      }
+      expect(await statusWith(gateway, three, "other")).toBe(202);
+      for (const { level } of gateway.log.records()) expect(level).not.toBe("error");
+    },
+    { webhookSecrets: folder },
+  );
+});
+
+describe("a gateway does not start, and says what to do, when", () => {
+  const canary = "never to be seen";
+  const folders: readonly [what: string, prepare: () => Promise<string>, says: RegExp][] = [
+    [
+      "there is no folder",
+      async () => join(await secretsFolder(local, {}), "nowhere"),
+      /^expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
+    ],
+    [
+      "there is a file in its place",
+      async () => join(await secretsFolder(local, { app: canary }), "app"),
+      /^expected a folder with the secrets of webhooks at .*\/app, but .*not a directory/,
+    ],
+    [
+      "the folder is empty",
+      () => secretsFolder(local, {}),
+      /^expected a file for each webhook in .*, with its secret in a line, found none\. Write the secret that the hook has on GitHub's page into .*\/<hook>: <hook> is the last part of its URL\.$/,
+    ],
+    [
+      "its files are empty",
+      () => secretsFolder(local, { app: "", other: " \n\t\n" }),
+      /, found nothing in app, other\. Write the secret/,
+    ],
+    [
+      "its files are no hooks",
+      () => secretsFolder(local, { ".app": canary, "a b": canary, "app~": canary }),
+      /, found none\. Write the secret/,
+    ],
+    [
+      "what is called like a hook is a folder behind a link",
+      async () => {
+        const folder = await secretsFolder(local, {});
+        await symlink(await secretsFolder(local, { app: canary }), join(folder, "app"));
+        return folder;
+      },
+      /^expected the secrets of a webhook in .*\/app, but EISDIR/,
+    ],
+  ];
+  test.each(folders)("%s", async (_what, prepare, says) => {
+    const webhookSecrets = await prepare();
+    const error = await openGateway(local, { webhookSecrets }).then(
+      () => expect.fail(),
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(ConfigError);
+    const { message, stack } = error as Error;
+    expect(message).toMatch(says);
+    for (const secret of [canary, hookSecret]) expect(stack).not.toContain(secret);
+  });
+});

@@ -1,0 +1,176 @@
+/** Who is slow, sends much, or never ends gets no more than a share of the gateway, and others go on. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, hookOf } from "../harness/webhooks.ts";
+import { startWebhookBus, type TestGateway, withGateway } from "./gateways.ts";
+import { ask, headOf, type Line, openLine, pour } from "./requests.ts";
+
+const MiB = 2 ** 20;
+const deadline = { timeout: 60_000 };
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startWebhookBus();
+});
+afterAll(() => local?.stop());
+
+const push = () => hookOf("push", example("push"));
+/** Well-formed, and of nothing. */
+const unsigned = { ...push().headers, "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
+const chunked = { ...unsigned, "transfer-encoding": "chunked" };
+const announced = (bytes: number) => ({ ...unsigned, "content-length": String(bytes) });
+
+/** What somebody begins with who has no intention to end, and what follows, again and again. */
+const slow: Readonly<Record<string, readonly [begin: (url: string) => string, then: string]>> = {
+  "says nothing": [() => "", ""],
+  "never ends its headers": [(url) => headOf(url, unsigned).slice(0, -2), "x-more: of it\r\n"],
+  "never ends a small body": [(url) => headOf(url, announced(MiB / 4)), "x"],
+  "never ends a large body": [(url) => headOf(url, announced(25 * MiB)), "x"],
+  "never ends its chunks": [(url) => headOf(url, chunked), "1\r\nx\r\n"],
+};
+
+/** Sends a byte now and then until the connection is closed; resolves with what it has heard. */
+async function dribble(url: string, kind: string): Promise<string> {
+  const [begin, then] = slow[kind] ?? expect.fail();
+  const line = await openLine(url);
+  line.socket.write(begin(url));
+  const timer = setInterval(() => line.socket.write(then), 100);
+  return line.closed.finally(() => clearInterval(timer));
+}
+
+test.each(Object.keys(slow))("who %s is cut off", (kind) =>
+  withGateway(
+    local,
+    async (gateway) => {
+      for (const heard of await Promise.all([1, 2, 3].map(() => dribble(gateway.hookUrl(), kind))))
+        expect(heard).toMatch(/^(HTTP\/1\.1 408 Request Timeout\r\n.*)?$/s);
+    },
+    { times: { headers: 500, request: 500, look: 50 } },
+  ),
+);
+
+test("who announces much and sends nothing takes no room from others", () =>
+  withGateway(local, async (gateway) => {
+    const url = gateway.hookUrl();
+    const head = headOf(url, { ...announced(MiB / 4), expect: "100-continue" });
+    // More than fill what all small bodies may have.
+    const lines = await Promise.all(Array.from({ length: 300 }, () => openLine(url)));
+    for (const { socket } of lines) socket.write(head);
+    for (const { heard } of lines) await expect.poll(heard, deadline).toMatch(/^HTTP\/1\.1 100 /);
+    for (let n = 0; n < 20; n++) expect(await ask(url, push())).toMatchObject({ status: 202 });
+    for (const { heard, socket } of lines) {
+      expect(heard()).not.toContain("503");
+      socket.destroy();
+    }
+  }));
+
+test("200 who send a byte now and then, and ten who send all they can, keep nobody waiting", () =>
+  withGateway(
+    local,
+    async (gateway) => {
+      let going = true;
+      const again = async (work: () => Promise<unknown>): Promise<void> => {
+        while (going) await work();
+      };
+      const url = gateway.hookUrl();
+      const kinds = Object.keys(slow).flatMap((kind) => Array<string>(40).fill(kind));
+      const slowOnes = kinds.map((kind) => again(() => dribble(url, kind)));
+      const hugeOnes = Array.from({ length: 10 }, (_, n) =>
+        again(async () => {
+          const line = await openLine(url);
+          if (n % 2 === 0) line.socket.write(headOf(url, announced(25 * MiB)));
+          else line.socket.write(`${headOf(url, chunked)}${(25 * MiB).toString(16)}\r\n`);
+          await pour(line, 25 * MiB);
+          line.socket.end(n % 2 === 0 ? "" : "\r\n0\r\n\r\n");
+          expect(await line.closed).toMatch(/^(HTTP\/1\.1 (401|503|408) .*)?$/s);
+        }),
+      );
+      const refused = async () => (await gateway.outcomes())["other unsigned 401"] ?? 0;
+      const statuses: number[] = [];
+      try {
+        await expect.poll(refused, deadline).toBeGreaterThan(0);
+        for (let round = 0; round < 4; round++) {
+          const asked = Array.from({ length: 25 }, () => ask(url, push()));
+          statuses.push(...(await Promise.all(asked)).map(({ status }) => status));
+        }
+      } finally {
+        going = false;
+        await Promise.all([...slowOnes, ...hugeOnes]);
+      }
+      expect(statuses).toEqual(Array(100).fill(202));
+    },
+    { times: { headers: 2000, request: 2000, look: 100 } },
+  ));
+
+describe("bodies have so much memory and no more", () => {
+  const budget = { body: MiB, small: MiB / 16, allSmall: MiB, allLarge: 2.5 * MiB };
+  const { filler, ...large } = { ...example("push"), filler: "" };
+  const body = JSON.stringify({
+    ...large,
+    filler: filler.padEnd(MiB - 10_000 - JSON.stringify(large).length, "x"),
+  });
+
+  /** Six large deliveries that lack their last byte; two have room. Returns those that wait for the others' answers. */
+  async function fill({ hookUrl }: TestGateway): Promise<Line[]> {
+    const lines = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const { headers } = hookOf("push", JSON.parse(body));
+        const line = await openLine(hookUrl());
+        line.socket.write(headOf(hookUrl(), { ...headers, "content-length": String(body.length) }));
+        line.socket.write(body.slice(0, -1));
+        return line;
+      }),
+    );
+    const waiting = () => lines.filter((line) => line.heard() === "");
+    await expect.poll(() => waiting().length, deadline).toBe(2);
+    for (const line of lines.filter((one) => one.heard() !== "")) {
+      expect(line.heard()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*\r\nbusy: send it again\n$/is);
+      line.socket.destroy();
+    }
+    return waiting();
+  }
+
+  const two = async ({ hookUrl }: TestGateway): Promise<number[]> => {
+    const asked = [1, 2].map(() => ask(hookUrl(), hookOf("push", JSON.parse(body))));
+    return (await Promise.all(asked)).map(({ status }) => status);
+  };
+
+  test("those who find no room are told to come again; small ones do; it is given back by who ends", () =>
+    withGateway(
+      local,
+      async (gateway) => {
+        const waiting = await fill(gateway);
+        for (let n = 0; n < 20; n++)
+          expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 202 });
+        for (const { socket } of waiting) socket.write(body.slice(-1));
+        for (const { heard } of waiting) await expect.poll(heard, deadline).toMatch(/^HTTP\/1\.1 202 /);
+        for (const { socket } of waiting) socket.destroy();
+        expect(await two(gateway)).toEqual([202, 202]);
+      },
+      { budget },
+    ));
+
+  test("it is given back by who breaks off", () =>
+    withGateway(
+      local,
+      async (gateway) => {
+        for (const { socket } of await fill(gateway)) socket.resetAndDestroy();
+        const broken = async () => (await gateway.outcomes())["other broken_off 400"];
+        await expect.poll(broken, deadline).toBe(2);
+        expect(await two(gateway)).toEqual([202, 202]);
+      },
+      { budget },
+    ));
+
+  test("a body in very small pieces takes more of it than its bytes", () =>
+    withGateway(
+      local,
+      async (gateway) => {
+        const line = await openLine(gateway.url);
+        line.socket.write(headOf(gateway.hookUrl(), chunked));
+        line.socket.write("1\r\nx\r\n".repeat(200_000));
+        await expect.poll(line.heard, deadline).toMatch(/^HTTP\/1\.1 503 /);
+        line.socket.destroy();
+      },
+      { budget },
+    ));
+});

@@ -1,0 +1,150 @@
+/**
+ * The GitHub of tests and of the demo: the package `emulate`, and beside it what that does not have. Where a file here
+ * stands in for something of GitHub's, it says so at its top.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Account, account } from "./account.ts";
+import { api } from "./api.ts";
+import { AppKeys } from "./appkeys.ts";
+import type { ApiCall } from "./call.ts";
+import { Deliveries, type Delivery } from "./deliveries.ts";
+import { deliveryList } from "./deliverylist.ts";
+import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
+import { type ApiRequest, front, hookUrl } from "./front.ts";
+import { PullHeads } from "./pullheads.ts";
+import { filledIn, type SeededApp, type SeedOptions, seedConfig } from "./seed.ts";
+import { type TokenPolicy, Tokens } from "./tokens.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+import { webhooks } from "./webhooks.ts";
+
+/** What is on GitHub, and how it behaves. */
+export interface GitHubOptions extends SeedOptions {
+  /** Where webhooks go, in turn; nowhere unless given, which is recorded as a failure. */
+  readonly targets?: readonly string[];
+  /** How long a target may take to answer, in milliseconds; 10 s as with GitHub unless given. */
+  readonly deliveryTimeoutMillis?: number;
+  /** How long installation tokens work; an hour unless given. */
+  readonly tokenLifetimeMillis?: number;
+  /** How many characters installation tokens have, 60 or more; 31 unless given. Newer ones of GitHub have 520. */
+  readonly tokenLength?: number;
+}
+
+/** An App, with all that is needed to be it. */
+export interface EmulatedApp extends SeededApp {
+  /** PEM, PKCS #1, as GitHub gives it. */
+  readonly privateKey: string;
+}
+
+/** A running GitHub. */
+export interface EmulatedGitHub extends Account {
+  /** `http://127.0.0.1:port`; the API is below `/api/v3` of it. */
+  readonly url: string;
+  readonly apps: readonly EmulatedApp[];
+  /** From now on webhooks go there, in turn. */
+  deliverTo(urls: readonly string[]): void;
+  /** All that were attempted so far, of all Apps, in the order of their ends. */
+  deliveries(): readonly Delivery[];
+  /**
+   * Delivers a webhook that `emulate` does not send, to the App with that id or the first one, signed and recorded as
+   * the others. The payload is as it is given; one without an installation gets the App's first. Resolves when there is
+   * an outcome.
+   */
+  send(event: string, payload: object, app?: number): Promise<Delivery>;
+  /** All requests to the API that clients have made so far. */
+  requests(): readonly ApiRequest[];
+  /** Lets the next `times` requests that match meet a fault, or all of them until it is removed. */
+  fault(match: FaultMatch, answer: FaultAnswer, times?: number): Fault;
+  /** From now on installation tokens are like that. */
+  issueTokens(policy: TokenPolicy): void;
+  /** All installation tokens that were handed out so far, also those that are over. */
+  tokens(): readonly string[];
+  /** Gives the App with that id or the first one another private key; the one before is no longer good. */
+  rotateKey(app?: number): string;
+  stop(): Promise<void>;
+}
+
+/** Starts it on a free port of 127.0.0.1, in this process. */
+export async function startGitHub(options: GitHubOptions = {}): Promise<EmulatedGitHub> {
+  const seed = filledIn(options);
+  const over = new AbortController();
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  function closeFront(): Promise<void> {
+    over.abort();
+    return new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  }
+
+  let upstream: Upstream;
+  try {
+    const config = seedConfig(seed, (app) => hookUrl(url, app));
+    upstream = await startUpstream(config, url);
+  } catch (error) {
+    await closeFront();
+    throw error;
+  }
+
+  const { ask } = upstream;
+  const faults = new Faults();
+  const requests: ApiRequest[] = [];
+  const heads = new PullHeads();
+  const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
+  const deliveries = new Deliveries({
+    targets: options.targets ?? [],
+    timeoutMillis: options.deliveryTimeoutMillis ?? 10_000,
+    signal: over.signal,
+  });
+  const list = deliveryList(deliveries, (headers) =>
+    ask({ method: "GET", path: "/app", headers, body: Buffer.alloc(0) }),
+  );
+  const { answer, answerUser } = api({ ask, beside: [list, tokens.revoke], tokens, heads });
+  const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, heads });
+  const apps = seed.apps.map((app) => ({ ...app, privateKey: privateKeyOf(app, upstream) }));
+  const keys = new AppKeys(apps);
+  const signed = (call: ApiCall) => answer(keys.resigned(call));
+  const parts = {
+    faults,
+    requests,
+    caller: tokens.caller,
+    answer: signed,
+    webhook: receive,
+    signal: over.signal,
+  };
+  server.on("request", front(parts));
+
+  return {
+    url,
+    apps,
+    ...account({ ask: answerUser, heads, announce }),
+    deliverTo(urls) {
+      deliveries.targets = urls;
+    },
+    deliveries: () => deliveries.all,
+    send,
+    requests: () => requests,
+    fault: (match, meets, times) => faults.add(match, meets, times),
+    issueTokens(policy) {
+      tokens.policy = policy;
+    },
+    tokens: () => tokens.all,
+    rotateKey: (app = apps[0]?.id ?? 0) => keys.rotate(app),
+    async stop() {
+      await closeFront();
+      await upstream.close();
+      await deliveries.close();
+    },
+  };
+}
+
+function privateKeyOf({ id }: SeededApp, { generatedSecrets }: Upstream): string {
+  const key = generatedSecrets.find((one) => one.kind === "github.app_private_key" && one.id === String(id));
+  if (key === undefined) throw new Error(`expected emulate to have made a private key for the App ${id}`);
+  return key.value;
+}

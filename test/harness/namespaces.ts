@@ -1,0 +1,22 @@
+/** Namespaces that are opted in, and such that are not any more. */
+import { optInLabel } from "../../bus/domain.ts";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import { Namespace } from "../../bus/kube/kind.ts";
+
+const manager = { fieldManager: "test" };
+
+async function label(client: KubeClient, name: string, value: string | null): Promise<void> {
+  await client.mergePatch(Namespace, { name }, { metadata: { labels: { [optInLabel]: value } } }, manager);
+}
+
+/** Sets the label of a namespace, with which bridges look at its Secrets. */
+export const optIn = (client: KubeClient, name: string): Promise<void> => label(client, name, "true");
+
+/** Takes the label away again. */
+export const optOut = (client: KubeClient, name: string): Promise<void> => label(client, name, null);
+
+/** Makes a namespace. */
+export async function createNamespace(client: KubeClient, name: string): Promise<void> {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: {} };
+  await client.create(Namespace, namespace, manager);
+}

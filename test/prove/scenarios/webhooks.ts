@@ -1,0 +1,232 @@
+/** Webhooks on their way from GitHub to a reconcile, while everything that carries them is killed. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { connectBus } from "../../../bus/connect.ts";
+import { crdOf } from "../../../bus/kube/crd.ts";
+import { deadLetters } from "../../../bus/queue/deadletters.ts";
+import { deliveries as storedDeliveries } from "../../../bus/webhooks/history.ts";
+import { Branch } from "../../fixtures/functions/branches.ts";
+import { type GatewayReplica, type Replica, startKit } from "../../harness/kit.ts";
+import { type Hook, hookOf, push } from "../../harness/webhooks.ts";
+import { anyOf, describeFaults, killed, startFaults } from "../faults.ts";
+import { figure, type Scenario, type Trial } from "../scenario.ts";
+
+const functionPath = fileURLToPath(new URL("../../fixtures/functions/branches.ts", import.meta.url));
+const replicas = 3;
+/** Senders at once. */
+const senders = 20;
+/** Pauses of a sender, on average half of it: there have to be faults while something is sent. */
+const slowMillis = 1000;
+const fastMillis = 200;
+/** How long one reconcile takes: long enough that some are caught in the middle. */
+const reconcileMillis = 20;
+/** GitHub waits no longer for an answer. */
+const answerMillis = 10_000;
+const quietMillis = 120_000;
+
+/** A delivery, and how often it had to be sent until it was accepted. */
+interface Sent {
+  readonly hook: Hook;
+  readonly key: string;
+  attempts: number;
+}
+
+export const webhooks: Scenario = {
+  number: 13,
+  name: "webhooks",
+  title:
+    "Signed deliveries are posted to three gateways, each about an object of its own, while a gateway, a worker, the bridge or the NATS server is killed every half second.",
+  fullMinutes: 6,
+  limits: "counts",
+  async run(trial) {
+    const { next, say, defer } = trial;
+    const count = trial.scaled(10_000, 400);
+    const kit = await startKit({ crds: [crdOf(Branch)] });
+    defer(() => kit.stop());
+    const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+    defer(() => bus.nc.close());
+    const env = { DENREI_LOG_LEVEL: "info", DENREI_ACK_WAIT_SECONDS: String(trial.scaled(10, 3)) };
+    const bridge = await kit.bridge("bridge-1", { args: [functionPath], env });
+    const numbers = Array.from({ length: replicas }, (_, at) => at + 1);
+    const [workers, gateways] = await Promise.all([
+      Promise.all(numbers.map((n) => kit.worker(`worker-${n}`, [functionPath], { env }))),
+      Promise.all(numbers.map((n) => kit.gateway(`gateway-${n}`, { env }))),
+    ]);
+    const looks = () => looksOf(workers);
+
+    const keys = Array.from({ length: count }, (_, at) => `branch-${at}`);
+    await each(keys, async (name) => {
+      const spec = { repository: "acme/web", branch: name, millis: reconcileMillis };
+      const object = {
+        apiVersion: "test.denrei.dev/v1",
+        kind: "Branch",
+        metadata: { namespace: "default", name },
+        spec,
+      };
+      await kit.client.create(Branch, object, { fieldManager: "prove" });
+    });
+    await until(
+      trial,
+      "each object was reconciled",
+      async () => new Set((await looks()).keys).size === count,
+    );
+    say(`${figure(count)} objects reconciled`);
+
+    const kinds = [
+      killed("kill -9 of a gateway", anyOf(gateways, next)),
+      killed("kill -9 of a worker", anyOf(workers, next)),
+      killed("kill -9 of the bridge", () => bridge),
+      killed("kill -9 of NATS", () => kit.platform.nats),
+    ];
+    const faults = startFaults(trial, kinds, 500);
+    let pauseMillis = slowMillis;
+    void faults.eachOnce.then(() => {
+      pauseMillis = fastMillis;
+    });
+    const sent: Sent[] = [];
+    await each(keys, async (key) => {
+      const one: Sent = { key, hook: hookOf("push", push("acme/web", key)), attempts: 0 };
+      await sleep(pauseMillis * next());
+      await send(trial, one, gateways);
+      sent.push(one);
+      if (sent.length % 1000 === 0) say(`${figure(sent.length)} accepted, ${faults.injected.length} faults`);
+    });
+    await faults.eachOnce;
+    await faults.stop();
+
+    const byDelivery = new Map(sent.map((one) => [one.hook.delivery, one]));
+    const letters = deadLetters(bus, { fn: "branches", cluster: "default" });
+    const given = async (): Promise<Set<string>> =>
+      new Set((await letters.list()).map(({ key }) => key.name));
+    const unseen = async (): Promise<Sent[]> => {
+      const [seen, buried] = [await looks(), await given()];
+      return sent.filter(({ hook, key }) => !seen.deliveries.has(hook.delivery) && !buried.has(key));
+    };
+    let left: Sent[] = [];
+    await until(trial, undefined, async () => {
+      left = await unseen();
+      return left.length === 0;
+    });
+    const onBus = new Map<string, number>();
+    for await (const { delivery } of storedDeliveries(bus, { since: new Date(0) }))
+      onBus.set(delivery, (onBus.get(delivery) ?? 0) + 1);
+    const missing = [...byDelivery.keys()].filter((delivery) => !onBus.has(delivery));
+    const wrong = (await looks()).wrong(byDelivery);
+    return {
+      injected: describeFaults(kinds, faults.injected),
+      checks: [
+        {
+          what: "accepted deliveries that the bus does not have",
+          limit: "0",
+          found: `${missing.length} of ${figure(sent.length)}`,
+          holds: missing.length === 0 && sent.length === count,
+        },
+        {
+          what: "accepted deliveries that no reconcile of their object was told of",
+          limit: "0",
+          found: `${left.length} of ${figure(sent.length)}`,
+          holds: left.length === 0,
+          ...(left.length > 0 && {
+            history: left
+              .slice(0, 20)
+              .map((one) =>
+                JSON.stringify({ key: one.key, delivery: one.hook.delivery, attempts: one.attempts }),
+              ),
+          }),
+        },
+        {
+          what: "reconciles of an object that a delivery is not about",
+          limit: "0",
+          found: figure(wrong.length),
+          holds: wrong.length === 0,
+          ...(wrong.length > 0 && { history: wrong.slice(0, 20) }),
+        },
+      ],
+      figures: [
+        {
+          what: "deliveries sent more than once, because no answer came or it was no",
+          found: figure(sent.filter(({ attempts }) => attempts > 1).length),
+        },
+        {
+          what: "deliveries that are on the bus more than once",
+          found: figure([...onBus.values()].filter((times) => times > 1).length),
+        },
+        {
+          what: "objects that were given up, because three workers in a row were killed over them",
+          found: figure((await given()).size),
+        },
+      ],
+    };
+  },
+};
+
+/** Sends until a gateway accepts it: whoever asks GitHub to deliver it again does no more. */
+async function send({ signal, next }: Trial, one: Sent, gateways: readonly GatewayReplica[]): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    one.attempts++;
+    const gateway = anyOf(gateways, next)();
+    const { body, headers } = one.hook;
+    try {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMillis)]);
+      const answer = await fetch(gateway.hookUrl(), { method: "POST", body, headers, signal: limit });
+      await answer.text();
+      if (answer.status === 202) return;
+    } catch {
+      // It is being killed, or has not come back yet.
+    }
+    await sleep(50);
+  }
+}
+
+/** What workers said that they have looked at. */
+function looksOf(workers: readonly Replica[]) {
+  const keys: string[] = [];
+  const deliveries = new Map<string, string[]>();
+  for (const { log } of workers) {
+    for (const line of log.all) {
+      if (!line.includes('"looked at the branch"')) continue;
+      const { key, deliveries: seen } = JSON.parse(line) as { key: string; deliveries: string[] };
+      const name = key.slice("default/".length);
+      keys.push(name);
+      for (const delivery of seen) deliveries.set(delivery, [...(deliveries.get(delivery) ?? []), name]);
+    }
+  }
+  return {
+    keys,
+    deliveries,
+    /** Objects that were told of a delivery that is about another one. */
+    wrong: (sent: ReadonlyMap<string, Sent>): string[] =>
+      [...deliveries].flatMap(([delivery, names]) =>
+        names
+          .filter((name) => name !== sent.get(delivery)?.key)
+          .map((name) => `${name} was told of ${delivery}, which is about ${sent.get(delivery)?.key}`),
+      ),
+  };
+}
+
+/** Handles all of a list, some at once. */
+async function each<T>(list: readonly T[], handle: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...list].reverse();
+  await Promise.all(
+    Array.from({ length: senders }, async () => {
+      for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) await handle(one);
+    }),
+  );
+}
+
+/** Resolves when it is so. After two minutes it throws, or, where there is nothing to say, gives up. */
+async function until(
+  { signal }: Trial,
+  what: string | undefined,
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  for (const end = performance.now() + quietMillis; !(await isSo()); ) {
+    signal.throwIfAborted();
+    if (performance.now() > end) {
+      if (what === undefined) return;
+      throw new Error(`expected within ${quietMillis} ms that ${what}`);
+    }
+    await sleep(200);
+  }
+}

@@ -1,0 +1,113 @@
+/** The policy that ships in deploy/kubernetes/app-use, on the real API server. */
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
+import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { externalKind, type Kind } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { Installation } from "../../functions/ghapp/kinds.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+
+const policyFile = new URL("../../deploy/kubernetes/app-use/policy.yaml", import.meta.url);
+const manager = { fieldManager: "test" };
+
+const plurals: Readonly<Record<string, string>> = {
+  ValidatingAdmissionPolicy: "validatingadmissionpolicies",
+  ValidatingAdmissionPolicyBinding: "validatingadmissionpolicybindings",
+  ClusterRole: "clusterroles",
+  RoleBinding: "rolebindings",
+};
+function kindOf({ apiVersion, kind }: KubeObject): Kind {
+  const [group = "", version = ""] = apiVersion.split("/");
+  const scope = kind === "RoleBinding" ? "Namespaced" : "Cluster";
+  return externalKind({ group, version, kind, plural: plurals[kind] ?? "", scope });
+}
+
+let kit: Kit;
+const opened: KubeConnection[] = [];
+const create = (object: unknown) =>
+  kit.client.create(kindOf(object as KubeObject), object as KubeObject, manager);
+const rbac = "rbac.authorization.k8s.io/v1";
+const role = (name: string, resource: string, verbs: string[], resourceNames?: string[]) =>
+  create({
+    apiVersion: rbac,
+    kind: "ClusterRole",
+    metadata: { name },
+    rules: [{ apiGroups: ["ghapp.tsuzu.dev"], resources: [resource], verbs, resourceNames }],
+  });
+const bind = (name: string, user: string) =>
+  create({
+    apiVersion: rbac,
+    kind: "RoleBinding",
+    metadata: { name: `${name}-${user}`, namespace: "default" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+  });
+
+async function as(user: string): Promise<KubeClient> {
+  const connection = await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) }));
+  opened.push(connection);
+  return kubeClient(connection);
+}
+
+const installation = (name: string, kind: "GitHubApp" | "ClusterGitHubApp", app: string): Installation => ({
+  apiVersion: "ghapp.tsuzu.dev/v1alpha1",
+  kind: "Installation",
+  metadata: { name, namespace: "default" },
+  spec: { appRef: { kind, name: app }, installationID: 1, key: "token", template: {} },
+});
+
+beforeAll(async () => {
+  kit = await startKit();
+  const documents = parseAllDocuments(await readFile(policyFile, "utf8")).map((one) => one.toJS());
+  await role("writer", "installations", ["create", "get", "update", "patch"]);
+  await role("use-main", "clustergithubapps", ["use"], ["main"]);
+  await role("use-own", "githubapps", ["use"], ["own"]);
+  for (const user of ["ann", "bob"]) await bind("writer", user);
+  await bind("use-main", "ann");
+  await bind("use-own", "ann");
+  for (const document of documents) await create(document);
+  // The API server compiles a new policy in the background.
+  const bob = await as("bob");
+  const probe = installation("probe", "GitHubApp", "x");
+  const isRefused = () =>
+    bob.create(Installation, probe, { ...manager, dryRun: "All" }).then(
+      () => false,
+      () => true,
+    );
+  await vi.waitUntil(isRefused, { timeout: 60_000, interval: 100 });
+});
+afterAll(async () => {
+  for (const connection of opened) await connection.close();
+  await kit?.stop();
+});
+
+test("who may use an App may have an Installation of it", async () => {
+  const ann = await as("ann");
+  await ann.create(Installation, installation("main", "ClusterGitHubApp", "main"), manager);
+  await ann.create(Installation, installation("own", "GitHubApp", "own"), manager);
+});
+
+test("who may not is told what is missing", async () => {
+  const bob = await as("bob");
+  const refused = bob.create(Installation, installation("other", "ClusterGitHubApp", "main"), manager);
+  await expect(refused).rejects.toThrow(
+    /403.*expected that bob may use the ClusterGitHubApp main in default/,
+  );
+  const ann = await as("ann");
+  for (const [kind, app] of [
+    ["ClusterGitHubApp", "other"],
+    ["GitHubApp", "main"],
+    ["ClusterGitHubApp", "own"],
+  ] as const)
+    await expect(ann.create(Installation, installation("third", kind, app), manager)).rejects.toThrow("403");
+});
+
+test("who may not use the App may label an Installation of it, but not change what it asks for", async () => {
+  const bob = await as("bob");
+  const at = { namespace: "default", name: "main" };
+  await bob.mergePatch(Installation, at, { metadata: { labels: { seen: "yes" } } }, manager);
+  const widened = { spec: { permissions: { administration: "write" } } };
+  await expect(bob.mergePatch(Installation, at, widened, manager)).rejects.toThrow(/403.*bob may use/);
+});
