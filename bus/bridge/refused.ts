@@ -12,10 +12,12 @@ export class NamespaceRefusedError extends Error {
 /** What is wrong, if it is that a namespace was opted in and the bridge is refused there; other errors as they are. */
 export function refusalOf(error: Error, kind: Kind, namespace: string | undefined): Error {
   if (kind.reach !== "opted-in" || namespace === undefined || !isForbidden(error)) return error;
+  const role = optedInRole(userOf("bridge"));
+  // The label is there: of what opts in, only the bindings are missing.
+  const command = `denrei opt-in ${namespace} | kubectl apply -l app.kubernetes.io/part-of=denrei -f -`;
   return new NamespaceRefusedError(
-    `the bridge may not watch ${kindText(kind)} in ${namespace}: expected the RoleBinding ` +
-      `${optedInRole(userOf("bridge"))} there. Make it with: ` +
-      `denrei opt-in ${namespace} | kubectl apply -l app.kubernetes.io/part-of=denrei -f -`,
+    `the bridge may not watch ${kindText(kind)} in ${namespace}: expected the RoleBinding ${role} there, ` +
+      `which is made by \`${command}\``,
     { cause: error },
   );
 }

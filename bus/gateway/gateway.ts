@@ -45,6 +45,8 @@ export interface GatewayTimes {
   readonly store: number;
   /** Everything, from a request's headers to its answer. */
   readonly answer: number;
+  /** Between two looks at the secrets: a new one is known before GitHub has it, if whoever changes it takes a breath. */
+  readonly reread: number;
 }
 
 /** GitHub waits ten seconds for the answer: it gets one in time, whatever takes long. */
@@ -54,6 +56,7 @@ const defaultTimes: GatewayTimes = {
   look: 500,
   store: 5_000,
   answer: 9_000,
+  reread: 2_000,
 };
 
 /** A listening gateway. */
@@ -76,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { bus, log, now = Date.now } = options;
   const times = { ...defaultTimes, ...options.times };
   await ensureWebhooks(bus, options.busOptions);
-  const secrets = await openSecrets(options.webhookSecrets, log);
+  const secrets = await openSecrets(options.webhookSecrets, log, times.reread);
   const metrics = gatewayMetrics(options.registry);
   const budget = options.budget ?? defaultBudget;
   let failed: { readonly at: number; readonly reason: string } | undefined;

@@ -17,14 +17,15 @@ export interface SecretsFolder {
 }
 
 const hookName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-/** A new secret is known here before GitHub has it, if whoever changes it takes a breath. Milliseconds. */
-const rereadMillis = 2000;
+/** There is no secret, which is another thing than one that can not be read. */
+class NoSecretsError extends ConfigError {}
 
 /**
- * Opens a folder, and reads it again every two seconds. Throws a {@link ConfigError} when there is no secret in it: whoever
- * has none takes anything for a webhook. Without any later, nothing is accepted; what can not be read stays as it was.
+ * Opens a folder, and reads it again every `rereadMillis`. Throws a {@link ConfigError} when there is no secret in it:
+ * whoever has none takes anything for a webhook. Without any later, nothing is accepted; what can not be read, as when
+ * too many files are open, stays as it was.
  */
-export async function openSecrets(folder: string, log: Logger): Promise<SecretsFolder> {
+export async function openSecrets(folder: string, log: Logger, rereadMillis: number): Promise<SecretsFolder> {
   let secrets = await readSecrets(folder);
   let told: string | undefined;
   let reading = false;
@@ -41,7 +42,7 @@ export async function openSecrets(folder: string, log: Logger): Promise<SecretsF
       const { message } = error as Error;
       if (message !== told) log.error({ err: error }, "secrets of webhooks can not be read");
       told = message;
-      if (error instanceof ConfigError) secrets = new Map();
+      if (error instanceof NoSecretsError) secrets = new Map();
     } finally {
       reading = false;
     }
@@ -57,16 +58,26 @@ export async function readSecrets(folder: string): Promise<Secrets> {
   const names = await namesIn(folder);
   const secrets = new Map<string, readonly string[]>();
   for (const name of names) {
-    const lines = (await readFile(join(folder, name), "utf8")).split("\n").map((line) => line.trim());
+    const lines = (await textIn(join(folder, name))).split("\n").map((line) => line.trim());
     const found = lines.filter((line) => line !== "");
     if (found.length > 0) secrets.set(name, found);
   }
   if (secrets.size > 0) return secrets;
-  throw new ConfigError(
+  throw new NoSecretsError(
     `expected a file for each webhook in ${folder}, with its secret in a line, found ${
       names.length === 0 ? "none" : `nothing in ${names.join(", ")}`
     }. Write the secret that the hook has on GitHub's page into ${join(folder, "<hook>")}: <hook> is the last part of its URL.`,
   );
+}
+
+async function textIn(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`expected the secrets of a webhook in ${file}, but ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
 }
 
 async function namesIn(folder: string): Promise<string[]> {
@@ -78,10 +89,9 @@ async function namesIn(folder: string): Promise<string[]> {
       .map(({ name }) => name);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      `expected a folder with the secrets of webhooks at ${folder}, but ${code === "ENOENT" ? "there is none" : message}.`,
-      { cause: error },
-    );
+    const text = `expected a folder with the secrets of webhooks at ${folder}, but`;
+    if (code === "ENOENT") throw new NoSecretsError(`${text} there is none.`, { cause: error });
+    throw new ConfigError(`${text} ${message}.`, { cause: error });
   }
 }
 

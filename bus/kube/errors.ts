@@ -32,7 +32,8 @@ const hint = (status: number): string =>
   status === 401
     ? ". Check the user of the kubeconfig's current context."
     : status === 403
-      ? ". Grant it with a Role: `denrei rbac <function>` prints what a function needs."
+      ? ". Grant it with a Role: `denrei rbac <function>` prints what a function needs, and " +
+        "`denrei opt-in <namespace>` what is needed for the Secrets of a namespace."
       : "";
 
 /** No answer came: refused, reset, timed out, or the certificate is not trusted. */

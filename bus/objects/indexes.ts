@@ -8,6 +8,7 @@
  * An entry only says that an object had the value once: whether it still has is asked of the object itself. What is left of
  * objects that are gone is taken away by whoever comes across it.
  */
+import { createHash } from "node:crypto";
 import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
@@ -35,6 +36,13 @@ export interface Indexes {
 const known = { keptMillis: 600_000, limit: 50_000 };
 /** So many objects are asked for at once. */
 const batch = 100;
+
+/** Values that are longer are not in subjects: where these are too long, the server breaks the connection. Characters. */
+const longest = 200;
+
+/** What stands for a value in a subject. */
+const termOf = (value: string): string =>
+  value.length <= longest ? value : `sha256:${createHash("sha256").update(value).digest("hex")}`;
 
 /** Opens indexes by their names. */
 export function openIndexes(
@@ -67,7 +75,7 @@ export function openIndexes(
   return {
     async keep(key, object, signal) {
       const wanted = Object.entries(definitions).flatMap(([index, values]) =>
-        [...new Set(values(object))].map((value) => subjects.entry(scope, index, value, key)),
+        [...new Set(values(object))].map((value) => subjects.entry(scope, index, termOf(value), key)),
       );
       await Promise.all(wanted.map((subject) => write(subject, object.metadata.uid, signal)));
     },
@@ -78,7 +86,7 @@ export function openIndexes(
           `expected an index of ${scope.fn} (${Object.keys(definitions).join(", ") || "it has none"}), found "${index}"`,
         );
       // An empty message stands for an entry that was taken away.
-      const entries = (await lastValues(subjects.having(scope, index, value))).filter(
+      const entries = (await lastValues(subjects.having(scope, index, termOf(value)))).filter(
         (entry) => entry.string() !== "",
       );
       const keys = new Map<string, ObjectKey>();

@@ -1,9 +1,11 @@
 /**
  * The sweep: every so often each object of a function is requested, whatever became of events and timers. It is a message
  * schedule of the function, which one replica gets when it falls due, and sets anew before it does its work. Should the
- * schedule itself be lost, any replica that misses it sets it.
+ * schedule itself be lost, or left behind by a bus that does not make it due any more ({@link "./stranded.ts"}), any replica
+ * that misses it sets it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { StoredMsg } from "@nats-io/jetstream";
 import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import { isOvertaken } from "../overtaken.ts";
@@ -54,12 +56,12 @@ export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: S
       signal,
     });
 
-  /** Where nobody has set it. */
+  /** Where nobody has set it, or it is long past its time, or it was set by one that sweeps more rarely. */
   async function armIfMissing(): Promise<void> {
     const last_by_subj = sweeps.at(scope);
     const found = await bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj });
-    if (found !== null) return;
-    await arm(0).catch((error: unknown) => {
+    if (found !== null && Math.abs(dueAt(found) - Date.now()) < 2 * everyMillis) return;
+    await arm(found?.seq ?? 0).catch((error: unknown) => {
       if (!isOvertaken(error)) throw error;
     });
   }
@@ -69,10 +71,7 @@ export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: S
     const filter = kindSubjects(scope.cluster, kind);
     const { state } = await bus.jsm.streams.info(streams.objects, { subjects_filter: filter });
     const found = new Map<string, ObjectKey>();
-    for (const subject of Object.keys(state.subjects ?? {})) {
-      const { namespace, name } = parseObjectSubject(subject);
-      found.set(keyText({ namespace, name }), { namespace, name });
-    }
+    for (const key of Object.keys(state.subjects ?? {}).flatMap(keyIn)) found.set(keyText(key), key);
     return [...found.values()];
   }
 
@@ -108,4 +107,19 @@ export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: S
       }
     },
   };
+}
+
+/** When a schedule falls due: milliseconds since the epoch, or not a number where none says so. */
+const dueAt = ({ header }: StoredMsg): number =>
+  Date.parse(/^@at (.+)$/.exec(header.get("Nats-Schedule"))?.[1] ?? "");
+
+/** The key in a subject of OBJECTS; none where no object can be. */
+function keyIn(subject: string): ObjectKey[] {
+  try {
+    const { namespace, name } = parseObjectSubject(subject);
+    return [{ namespace, name }];
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
 }

@@ -7,7 +7,7 @@ import { kindsOf, type PolicyRule, type ReconcileFunction } from "./function.ts"
 
 /** Rules of the worker that runs a function: reads and writes of single objects, never list or watch. */
 export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
-  const watched = fn.watches.map(({ kind }) => kind);
+  const watched = fn.watches.map(({ kind }) => kind).filter((kind) => !fn.owns.includes(kind));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] };
   return merged([
     ...(fn.for.reach === reach ? ownRules(fn) : []),

@@ -53,9 +53,9 @@ export const noProgram = (found: string): UsageError =>
 export async function startPlayedGitHub(stage: Stage, options: PlayOptions): Promise<PlayedGitHub> {
   const { program, repository, tokenSeconds, onEnd, signal } = options;
   const { urls, secret } = stage.hook;
-  let played: PlayedGitHub | undefined;
+  const played = Promise.withResolvers<PlayedGitHub>();
+  let answers = false;
   const flags = {
-    "--webhook-secret": secret,
     "--deliver-to": urls.join(","),
     "--token-seconds": String(tokenSeconds),
     "--repository": repository,
@@ -66,12 +66,16 @@ export async function startPlayedGitHub(stage: Stage, options: PlayOptions): Pro
         name: "github",
         command: process.execPath,
         args: [program, ...Object.entries(flags).flat()],
-        env: { NODE_NO_WARNINGS: "1" },
+        // A command line is for all to see.
+        env: { DEMO_WEBHOOK_SECRET: secret, NODE_NO_WARNINGS: "1" },
         onLine(line) {
-          played ??= parsed(line);
+          const found = parsed(line);
+          if (found === undefined) return;
+          answers = true;
+          played.resolve(found);
         },
         async ready() {
-          if (played === undefined) throw new Error("it has not said what there is");
+          if (!answers) throw new Error("it has not said what there is");
         },
         onUnexpectedExit: (exit) =>
           onEnd(new AbsentError(`GitHub, played by ${program}, ${describeExit(exit)}`)),
@@ -84,7 +88,7 @@ export async function startPlayedGitHub(stage: Stage, options: PlayOptions): Pro
     if (missing === undefined) throw error;
     throw new AbsentError(`expected the package ${missing}, which ${program} needs. ${whatToDo}`);
   }
-  return played as unknown as PlayedGitHub;
+  return played.promise;
 }
 
 function parsed(line: string): PlayedGitHub | undefined {
@@ -97,23 +101,28 @@ function parsed(line: string): PlayedGitHub | undefined {
 
 const branch = "demo";
 
-/** Opens a pull request with one commit, as anybody would who has nothing but the API; resolves with its number. */
+/**
+ * Opens a pull request with one commit, as anybody would who has nothing but the API; resolves with its number. Throws an
+ * `AbsentError` when it is refused.
+ */
 export async function openPullRequest(
   { url, userToken, repository }: PlayedGitHub,
   signal: AbortSignal,
 ): Promise<number> {
   async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const request = `${method} /repos/${repository}/${path}`;
     const answer = await fetch(`${url}/api/v3/repos/${repository}/${path}`, {
       method,
       headers: { authorization: `Bearer ${userToken}`, accept: "application/vnd.github+json" },
       ...(body && { body: JSON.stringify(body) }),
       signal,
+    }).catch((error: Error) => {
+      signal.throwIfAborted();
+      throw new AbsentError(`expected GitHub at ${url} to answer ${request}, but ${reasonOf(error)}`);
     });
     const text = await answer.text();
     if (answer.ok) return JSON.parse(text) as T;
-    throw new AbsentError(
-      `expected ${method} ${path} of ${repository} to succeed on the played GitHub, but it answered ${answer.status}: ${text.slice(0, 500)}`,
-    );
+    throw new AbsentError(`expected ${request} to succeed, but GitHub answered ${answer.status}: ${text}`);
   }
 
   const main = await ask<{ commit: { sha: string } }>("GET", "branches/main");
@@ -123,3 +132,6 @@ export async function openPullRequest(
   const pull = { title: "Say hello", head: branch, base: "main" };
   return (await ask<{ number: number }>("POST", "pulls", pull)).number;
 }
+
+/** What fetch says of a connection is in the cause of its error. */
+const reasonOf = ({ cause, message }: Error): string => (cause instanceof Error ? cause.message : message);

@@ -91,13 +91,13 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const [replicas, { children, hook }] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
       gateways === 0
-        ? { children: [], hook: { urls: [], secret: "" } }
+        ? noGateways
         : timed(display, count(gateways, "gateway"), startGateways(gateways, replicaOptions)),
     ]);
     const { directory, spawn } = processes;
     const id = suffixOf(directory).slice(1).toLowerCase();
-    const played = { replicas: [...replicas, ...children], hook, spawn, stop };
-    return { client, origin, kubeconfigPath, natsUrl, directory, id, ...played };
+    const ready = { replicas: [...replicas, ...children], hook, spawn, stop };
+    return { client, origin, kubeconfigPath, natsUrl, directory, id, ...ready };
   } catch (error) {
     await stop();
     throw error;
@@ -105,6 +105,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     display.done();
   }
 }
+
+const noGateways = { children: [], hook: { urls: [], secret: "" } };
 
 /** `1 worker`, `2 workers`. */
 export const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -3,6 +3,7 @@
  * again has to ask. https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
  */
 import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
+import { GitHubRefusedError } from "../../bus/github/errors.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
@@ -10,7 +11,7 @@ const minutes = (n: number): number => n * 60_000;
 const keptMillis = minutes(3 * 24 * 60);
 /** An attempt that has just been made may still be under way. */
 const graceMillis = 30_000;
-/** Pauses between attempts of one webhook, doubled each time. */
+/** Pauses between attempts of one webhook that we have asked for, doubled each time. */
 const pause = { first: minutes(5), most: minutes(6 * 60) };
 /** Asked for in one go; the rest in the next. */
 const atOnce = 100;
@@ -25,7 +26,7 @@ export interface Backfill {
   readonly until: number;
 }
 
-type Attempt = Pick<HookDelivery, "id" | "guid" | "deliveredAt" | "statusCode">;
+type Attempt = Pick<HookDelivery, "id" | "guid" | "deliveredAt" | "redelivery" | "statusCode">;
 
 const arrived = ({ statusCode }: Attempt): boolean => statusCode >= 200 && statusCode < 300;
 
@@ -35,11 +36,11 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
   let missing = 0;
   let until = now - graceMillis;
   for (const [, tries] of Map.groupBy(attempts, ({ guid }) => guid)) {
-    if (tries.some(arrived)) continue;
+    // Of one whose first attempt is not listed any more, that was too long ago.
+    if (tries.some(arrived) || tries.every(({ redelivery }) => redelivery)) continue;
     const times = tries.map(({ deliveredAt }) => deliveredAt.getTime());
     const first = Math.min(...times);
     if (first < now - keptMillis) continue;
-    const wait = Math.min(pause.most, pause.first * 2 ** (tries.length - 1));
     const last = Math.max(...times);
     if (last > now - graceMillis) {
       until = Math.min(until, first);
@@ -48,8 +49,9 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
     missing++;
     until = Math.min(until, first);
     // The first attempt that failed is GitHub's own: it is asked for again at once.
+    const wait = tries.length === 1 ? 0 : Math.min(pause.most, pause.first * 2 ** (tries.length - 2));
     const [newest] = tries.toSorted((a, b) => b.deliveredAt.getTime() - a.deliveredAt.getTime());
-    if ((tries.length === 1 || last + wait <= now) && newest !== undefined) again.push(newest.id);
+    if (last + wait <= now && newest !== undefined) again.push(newest.id);
   }
   return { again: again.slice(0, atOnce), missing, until };
 }
@@ -68,9 +70,17 @@ export async function backfill(
   const attempts: HookDelivery[] = [];
   for await (const delivery of client.deliveries({ since, signal })) attempts.push(delivery);
   const found = backfillOf(attempts, now);
+  let refused: GitHubRefusedError | undefined;
   for (const id of found.again) {
     assertOwned();
-    await client.redeliver(id, signal);
+    try {
+      await client.redeliver(id, signal);
+    } catch (error) {
+      if (!(error instanceof GitHubRefusedError)) throw error;
+      // It would be the first one again the next time, and none behind it would ever be asked for.
+      refused ??= error;
+    }
   }
+  if (refused !== undefined) throw refused;
   return found;
 }

@@ -8,7 +8,7 @@
 
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
-import { externalKind, Secret } from "../../bus/kube/kind.ts";
+import { Namespace, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
@@ -36,15 +36,6 @@ const minutes = (n: number): number => n * 60_000;
 const sweepMillis = minutes(5);
 /** A refresh that failed is tried again while the token is still good. */
 const againMillis = minutes(1);
-
-const Namespace = externalKind({
-  group: "",
-  version: "v1",
-  kind: "Namespace",
-  plural: "namespaces",
-  scope: "Cluster",
-  publish: "metadata",
-});
 
 const appText = (kind: string, namespace: string, name: string): string =>
   kind === "GitHubApp" ? `${namespace}/${name}` : name;

@@ -68,10 +68,17 @@ const without = (name: keyof typeof acmeWeb) => ({ ...acmeWeb, [name]: undefined
 
 describe("CustomResourceDefinitions", () => {
   test.each([
-    [GitHubApp, "githubapps", "Namespaced", "gha", ["Ready", "App", "Age"]],
-    [ClusterGitHubApp, "clustergithubapps", "Cluster", "cgha", ["Ready", "App", "Age"]],
-    [Installation, "installations", "Namespaced", "ghinst", ["Ready", "Secret", "Expires", "Age"]],
-  ] as const)("names, scope and columns: %#", (kind, plural, scope, shortName, columns) => {
+    ["GitHubApp", GitHubApp, "githubapps", "Namespaced", "gha", ["Ready", "App", "Age"]],
+    ["ClusterGitHubApp", ClusterGitHubApp, "clustergithubapps", "Cluster", "cgha", ["Ready", "App", "Age"]],
+    [
+      "Installation",
+      Installation,
+      "installations",
+      "Namespaced",
+      "ghinst",
+      ["Ready", "Secret", "Expires", "Age"],
+    ],
+  ] as const)("%s: names, scope and columns", (_, kind, plural, scope, shortName, columns) => {
     const { name, names, version, ...spec } = crd(kind);
     expect(name).toBe(`${plural}.ghapp.tsuzu.dev`);
     expect(spec.scope).toBe(scope);

@@ -48,6 +48,9 @@ describe("globs", () => {
     ["acme/w*b", "acme/wbb", true],
     ["acme/ab*ba", "acme/aba", false],
     ["acme/*a*a", "acme/a", false],
+    ["acme/*x*", "acme/web", false],
+    ["acme/*ab*ab*", "acme/ab", false],
+    ["acme/*ab*ab*", "acme/abab", true],
     ["acme/**", "acme/web", true],
     ["a.me/web", "acme/web", false],
     ["acme/(web|api)", "acme/web", false],
@@ -241,6 +244,12 @@ test.each([
   [[], false],
 ] as [string[], boolean][])("all of an account's repositories are within %j: %s", (repositories, allowed) => {
   expect(allows([{ repositories }], wish, { allOf: "acme" })).toBe(allowed);
+});
+
+test("a glob with a letter in it does not cover all of an account's repositories, whichever it is", () => {
+  for (const letter of "abcdefghijklmnopqrstuvwxyz0123456789-_.")
+    for (const name of [letter, `${letter}*`, `*${letter}`, `*${letter}*`])
+      expect(allows([{ repositories: [`acme/${name}`] }], wish, { allOf: "acme" }), name).toBe(false);
 });
 
 test("a refusal names every rule, and why it does not allow it", () => {

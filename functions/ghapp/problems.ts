@@ -22,9 +22,13 @@ const reasons: Readonly<Record<number, string>> = {
   422: "Refused",
 };
 
+/** What is another one each time: a condition that says the same must be the same text, or each try writes it anew. */
+const requestId =
+  /\s*(If you reach out to GitHub Support[^.]*?)?(request id|with the id)\s+[0-9A-F:]+( and timestamp [-0-9: ]+UTC)?\.?/gi;
+
 /** A refusal of GitHub as a condition. */
 export function blockedBy(error: GitHubError): BlockedError {
-  const message = redactTokens(error.message);
+  const message = redactTokens(error.message.replaceAll(requestId, ""));
   const options = { cause: error };
   if (error instanceof GitHubRateLimitedError)
     return new BlockedError("RateLimited", message, error.retryAfterMillis, options);

@@ -6,14 +6,28 @@ import { run, start } from "./program.ts";
 const names = "hikawa, githubapp, clustergithubapp, installation";
 
 const helps: readonly [command: string, ...mentioned: string[]][] = [
-  ["", "demo", "up", "bridge", "worker", "crds", "rbac", "certificates", "users", "status", "Exit codes"],
-  ["demo", "--workers <count>", "KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
+  [
+    "",
+    "demo",
+    "up",
+    "bridge",
+    "worker",
+    "crds",
+    "rbac",
+    "opt-in",
+    "certificates",
+    "users",
+    "status",
+    "Exit codes",
+  ],
+  ["demo", "song", "github", "--workers <count>", "--github <path>", "KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
   ["up", "--workers <count>", "Ctrl-C"],
   ["bridge", "--kubeconfig <path>", "--nats-url <url>", "NATS_URL", "nats://127.0.0.1:4222", "--namespaces"],
   ["worker", "--ack-wait-seconds <seconds>", "DENREI_ACK_WAIT_SECONDS", "(default: 10)", "--http-address"],
   ["gateway", "--webhook-secrets <folder>", "DENREI_WEBHOOK_SECRETS", "(default: /github)", "with 202 when"],
   ["crds", "--json"],
   ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
+  ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "denrei.dev/secrets=true"],
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
   ["users", "--cluster <name>", '(default: "default")'],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED"],
@@ -36,11 +50,11 @@ describe.concurrent("--help", () => {
 
   test("of every command is listed by the program's", async () => {
     const { stdout } = await run(["--help"]);
-    const listed = [...stdout.matchAll(/^ {2}([a-z]+)[ [<]/gm)].map(([, name]) => name);
+    const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       [
-        ...["bridge", "certificates", "crds", "deadletters", "demo", "gateway", "help"],
-        ...["rbac", "status", "up", "users", "worker"],
+        ...["bridge", "certificates", "crds", "deadletters", "demo", "gateway", "help", "opt-in"],
+        ...["rbac", "status", "up", "users", "webhooks", "worker"],
       ].sort(),
     );
   });
@@ -66,6 +80,17 @@ const mistakes: readonly {
     says: `denrei: option '--workers <count>' argument '${count}' is invalid. Expected a whole number from 1 to 100.`,
   })),
   {
+    args: "demo piano",
+    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github.",
+  },
+  ...[
+    ["demo github", "none"],
+    ["demo github --github no/such.ts", "no/such.ts"],
+  ].map(([args = "", found]) => ({
+    args,
+    says: `denrei: expected --github with the path of a program that plays GitHub, found ${found}. It comes with a checkout and its development dependencies: npm ci && npm run demo -- github`,
+  })),
+  {
     args: "rbac --namespace Big_Letters",
     says: "denrei: option '--namespace <name>' argument 'Big_Letters' is invalid. Expected lower-case letters, digits and dashes, at most 63.",
   },
@@ -79,7 +104,7 @@ const mistakes: readonly {
   },
   {
     args: "rbac nobody",
-    says: `denrei: expected the name of a function (${names}), bridge or all, found "nobody"`,
+    says: `denrei: expected the name of a function (${names}), bridge, gateway or all, found "nobody"`,
   },
   {
     args: "deadletters list --function nobody",
@@ -211,15 +236,41 @@ describe.concurrent("manifests", () => {
     };
     const accounts = (objects: Awaited<ReturnType<typeof asked>>) =>
       objects.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata);
-    const [everything, hikawa, bridge] = await Promise.all([
+    const [everything, hikawa, bridge, gateway] = await Promise.all([
       asked(),
       asked("hikawa", "--namespace", "mine"),
       asked("bridge"),
+      asked("gateway"),
     ]);
     expect(kinds(everything)).toEqual(expect.arrayContaining(["ClusterRole", "ServiceAccount"]));
-    expect(accounts(everything)).toHaveLength(1 + names.split(", ").length);
+    expect(accounts(everything)).toHaveLength(2 + names.split(", ").length);
     expect(accounts(hikawa)).toMatchObject([{ namespace: "mine" }]);
     expect(accounts(bridge)).toMatchObject([{ name: "denrei-bridge", namespace: "denrei" }]);
+    expect(gateway).toMatchObject([
+      { kind: "ServiceAccount", metadata: { name: "denrei-gateway", namespace: "denrei" } },
+    ]);
+  });
+
+  test("opt-in prints each namespace once, with bindings of accounts of the platform's namespace", async () => {
+    const { code, stdout } = await run([
+      ...["opt-in", "team-a", "team-b", "team-a"],
+      ...["--platform-namespace", "mine", "--json"],
+    ]);
+    expect(code).toBe(0);
+    const { items } = JSON.parse(stdout) as {
+      items: { kind: string; metadata: { name: string; namespace?: string }; subjects?: object[] }[];
+    };
+    const named = items.filter(({ kind }) => kind === "Namespace").map(({ metadata }) => metadata.name);
+    expect(named).toEqual(["team-a", "team-b"]);
+    const bindings = items.filter(({ kind }) => kind === "RoleBinding");
+    expect(named.length + bindings.length).toBe(items.length);
+    for (const namespace of named) {
+      const bridge = bindings.filter(
+        ({ metadata }) => metadata.namespace === namespace && metadata.name === "denrei-bridge-opted-in",
+      );
+      const subject = { kind: "ServiceAccount", name: "denrei-bridge", namespace: "mine" };
+      expect(bridge).toMatchObject([{ subjects: [subject] }]);
+    }
   });
 });
 

@@ -2,7 +2,7 @@
  * GitHub for `npm run demo -- github`, played by that of the tests. Once it answers, it says in a line of JSON on standard
  * output what there is on it, with all that is needed to be its App and its user.
  */
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { startGitHub } from "../github/emulator.ts";
 import { user } from "../github/seed.ts";
 
@@ -16,7 +16,11 @@ interface Options {
 
 const options = new Command("github")
   .description("play GitHub, with an App that is installed on a repository")
-  .requiredOption("--webhook-secret <secret>", "what the App's webhooks are signed with")
+  .addOption(
+    new Option("--webhook-secret <secret>", "what the App's webhooks are signed with")
+      .env("DEMO_WEBHOOK_SECRET")
+      .makeOptionMandatory(),
+  )
   .requiredOption("--deliver-to <urls>", "where they go, in turn, separated by commas", (text) =>
     text.split(","),
   )

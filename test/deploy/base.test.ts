@@ -6,26 +6,31 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { optInLabel } from "../../bus/domain.ts";
 import { readSettings, variableOf } from "../../bus/process/config.ts";
-import { processSettings } from "../../bus/process/run.ts";
+import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
+import { kindsOf } from "../../bus/worker/function.ts";
 import { obtainBinaries, versions } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { render } from "./kustomize.ts";
 import {
+  type Binding,
   base,
   containerOf,
   find,
   isWorkload,
   type Manifest,
   type PodTemplate,
+  type Role,
   root,
   type Service,
   type Workload,
 } from "./manifests.ts";
 
 const run = promisify(execFile);
+const webhookSettings = ["webhookAddress", "webhookPath", "webhookSecrets"] as const;
 
 let objects: Manifest[];
 beforeAll(async () => {
@@ -47,6 +52,11 @@ function mountedSecret(workload: Workload, path = ""): string | undefined {
   const mount = containerOf(workload).volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`));
   return template(workload).spec.volumes?.find(({ name }) => name === mount?.name)?.secret?.secretName;
 }
+const ofKind = <T extends Manifest>(kind: string): T[] =>
+  objects.filter((object): object is T => object.kind === kind);
+const coversSecrets = ({ apiGroups, resources }: Role["rules"][number]): boolean =>
+  (apiGroups.includes("") || apiGroups.includes("*")) &&
+  (resources.includes("secrets") || resources.includes("*"));
 const template = (workload: Workload): PodTemplate => workload.spec.template;
 
 /** Settings as the container of a Deployment has them, from ConfigMaps of the same rendering. */
@@ -58,9 +68,10 @@ function environmentOf(workload: Workload, among: readonly Manifest[] = objects)
 }
 
 describe("functions", () => {
-  test("have a Deployment each, and there is none for anything else but the bridge", () => {
+  test("have a Deployment each, and there is none for anything else but bridge and gateway", () => {
     const args = ours().map((workload) => containerOf(workload).args?.join(" "));
-    expect(args.sort()).toEqual(["bridge", ...functions.map(({ name }) => `worker ${name}`)].sort());
+    const workers = functions.map(({ name }) => `worker ${name}`);
+    expect(args.sort()).toEqual(["bridge", "gateway", ...workers].sort());
   });
 
   test("run as service accounts of their own", () => {
@@ -76,15 +87,36 @@ describe("functions", () => {
     const byName = (list: readonly Manifest[]) =>
       Object.fromEntries(list.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
     expect(byName(rendered)).toEqual(byName(printed));
-    expect(rendered.length).toBe(3 * (functions.length + 1));
+    const confidential = functions.filter((fn) => kindsOf(fn).some(({ reach }) => reach === "opted-in"));
+    const withSecrets = confidential.length === 0 ? 0 : confidential.length + 1;
+    // Account, role and binding; for Secrets a role and a binding more; and the account of the gateway.
+    expect(rendered.length).toBe(3 * (functions.length + 1) + 2 * withSecrets + 1);
+  });
+
+  test("may touch Secrets in namespaces that are opted in, of which the platform's own is one", () => {
+    const covering = ofKind<Role>("ClusterRole")
+      .filter(({ rules }) => rules.some(coversSecrets))
+      .map(({ metadata }) => metadata.name);
+    expect(covering.filter((name) => !name.endsWith("-opted-in"))).toEqual([]);
+    const everywhere = ofKind<Binding>("ClusterRoleBinding").map(({ roleRef }) => roleRef.name);
+    expect(everywhere.filter((name) => covering.includes(name))).toEqual([]);
+    const here = ofKind<Binding>("RoleBinding");
+    expect(here.map(({ roleRef }) => roleRef.name).sort()).toEqual(covering.sort());
+    for (const { metadata } of here) expect(metadata.namespace).toBe("denrei");
+    expect(find(objects, "Namespace", "denrei")).toMatchObject({
+      metadata: { labels: { [optInLabel]: "true" } },
+    });
   });
 });
 
 describe("processes", () => {
   test("are given settings that they read, with values that they accept", () => {
-    const names = [...processSettings, "namespaces", "watchSeconds"] as const;
-    const known = names.map(variableOf);
+    const ofCluster = [...processSettings, "namespaces", "watchSeconds"] as const;
+    // Settings that all share come with them, also such as only the others read.
+    const ofGateway = [...busProcessSettings, "cluster", ...webhookSettings] as const;
     for (const workload of ours()) {
+      const names = containerOf(workload).args?.[0] === "gateway" ? ofGateway : ofCluster;
+      const known = names.map(variableOf);
       const environment = environmentOf(workload);
       for (const variable of Object.keys(environment)) expect(known).toContain(variable);
       // Their own files are not on this machine: here it matters that they are where something is mounted.
@@ -154,6 +186,15 @@ describe("processes", () => {
 });
 
 describe("services and budgets", () => {
+  test("lead to ports that the containers name", () => {
+    for (const { metadata, spec } of ofKind<Service>("Service")) {
+      const pods = workloads().filter((workload) => matches(spec.selector, template(workload)));
+      const ports = pods.flatMap((workload) => containerOf(workload).ports.map(({ name }) => name));
+      for (const { targetPort } of spec.ports)
+        expect([metadata.name, ports]).toEqual([metadata.name, expect.arrayContaining([targetPort])]);
+    }
+  });
+
   test("select pods that exist", () => {
     const selectors = objects.flatMap((object) => {
       const { selector } = (object as Manifest & { spec?: { selector?: Selector } }).spec ?? {};
@@ -164,6 +205,42 @@ describe("services and budgets", () => {
       const pods = workloads().filter((workload) => matches(selector, template(workload)));
       expect(pods.length, `pods that ${name} selects`).toBe(1);
     }
+  });
+});
+
+describe("the gateway", () => {
+  const gateway = () => find<Workload>(objects, "Deployment", "denrei-gateway");
+
+  test("has a service account without rights, and pods without its token", () => {
+    const { serviceAccountName, automountServiceAccountToken } = template(gateway()).spec;
+    expect(automountServiceAccountToken).toBe(false);
+    const bindings = [...ofKind<Binding>("ClusterRoleBinding"), ...ofKind<Binding>("RoleBinding")];
+    const bound = bindings.flatMap(({ subjects }) => subjects.map(({ name }) => name));
+    expect(bound).not.toContain(serviceAccountName);
+    const others = ours().filter(({ metadata }) => metadata.name !== "denrei-gateway");
+    for (const other of others) expect(bound).toContain(template(other).spec.serviceAccountName);
+  });
+
+  test("receives where its service sends, port 80 of which is for webhooks", () => {
+    const { port } = new URL(`http://${environmentOf(gateway()).DENREI_WEBHOOK_ADDRESS}`);
+    expect(containerOf(gateway()).ports).toContainEqual({ name: "webhooks", containerPort: Number(port) });
+    const { spec } = find<Service>(objects, "Service", "denrei-gateway");
+    expect(spec.ports).toMatchObject([{ port: 80, targetPort: "webhooks" }]);
+  });
+
+  test("does not start without the secrets of its webhooks", () => {
+    const { DENREI_WEBHOOK_SECRETS } = environmentOf(gateway());
+    expect(mountedSecret(gateway(), `${DENREI_WEBHOOK_SECRETS}/app`)).toBe("denrei-webhook-secrets");
+    const volumes = template(gateway()).spec.volumes ?? [];
+    expect(volumes.map(({ secret }) => secret?.optional ?? false)).toEqual(volumes.map(() => false));
+    expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
+  });
+
+  test("goes on for some seconds after it is told to end, and ends within the grace of its pod", () => {
+    const seconds = containerOf(gateway()).lifecycle?.preStop.sleep.seconds ?? 0;
+    expect(seconds).toBeGreaterThan(0);
+    // A process is gone within ten seconds.
+    expect(seconds + 10).toBeLessThan(template(gateway()).spec.terminationGracePeriodSeconds);
   });
 });
 
@@ -225,7 +302,7 @@ describe("an overlay", () => {
       kind === "Namespace" ? metadata.name : metadata.namespace,
     );
     expect(new Set(namespaces)).toEqual(new Set(["elsewhere", undefined]));
-    for (const binding of rendered.filter(({ kind }) => kind === "ClusterRoleBinding")) {
+    for (const binding of rendered.filter(({ kind }) => kind.endsWith("RoleBinding"))) {
       expect(binding).toMatchObject({ subjects: [{ namespace: "elsewhere" }] });
     }
   });

@@ -3,7 +3,7 @@
  * only, and processes as the Deployments start them, each with the rights of its service account.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,9 +12,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { type Kit, startKit } from "../harness/kit.ts";
+import { hookSecret, type Kit, startKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { hookOf, post, push } from "../harness/webhooks.ts";
 import { accepted, apply } from "./apply.ts";
 import { allOf, type Instruction, layOut, stagesOf } from "./dockerfile.ts";
 import { render } from "./kustomize.ts";
@@ -91,13 +92,17 @@ describe("the Dockerfile", () => {
   });
 });
 
-describe("bridge and worker of the base, in the layout of the image,", () => {
+describe("bridge, worker and gateway of the base, in the layout of the image,", () => {
   let kit: Kit;
+  let webhookSecrets: string;
   const logs = new Map<string, Lines>();
   const processes = new Map<string, Child>();
   beforeAll(async () => {
     kit = await startKit();
-    const rights = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding"];
+    webhookSecrets = join(kit.platform.directory, "webhooks");
+    await mkdir(webhookSecrets);
+    await writeFile(join(webhookSecrets, "app"), `${hookSecret}\n`);
+    const rights = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "RoleBinding"];
     for (const object of objects.filter(({ kind }) => rights.includes(kind))) {
       expect(await apply(kit.client.connection, object, "for-real")).toEqual(accepted);
     }
@@ -122,10 +127,12 @@ describe("bridge and worker of the base, in the layout of the image,", () => {
         KUBECONFIG: await kit.platform.kubeconfigFor(account),
         NATS_URL: kit.platform.natsUrlFor(name.replace("denrei-", "")),
         DENREI_REPLICA: name,
+        DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
+        DENREI_WEBHOOK_SECRETS: webhookSecrets,
         VITEST: undefined,
       },
       onLine: (line) => log.push(line),
-      ready: () => log.until((line) => /"msg":"(bridge|worker) ready"/.test(line)),
+      ready: () => log.until((line) => /"msg":"(bridge|worker|gateway) ready"/.test(line)),
       graceMillis: 12_000,
     });
     logs.set(name, log);
@@ -133,7 +140,7 @@ describe("bridge and worker of the base, in the layout of the image,", () => {
   }
 
   test("start, and answer the probes of their Deployments", async () => {
-    for (const name of ["denrei-bridge", "denrei-hikawa"]) {
+    for (const name of ["denrei-bridge", "denrei-hikawa", "denrei-gateway"]) {
       await start(name);
       const { probes } =
         logs
@@ -156,6 +163,11 @@ describe("bridge and worker of the base, in the layout of the image,", () => {
     await kit.client.create(Hikawa, hikawa("in-the-image", 0), { fieldManager: "test" });
     await kit.until(Hikawa, { namespace: "default", name: "in-the-image" }, isFinished);
     await expectFinishedSongs(kit, ["in-the-image"]);
+    const ready = logs
+      .get("denrei-gateway")
+      ?.records()
+      .find(({ msg }) => msg === "gateway ready");
+    expect(await post(`${ready?.url}/app`, hookOf("push", push("acme/web", "main")))).toBe(202);
     const refused = [...logs.values()].flatMap((log) => log.all.filter((line) => /forbidden/i.test(line)));
     expect(refused).toEqual([]);
   });

@@ -20,6 +20,7 @@ export interface Container {
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
   readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
@@ -32,13 +33,14 @@ export interface PodTemplate {
   };
   readonly spec: {
     readonly serviceAccountName?: string;
+    readonly automountServiceAccountToken?: boolean;
     readonly terminationGracePeriodSeconds: number;
     readonly securityContext: Record<string, unknown>;
     readonly containers: readonly Container[];
     readonly volumes?: readonly {
       readonly name: string;
       readonly configMap?: { readonly name: string };
-      readonly secret?: { readonly secretName: string };
+      readonly secret?: { readonly secretName: string; readonly optional?: boolean };
     }[];
   };
 }
@@ -63,6 +65,19 @@ export interface Service extends Manifest {
     readonly selector: Record<string, string>;
     readonly ports: readonly { readonly port: number; readonly targetPort: string }[];
   };
+}
+
+export interface Role extends Manifest {
+  readonly rules: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+export interface Binding extends Manifest {
+  readonly roleRef: { readonly name: string };
+  readonly subjects: readonly { readonly name: string; readonly namespace: string }[];
 }
 
 export const isWorkload = (object: Manifest): object is Workload =>

@@ -9,6 +9,8 @@ import { functions } from "../../functions/index.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
+import { createNamespace, optIn } from "../harness/namespaces.ts";
+import { accountUser, grant } from "../harness/rights.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
 const Event = externalKind<KubeObject & { reason: string; regarding: { name: string } }>({
@@ -17,25 +19,16 @@ const Event = externalKind<KubeObject & { reason: string; regarding: { name: str
   kind: "Event",
   plural: "events",
 });
-const rbac = { group: "rbac.authorization.k8s.io", version: "v1", scope: "Cluster" } as const;
-const kinds = {
-  ClusterRole: externalKind({ ...rbac, kind: "ClusterRole", plural: "clusterroles" }),
-  ClusterRoleBinding: externalKind({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings" }),
-};
 let kit: Kit;
-
-/** The user name of a service account (`system:serviceaccount:<namespace>:<name>`). */
-const account = (name: string) => `system:serviceaccount:denrei:${name}`;
 
 beforeAll(async () => {
   kit = await startKit();
-  for (const manifest of roleManifests({ functions, bridge: functions, namespace: "denrei" })) {
-    const kind = kinds[manifest.kind as keyof typeof kinds];
-    if (kind) await kit.client.create(kind, manifest as unknown as KubeObject, { fieldManager: "test" });
-  }
+  await createNamespace(kit.client, "denrei");
+  await optIn(kit.client, "denrei");
+  await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko" };
-  const worker = await kit.platform.kubeconfigFor(account("denrei-hikawa"));
-  const bridge = await kit.platform.kubeconfigFor(account("denrei-bridge"));
+  const worker = await kit.platform.kubeconfigFor(accountUser("denrei-hikawa"));
+  const bridge = await kit.platform.kubeconfigFor(accountUser("denrei-bridge"));
   await kit.bridge("bridge-1", { env: { KUBECONFIG: bridge } });
   await kit.worker("worker-1", ["hikawa"], { env: { ...env, KUBECONFIG: worker } });
 });
@@ -55,7 +48,7 @@ test("a song is sung to its end, and what can not be sung says so in a condition
 
 test("a bridge that may not watch says so in its readiness, until it may", async () => {
   const env = {
-    KUBECONFIG: await kit.platform.kubeconfigFor(account("nobody")),
+    KUBECONFIG: await kit.platform.kubeconfigFor(accountUser("nobody")),
     DENREI_CLUSTER: "elsewhere",
   };
   const bridge = await kit.bridge("bridge-2", { env });
@@ -75,17 +68,15 @@ test("a bridge that may not watch says so in its readiness, until it may", async
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bridge" },
     subjects: [{ kind: "ServiceAccount", namespace: "denrei", name: "nobody" }],
   };
-  await kit.client.create(kinds.ClusterRoleBinding, binding as unknown as KubeObject, {
-    fieldManager: "test",
-  });
+  await grant(kit.client, [binding]);
   await expect.poll(readiness, patience).toEqual([200, "ok\n"]);
 });
 
 test("the roles allow no more: a worker may not list, a bridge may not write", async () => {
   const as = async (user: string) =>
     kubeClient(await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) })));
-  const worker = await as(account("denrei-hikawa"));
-  const bridge = await as(account("denrei-bridge"));
+  const worker = await as(accountUser("denrei-hikawa"));
+  const bridge = await as(accountUser("denrei-bridge"));
   await expect(worker.list(Zundoko, "default")).rejects.toThrow(/403.*denrei rbac/);
   await expect(bridge.create(Hikawa, hikawa("refused", 0), { fieldManager: "test" })).rejects.toThrow("403");
   await worker.connection.close();

@@ -1,7 +1,10 @@
 /** A webhook of interest is on the bus as an event, and its sender is told so. */
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { webhookPayloads } from "../../bus/events/github/payloads.ts";
+import { parseWebhookSubject } from "../../bus/subjects.ts";
 import type { LocalBus } from "../harness/localbus.ts";
-import { example, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
+import { example, examplesByEvent, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
 import {
   lastSequence,
   openGateway,
@@ -116,3 +119,44 @@ test("the path is the one that was set, and no other", () =>
     },
     { webhookPath: "/hooks/of.github" },
   ));
+
+test("names of any characters are each one part of the subject, or no names", async () => {
+  const name = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("", ".", "*", ">", "a.b", "a b", "_", "=2E", "a\r\nb", "\ud800", "\u0000", "Ünï.Cøde"),
+  );
+  const named = fc.asyncProperty(name, name, async (login, repository) => {
+    const payload = example("push");
+    const other = { ...(payload.repository as object), name: repository, owner: { login } };
+    const before = await lastSequence(local);
+    const { status } = await ask(gateway.hookUrl(), hookOf("push", { ...payload, repository: other }));
+    const subjects = (await storedAfter(local, before)).map(({ subject }) => parseWebhookSubject(subject));
+    const at = { provider: "github", event: "push" };
+    const [owner, lower] = [login.toLowerCase(), repository.toLowerCase()];
+    expect([status, subjects]).toEqual(
+      status === 202 ? [202, [{ ...at, owner, repository: lower }]] : [400, []],
+    );
+    outcomes.add(status);
+  });
+  const outcomes = new Set<number>();
+  await fc.assert(named, { numRuns: 200 });
+  expect([...outcomes].sort()).toEqual([202, 400]);
+});
+
+test("of any JSON that is signed comes an event or a refusal, and no failure", async () => {
+  const events = [...Object.keys(webhookPayloads), "ping", "star"];
+  const signed = fc.asyncProperty(
+    fc.constantFrom(...events),
+    fc.jsonValue(),
+    fc.nat(),
+    async (name, json, at) => {
+      const whole = examplesByEvent.get(name)?.[0] ?? {};
+      const keys = Object.keys(whole);
+      for (const payload of [json, { ...whole, [keys[at % keys.length] ?? "key"]: json }]) {
+        const { status } = await ask(gateway.hookUrl(), hookOf(name, payload));
+        expect([200, 202, 400]).toContain(status);
+      }
+    },
+  );
+  await fc.assert(signed, { numRuns: 200 });
+});

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { StoredMsg } from "@nats-io/jetstream";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../bus/gateway/gateway.ts";
 import { streams } from "../../bus/subjects.ts";
@@ -134,7 +134,7 @@ export async function paused({ nats }: LocalBus, work: () => Promise<void>): Pro
   process.kill(pid, "SIGSTOP");
   try {
     // A signal is on its way when it is sent; the server may answer until it has arrived in all of its threads.
-    await expect.poll(() => statesOf(pid), { timeout: 20_000, interval: 2 }).toMatch(/^T+$/);
+    await vi.waitFor(() => expect(statesOf(pid)).toMatch(/^T+$/), { timeout: 20_000, interval: 2 });
     await work();
   } finally {
     process.kill(pid, "SIGCONT");

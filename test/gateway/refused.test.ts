@@ -29,6 +29,21 @@ const refusals: readonly [why: string, at: string, headers: Record<string, strin
   ["its signature is wrong", "/github/app", { ...headers, "x-hub-signature-256": signatureOf("") }, 401],
 ];
 
+/** Known from the headers; what is wrong with the rest no one has to wait for. */
+const early: typeof refusals = [
+  ...refusals.slice(0, 3),
+  ["it is announced as too large", "/github/app", { ...headers, ...length(25 * MiB + 1) }, 413],
+];
+
+test.each(early)("it is said before the body comes: %s", async (_why, at, own, status) => {
+  const url = new URL(at, gateway.url).href;
+  const line = await openLine(url);
+  line.socket.write(headOf(url, { ...length(25 * MiB), ...own }));
+  const answer = new RegExp(`^HTTP/1.1 ${status} .*connection: close\r\n.*\r\n\r\nexpected .*\n$`, "is");
+  await expect.poll(line.heard, { timeout: 20_000 }).toMatch(answer);
+  line.socket.destroy();
+});
+
 /** Sends a head and a body, listens only then, as many clients do, and returns what it hears. */
 async function sendAll(url: string, own: Record<string, string>, parts: readonly (string | number)[]) {
   const line = await openLine(url);

@@ -98,7 +98,7 @@ test("200 who send a byte now and then, and ten who send all they can, keep nobo
       }
       expect(statuses).toEqual(Array(100).fill(202));
     },
-    { times: { headers: 2000, request: 2000, look: 100 } },
+    { times: { headers: 2000, request: 2000, look: 100, store: 60_000, answer: 60_000 } },
   ));
 
 describe("bodies have so much memory and no more", () => {

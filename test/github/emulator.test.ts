@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { appJwt, type Claims } from "./appjwt.ts";
 import { type EmulatedApp, type EmulatedGitHub, startGitHub } from "./emulator.ts";
 import type { FaultAnswer, FaultMatch } from "./faults.ts";
+import { user } from "./seed.ts";
 import { startTarget } from "./target.ts";
 
 let github: EmulatedGitHub;
@@ -132,6 +133,10 @@ describe("a token", () => {
     expect(await read(other.token)).toBe(200);
     expect(await revoke(`Bearer ${one.token}`)).toBe(401);
     expect(await revoke(asApp())).toBe(403);
+  });
+
+  test("of the user works", async () => {
+    expect(await read(user.tokens[0] ?? "")).toBe(200);
   });
 
   test("that nobody issued is refused", async () => {

@@ -71,6 +71,7 @@ export interface GhApps {
   /** As the administrator. */
   readonly bus: Bus;
   readonly workers: readonly Replica[];
+  readonly bridge: Replica;
   /** An opted-in namespace with more labels. */
   namespace(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
   /** A Secret with a private key: that of the first App unless given. */
@@ -143,7 +144,7 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
   };
 
   await Promise.all([optIn(client, "default"), namespace(platformNamespace)]);
-  await kit.bridge("bridge-1");
+  const bridge = await kit.bridge("bridge-1");
   const env = { CONTROLLER_NAMESPACE: platformNamespace };
   const workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, names, { env })));
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
@@ -158,6 +159,7 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
     github,
     bus,
     workers,
+    bridge,
     namespace,
     create,
     patch,

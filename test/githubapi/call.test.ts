@@ -1,9 +1,14 @@
 import { inspect } from "node:util";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type Call, type Caller, githubCalls } from "./call.ts";
-import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
-import { rateLimits } from "./limits.ts";
+import { type Call, type Caller, githubCalls } from "../../bus/github/call.ts";
+import {
+  GitHubError,
+  GitHubRateLimitedError,
+  GitHubRefusedError,
+  GitHubUnreachableError,
+} from "../../bus/github/errors.ts";
+import { rateLimits } from "../../bus/github/limits.ts";
 import { type Reply, type Seen, serving } from "./testserver.ts";
 
 const secret = "ghs_0123456789_not-to-be-seen";

@@ -1,11 +1,11 @@
 import { createVerify, generateKeyPairSync } from "node:crypto";
 import { expect, test, vi } from "vitest";
-import { type GitHubAppOptions, githubApp, type HookDelivery } from "./app.ts";
-import { GitHubError, GitHubRateLimitedError, GitHubRefusedError } from "./errors.ts";
-import { parsePrivateKey } from "./key.ts";
-import { rateLimits } from "./limits.ts";
+import { type GitHubAppOptions, githubApp, type HookDelivery } from "../../bus/github/app.ts";
+import { GitHubError, GitHubRateLimitedError, GitHubRefusedError } from "../../bus/github/errors.ts";
+import { parsePrivateKey } from "../../bus/github/key.ts";
+import { rateLimits } from "../../bus/github/limits.ts";
+import { GitHubUrlError } from "../../bus/github/url.ts";
 import { type Reply, type Seen, serving } from "./testserver.ts";
-import { GitHubUrlError } from "./url.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const key = parsePrivateKey(privateKey.export({ type: "pkcs1", format: "pem" }) as string);

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { ConfigMap, defineKind, externalKind, type Kind, Secret } from "../kube/kind.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { defineFunction, type FunctionOptions } from "./function.ts";
+import { bridgeRules, workerRules } from "./rbac.ts";
+
+const Thing: Kind = defineKind({
+  ...{ group: "example.com", version: "v1", kind: "Thing", description: "" },
+  spec: z.object({}),
+});
+const declare = (options: Partial<FunctionOptions<KubeObject>>) =>
+  defineFunction({ name: "thing", for: Thing, reconcile: async () => undefined, ...options });
+const watching = [Secret, ConfigMap].map((kind) => ({ kind, keys: () => [] }));
+const core = (resources: string[], verbs: string[]) => ({ apiGroups: [""], resources, verbs });
+/** Rules about resources of the core group. */
+const ofCore = (rules: ReturnType<typeof workerRules>) =>
+  rules.filter(({ apiGroups }) => apiGroups.includes(""));
+
+test("worker - what is about Secrets is granted in opted-in namespaces, the rest everywhere", () => {
+  const fn = declare({ owns: [Secret], watches: watching });
+  expect(workerRules(fn, "opted-in")).toEqual([core(["secrets"], ["create", "delete", "get", "patch"])]);
+  expect(ofCore(workerRules(fn, "all"))).toEqual([core(["configmaps"], ["get"])]);
+});
+
+test("worker - who watches Secrets may get single ones, and whoever has nothing to do with them is granted nothing", () => {
+  expect(workerRules(declare({ watches: watching }), "opted-in")).toEqual([core(["secrets"], ["get"])]);
+  expect(workerRules(declare({ owns: [ConfigMap] }), "opted-in")).toEqual([]);
+});
+
+test("worker - the objects that are reconciled may be such ones themselves", () => {
+  const fn = declare({ for: Secret, owns: [ConfigMap] });
+  expect(workerRules(fn, "opted-in")).toEqual([
+    core(["secrets"], ["get", "patch"]),
+    core(["secrets/finalizers"], ["update"]),
+  ]);
+  expect(ofCore(workerRules(fn, "all"))).toEqual([
+    core(["configmaps"], ["create", "delete", "get", "patch"]),
+  ]);
+});
+
+test("worker - rights that were asked for by hand are granted everywhere", () => {
+  const permissions = [{ apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"] }];
+  const fn = declare({ permissions });
+  expect(workerRules(fn, "all")).toContainEqual(permissions[0]);
+  expect(workerRules(fn, "opted-in")).toEqual([]);
+});
+
+test("bridge - lists and watches Secrets in opted-in namespaces, and may ask which they are", () => {
+  const functions = [declare({ watches: watching }), declare({ name: "other", owns: [Secret] })];
+  expect(bridgeRules(functions, "opted-in")).toEqual([core(["secrets"], ["list", "watch"])]);
+  expect(ofCore(bridgeRules(functions, "all"))).toEqual([
+    core(["configmaps"], ["list", "watch"]),
+    core(["namespaces"], ["list"]),
+  ]);
+});
+
+test("bridge - does not ask for namespaces where nobody has to do with Secrets", () => {
+  const functions = [declare({ owns: [ConfigMap] })];
+  expect(ofCore(bridgeRules(functions, "all"))).toEqual([core(["configmaps"], ["list", "watch"])]);
+  expect(bridgeRules(functions, "opted-in")).toEqual([]);
+});
+
+test("any kind that says so is granted like Secrets", () => {
+  const Vault = externalKind({
+    ...{ group: "example.com", version: "v1", kind: "Vault", plural: "vaults" },
+    reach: "opted-in",
+  });
+  expect(bridgeRules([declare({ owns: [Vault] })], "opted-in")).toEqual([
+    { apiGroups: ["example.com"], resources: ["vaults"], verbs: ["list", "watch"] },
+  ]);
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import hikawa from "../../functions/zundoko/hikawa.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { optInManifests, roleManifests } from "./rbac.ts";
+
+const reader = defineFunction({
+  name: "reader",
+  for: Hikawa,
+  watches: [{ kind: Secret, keys: () => [] }],
+  reconcile: async () => undefined,
+});
+const functions = [hikawa, reader];
+
+/** `Kind namespace/name -> role of account`, whatever of it there is. */
+const told = (manifests: readonly Record<string, unknown>[]): string[] =>
+  manifests.map((manifest) => {
+    const { kind, metadata, roleRef, subjects } = manifest as {
+      kind: string;
+      metadata: { namespace?: string; name: string };
+      roleRef?: { name: string };
+      subjects?: { namespace: string; name: string }[];
+    };
+    const of = subjects?.map(({ namespace, name }) => `${namespace}/${name}`).join();
+    const name = metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
+    return `${kind} ${name}${roleRef ? ` -> ${roleRef.name} of ${of}` : ""}`;
+  });
+
+test("roles - for Secrets a role of its own is bound, in the platform's namespace alone", () => {
+  expect(told(roleManifests({ functions, bridge: functions, namespace: "here" }))).toEqual([
+    "ServiceAccount here/denrei-bridge",
+    "ClusterRole denrei-bridge",
+    "ClusterRoleBinding denrei-bridge -> denrei-bridge of here/denrei-bridge",
+    "ClusterRole denrei-bridge-opted-in",
+    "RoleBinding here/denrei-bridge-opted-in -> denrei-bridge-opted-in of here/denrei-bridge",
+    "ServiceAccount here/denrei-hikawa",
+    "ClusterRole denrei-hikawa",
+    "ClusterRoleBinding denrei-hikawa -> denrei-hikawa of here/denrei-hikawa",
+    "ServiceAccount here/denrei-reader",
+    "ClusterRole denrei-reader",
+    "ClusterRoleBinding denrei-reader -> denrei-reader of here/denrei-reader",
+    "ClusterRole denrei-reader-opted-in",
+    "RoleBinding here/denrei-reader-opted-in -> denrei-reader-opted-in of here/denrei-reader",
+  ]);
+});
+
+test("opt-in - the label, and the bindings of the bridge and of those who have to do with Secrets", () => {
+  const manifests = optInManifests(functions, ["team-a", "team-b"], "here");
+  expect(told(manifests)).toEqual(
+    ["team-a", "team-b"].flatMap((namespace) => [
+      `Namespace ${namespace}`,
+      `RoleBinding ${namespace}/denrei-bridge-opted-in -> denrei-bridge-opted-in of here/denrei-bridge`,
+      `RoleBinding ${namespace}/denrei-reader-opted-in -> denrei-reader-opted-in of here/denrei-reader`,
+    ]),
+  );
+  expect(manifests[0]).toEqual({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "team-a", labels: { "denrei.dev/secrets": "true" } },
+  });
+  // What tells the bindings from the namespace, for who has the label already.
+  for (const { kind, metadata } of manifests) {
+    const { labels } = metadata as { labels: Record<string, string> };
+    expect(labels["app.kubernetes.io/part-of"]).toBe(kind === "Namespace" ? undefined : "denrei");
+  }
+});
+
+test("opt-in - nothing where nobody has to do with Secrets", () => {
+  expect(optInManifests([hikawa], ["team-a"], "here")).toEqual([]);
+});

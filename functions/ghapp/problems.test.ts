@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import {
+  GitHubError,
+  GitHubRateLimitedError,
+  GitHubRefusedError,
+  GitHubUnreachableError,
+} from "../../bus/github/errors.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import { namespaceOfPlatform } from "./platform.ts";
+import { blockedBy, patience, withGitHub } from "./problems.ts";
+
+test.each([
+  ["KeyRejected", new GitHubRefusedError("no", 401), patience],
+  ["Forbidden", new GitHubRefusedError("no", 403), patience],
+  ["NotFound", new GitHubRefusedError("no", 404), patience],
+  ["Refused", new GitHubRefusedError("no", 422), patience],
+  ["GitHubFailed", new GitHubRefusedError("no", 418), patience],
+  ["GitHubFailed", new GitHubError("no", 200), patience],
+  ["GitHubUnreachable", new GitHubUnreachableError("no", 502), 30_000],
+  ["GitHubUnreachable", new GitHubUnreachableError("no"), 30_000],
+  ["RateLimited", new GitHubRateLimitedError("no", 429, 90_000), 90_000],
+])("%s: %s", (reason, error, retryAfterMillis) => {
+  expect(blockedBy(error)).toMatchObject({ reason, retryAfterMillis, message: "no", cause: error });
+});
+
+test("what is told holds no token", () => {
+  const error = new GitHubError("no");
+  error.message = `no token ghs_${"a".repeat(36)} here`;
+  expect(blockedBy(error).message).not.toContain("aaaa");
+});
+
+test.each([
+  (id: string, time: string) =>
+    `API rate limit exceeded for installation ID 7. If you reach out to GitHub Support for help, please include the request ID ${id} and timestamp ${time} UTC.`,
+  (id: string) => `Server error with the ID ${id}. Try again later.`,
+])("what GitHub tells each time anew is not told: the same refusal has the same words (%#)", (text) => {
+  const once = blockedBy(new GitHubError(text("1C45:12F767:6C7E73:D8C627:6814705C", "2025-05-02 07:12:28")));
+  const again = blockedBy(
+    new GitHubError(text("1C40:33FC8D:C99273:1931EF1:68147060", "2025-05-02 07:12:32")),
+  );
+  expect(again.message).toBe(once.message);
+  expect(once.message).toMatch(/^(API rate limit exceeded for installation ID 7|Server error)/);
+});
+
+test("calls: what they give is given, what GitHub refuses blocks, and the rest is thrown as it is", async () => {
+  expect(await withGitHub(async () => 7)).toBe(7);
+  const refused = new GitHubRefusedError("no", 404);
+  const blocked = await withGitHub(() => Promise.reject(refused)).catch((error: unknown) => error);
+  expect(blocked).toBeInstanceOf(BlockedError);
+  expect(blocked).toMatchObject({ reason: "NotFound" });
+  const other = new Error("something else");
+  await expect(withGitHub(() => Promise.reject(other))).rejects.toBe(other);
+});
+
+test("the platform is where it was told to be", () => {
+  expect(namespaceOfPlatform({ CONTROLLER_NAMESPACE: "somewhere" })).toBe("somewhere");
+  expect(namespaceOfPlatform({ CONTROLLER_NAMESPACE: "" })).toBe(namespaceOfPlatform({}));
+  expect(namespaceOfPlatform({})).not.toBe("");
+});

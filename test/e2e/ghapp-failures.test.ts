@@ -1,0 +1,207 @@
+/** What becomes of Installations when GitHub is away, has enough of us, or says no. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
+import type { Fault, FaultAnswer } from "../github/faults.ts";
+import { conditionOf, type GhApps, has, pemKey, startGhApps } from "../harness/ghapp.ts";
+
+const timeout = 100_000;
+
+let ghapps: GhApps;
+/** Ids of installations: one for each test, so that they can be told apart at GitHub. By the App: `app`, `limited`. */
+let ids: Record<"app" | "limited", number[]>;
+beforeAll(async () => {
+  const installations = Array.from({ length: 16 }, () => ({ account: "acme" }));
+  ghapps = await startGhApps({ apps: [{ installations }, { installations }] });
+  const [app, limited] = ghapps.github.apps.map((one) => one.installations.map(({ id }) => id));
+  ids = { app: app ?? [], limited: limited ?? [] };
+  const { id: appID, privateKey } = ghapps.github.apps[1] ?? { id: 0, privateKey: "" };
+  await ghapps.keySecret("default");
+  await ghapps.keySecret("default", "limited-key", privateKey);
+  await ghapps.app("app");
+  await ghapps.app("limited", { appID, privateKeySecretRef: { name: "limited-key", key: pemKey } });
+  for (const name of ["app", "limited"]) await ghapps.kit.until(GitHubApp, { name }, has("Ready", "True"));
+});
+afterAll(() => ghapps?.stop());
+
+function create(name: string, spec: Partial<Installation["spec"]> = {}) {
+  const appRef = { kind: "GitHubApp" as const, name: "app" };
+  const installationID = spec.installationID ?? ids.app.pop() ?? 0;
+  return ghapps.installation(name, { appRef, ...spec, installationID });
+}
+
+/** The next requests for tokens of an installation are answered so. */
+function fault(id: number | undefined, answer: FaultAnswer, times?: number): Fault {
+  const path = new RegExp(`/installations/${id}/access_tokens`);
+  const injected = ghapps.github.fault({ path }, answer, times);
+  onTestFinished(() => injected.remove());
+  return injected;
+}
+
+const until = (name: string, status: "True" | "False", reason?: string) =>
+  ghapps.kit.until(Installation, { name }, has("Ready", status, reason), timeout);
+const minted = (id: number) => ghapps.mints(id).map(({ status }) => status);
+const said = (message: string) => JSON.stringify({ message });
+
+test("a limit is kept to by all Installations of the App, however often they are woken", async () => {
+  const limited = ids.limited.splice(0, 6);
+  const refused = {
+    status: 403,
+    headers: { "retry-after": "3600" },
+    body: said("You have exceeded a limit"),
+  };
+  const faults = limited.map((id) => fault(id, refused));
+  const hits = () => faults.reduce((sum, one) => sum + one.hits, 0);
+  const names = limited.map((id) => `limited-${id}`);
+  const appRef = { kind: "GitHubApp" as const, name: "limited" };
+  for (const [at, name] of names.entries()) {
+    await create(name, { appRef, installationID: limited[at] ?? 0 });
+    const { status } = await until(name, "False", "RateLimited");
+    expect(status?.message).toContain("Wait for the limit to pass");
+  }
+  // Each process learns it by itself, from one answer.
+  for (let wake = 0; wake < 200 && hits() < ghapps.workers.length; wake++) {
+    await ghapps.touch(Installation, names[wake % names.length] ?? "");
+    await ghapps.untilQuiet();
+  }
+  for (let wake = 0; wake < 10; wake++) {
+    await Promise.all(names.map((name) => ghapps.touch(Installation, name)));
+    await ghapps.untilQuiet();
+  }
+  expect(hits()).toBe(ghapps.workers.length);
+  // Another App of that GitHub is not meant.
+  await create("not-limited");
+  await until("not-limited", "True");
+});
+
+test("when the limit has passed it goes on by itself", async () => {
+  const id = ids.app.at(-1) ?? 0;
+  fault(id, { status: 429, headers: { "retry-after": "5" }, body: said("Slow down") }, 1);
+  await create("slowed");
+  const { status } = await until("slowed", "False", "RateLimited");
+  expect(status?.message).toContain("Slow down");
+  await until("slowed", "True");
+  const [first, second, ...more] = ghapps.mints(id);
+  expect([first?.status, second?.status, more]).toEqual([429, 201, []]);
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(4900);
+});
+
+test("a GitHub that is away is asked again, but not again and again", async () => {
+  const answers: Record<string, [FaultAnswer, string]> = {
+    failing: [{ status: 502, body: "<html>" }, "was answered 502: <html>. Try again later"],
+    broken: ["reset", "Check url and the network"],
+    slow: [{ delayMillis: 12_000 }, "within 10 s, found none. Try again later"],
+  };
+  const used: Record<string, number> = {};
+  for (const [name, [answer]] of Object.entries(answers)) {
+    used[name] = ids.app.at(-1) ?? 0;
+    fault(used[name], answer, 1);
+    await create(name);
+  }
+  for (const [name, [, message]] of Object.entries(answers)) {
+    const { status } = await until(name, "False", "GitHubUnreachable");
+    expect(status?.message).toContain(message);
+  }
+  for (const name of Object.keys(answers)) {
+    await until(name, "True");
+    await ghapps.untilQuiet();
+    expect(ghapps.mints(used[name]), name).toHaveLength(2);
+  }
+});
+
+test("while a token is good, it is no trouble that there is no newer one yet", async () => {
+  const id = ids.app.at(-1) ?? 0;
+  await create("patient");
+  const { metadata, status } = await until("patient", "True");
+  const token = await ghapps.token("patient");
+  fault(id, { status: 503 }, 1);
+  const due = { [annotations.refresh]: new Date().toISOString() };
+  await ghapps.patch(TokenSecret, "patient", { metadata: { annotations: due } });
+  await expect
+    .poll(async () => (await ghapps.events("patient")).map(({ type, reason }) => `${type} ${reason}`), {
+      timeout,
+    })
+    .toContain("Warning TokenNotRefreshed");
+  await ghapps.untilQuiet();
+  expect(minted(id)).toEqual([201, 503]);
+  expect(await ghapps.token("patient")).toBe(token);
+  const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "patient" });
+  expect(now.metadata.uid).toBe(metadata.uid);
+  expect(conditionOf(now)).toEqual(status?.conditions?.find(({ type }) => type === "Ready"));
+
+  await expect.poll(() => ghapps.token("patient"), { timeout }).not.toBe(token);
+  expect(minted(id)).toEqual([201, 503, 201]);
+});
+
+test("when the token is over and there is no newer one, it is not ready until there is", async () => {
+  const id = ids.app.at(-1) ?? 0;
+  ghapps.github.issueTokens({ lifetimeMillis: 12_000 });
+  await create("over");
+  await until("over", "True");
+  ghapps.github.issueTokens({});
+  const down = fault(id, { status: 500 });
+  const { status } = await until("over", "False", "GitHubUnreachable");
+  expect(status).not.toHaveProperty("expiresAt");
+  expect(status?.ready).toBe(false);
+  // When it was due, and when it was over.
+  expect(down.hits).toBe(2);
+  down.remove();
+  await until("over", "True");
+  expect(minted(id)).toEqual([201, 500, 500, 201]);
+});
+
+test.each<[string, FaultAnswer | undefined, object, string, string]>([
+  [
+    "away",
+    undefined,
+    { installationID: 7 },
+    "NotFound",
+    "Not Found. The App is not installed there (any more)",
+  ],
+  [
+    "more",
+    undefined,
+    { permissions: { administration: "write" } },
+    "Refused",
+    "The permissions requested are not granted to this installation. The installation does not have",
+  ],
+  [
+    "nowhere",
+    undefined,
+    { repositories: ["nowhere"] },
+    "Refused",
+    "repositories requested are not accessible",
+  ],
+  [
+    "suspended",
+    { status: 403, body: said("This installation has been suspended") },
+    {},
+    "Forbidden",
+    "This installation has been suspended. Check that",
+  ],
+  ["none", { status: 200, body: "{}" }, {}, "GitHubFailed", "Check that url is that of a GitHub"],
+])(
+  "what GitHub says no to is told once, with GitHub's words: %s",
+  async (name, answer, spec, reason, words) => {
+    const installationID = ids.app.pop() ?? 0;
+    if (answer) fault(installationID, answer);
+    const { spec: made } = await create(name, { installationID, ...spec });
+    const { status } = await until(name, "False", reason);
+    expect(status?.message).toContain(words);
+    await ghapps.untilQuiet();
+    expect(ghapps.mints(made.installationID)).toHaveLength(1);
+  },
+);
+
+test("an App that GitHub does not answer for is asked about again, and its tokens stay", async () => {
+  await create("steady");
+  const { status } = await until("steady", "True");
+  const down = ghapps.github.fault({ path: /^\/app$/ }, "reset", 1);
+  await ghapps.touch(GitHubApp, "app");
+  await ghapps.kit.until(GitHubApp, { name: "app" }, has("Ready", "False", "GitHubUnreachable"));
+  await ghapps.untilQuiet();
+  const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "steady" });
+  expect(now.status).toEqual(status);
+  await ghapps.kit.until(GitHubApp, { name: "app" }, has("Ready", "True"), timeout);
+  expect(down.hits).toBe(1);
+});

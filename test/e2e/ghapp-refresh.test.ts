@@ -1,0 +1,144 @@
+/** Tokens are changed in time, by one replica, whatever happens to replicas and timers. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Stored } from "../../bus/kube/object.ts";
+import { sweeps, timersStream } from "../../bus/subjects.ts";
+import { Installation } from "../../functions/ghapp/kinds.ts";
+import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
+import type { Fault } from "../github/faults.ts";
+import { type GhApps, has, startGhApps, texts } from "../harness/ghapp.ts";
+import type { Replica } from "../harness/kit.ts";
+import { metricSum } from "../harness/metrics.ts";
+
+const timeout = 60_000;
+const scope = { fn: "installation", cluster: "default" };
+
+let ghapps: GhApps;
+/** Ids of installations: one for each test, so that they can be told apart at GitHub. */
+let ids: number[];
+beforeAll(async () => {
+  const installations = Array.from({ length: 4 }, () => ({ account: "acme" }));
+  ghapps = await startGhApps({ apps: [{ installations }] });
+  ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
+  await ghapps.keySecret("default");
+  await ghapps.app("app");
+});
+afterAll(() => ghapps?.stop());
+
+/** Creates one that is deleted when the test is over. */
+async function installation(name: string): Promise<number> {
+  const installationID = ids.pop() ?? 0;
+  await ghapps.installation(name, { installationID });
+  onTestFinished(() => ghapps.kit.client.delete(Installation, { namespace: "default", name }, {}));
+  return installationID;
+}
+
+const untilReady = (name: string) => ghapps.kit.until(Installation, { name }, has("Ready", "True"));
+const secretOf = async (name: string) => (await ghapps.secret(name)) as Stored<SecretObject>;
+const use = (token: string | undefined) => ghapps.use(token, "GET /repos/acme/web");
+
+function issueTokens(lifetimeMillis: number): void {
+  ghapps.github.issueTokens({ lifetimeMillis });
+  onTestFinished(() => ghapps.github.issueTokens({}));
+}
+
+/** The next token of an installation takes so long. */
+const delayed = (id: number, delayMillis: number): Fault =>
+  ghapps.github.fault({ path: new RegExp(`/installations/${id}/access_tokens`) }, { delayMillis }, 1);
+
+/** Which worker has an Installation in its hands. */
+async function busy(): Promise<Replica[]> {
+  const active = await Promise.all(
+    ghapps.workers.map((worker) =>
+      metricSum([worker], /^controller_runtime_active_workers\{controller="installation"/),
+    ),
+  );
+  return ghapps.workers.filter((_, at) => (active[at] ?? 0) > 0);
+}
+
+test("a token is changed before it ends, again and again, and each that is made is used", async () => {
+  issueTokens(24_000);
+  const id = await installation("short");
+  await untilReady("short");
+  const seen = new Set<string>();
+  const late: string[] = [];
+  const tokens = async () => {
+    const found = await secretOf("short");
+    const { token = "" } = texts(found);
+    seen.add(token);
+    const ends = found.metadata.annotations?.[annotations.expires] ?? "";
+    const left = Date.parse(ends) - Date.now();
+    const status = await use(token);
+    if (!(left > 0) || status !== 200) late.push(`${status}, with ${left} ms left of ${ends}`);
+    return seen.size;
+  };
+  await expect.poll(tokens, { timeout: 200_000, interval: 100 }).toBe(4);
+  expect(late).toEqual([]);
+  expect(ghapps.mints(id)).toHaveLength(4);
+  expect([...seen]).toEqual(ghapps.github.tokens().slice(-4));
+}, 240_000);
+
+test("when the worker is killed that waits for a token, another one gets one", async () => {
+  const id = ids.at(-1) ?? 0;
+  const slow = delayed(id, 8000);
+  await installation("killed");
+  await expect.poll(() => slow.hits, { timeout, interval: 20 }).toBe(1);
+  const [worker, ...more] = await busy();
+  expect(more).toEqual([]);
+  await worker?.kill();
+  await untilReady("killed");
+  const { token } = texts(await secretOf("killed"));
+  expect(await use(token)).toBe(200);
+  // That of the dead one is made as well: GitHub does not know.
+  await expect.poll(() => ghapps.mints(id).map(({ status }) => status), { timeout }).toEqual([201, 201]);
+  await ghapps.untilQuiet();
+  expect(texts(await secretOf("killed"))).toEqual({ token });
+  await worker?.start();
+});
+
+test("however often it is woken, a token is asked for once", async () => {
+  const name = "woken";
+  const id = ids.at(-1) ?? 0;
+  const wake = async () => {
+    for (let time = 0; time < 50; time++) await ghapps.touch(Installation, name);
+  };
+  const first = delayed(id, 8000);
+  await installation(name);
+  await expect.poll(() => first.hits, { timeout, interval: 20 }).toBe(1);
+  await wake();
+  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([undefined]);
+  await untilReady(name);
+  await ghapps.untilQuiet();
+  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201]);
+
+  const { token } = texts(await secretOf(name));
+  const second = delayed(id, 8000);
+  const due = { [annotations.refresh]: new Date().toISOString() };
+  await ghapps.patch(TokenSecret, name, { metadata: { annotations: due } });
+  await expect.poll(() => second.hits, { timeout, interval: 20 }).toBe(1);
+  await wake();
+  expect(texts(await secretOf(name)).token).toBe(token);
+  await expect.poll(async () => texts(await secretOf(name)).token, { timeout }).not.toBe(token);
+  await ghapps.untilQuiet();
+  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 201]);
+});
+
+test("an Installation whose timer is lost gets its token from the sweep", async () => {
+  const { jsm, js } = ghapps.bus;
+  issueTokens(30_000);
+  const id = await installation("swept");
+  await untilReady("swept");
+  await ghapps.untilQuiet();
+  const { token } = texts(await secretOf("swept"));
+  const stream = timersStream(scope.fn);
+  expect((await jsm.streams.purge(stream)).purged).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => use(token), { timeout }).toBe(401);
+  expect(texts(await secretOf("swept")).token).toBe(token);
+  expect(ghapps.mints(id)).toHaveLength(1);
+
+  await js.publish(sweeps.due(scope), "");
+  await expect.poll(async () => use(texts(await secretOf("swept")).token), { timeout }).toBe(200);
+  expect(ghapps.mints(id)).toHaveLength(2);
+  // And it will be there again.
+  const last_by_subj = sweeps.at(scope);
+  await expect.poll(() => jsm.direct.getMessage(stream, { last_by_subj }), { timeout }).not.toBeNull();
+});

@@ -1,0 +1,194 @@
+/** What GitHub tells of installations reaches them, and webhooks that did not arrive are asked for again. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import type { FaultAnswer } from "../github/faults.ts";
+import { examplePayload } from "../github/payloads.ts";
+import { conditionOf, type GhApps, has, startGhApps } from "../harness/ghapp.ts";
+import { type GatewayReplica, hookSecret } from "../harness/kit.ts";
+
+const timeout = 100_000;
+const delivered = "WebhooksDelivered";
+
+let ghapps: GhApps;
+let gateways: GatewayReplica[];
+/** Ids of installations: one for each test, so that they can be told apart at GitHub. */
+let ids: number[];
+beforeAll(async () => {
+  const installations = Array.from({ length: 6 }, () => ({ account: "acme" }));
+  ghapps = await startGhApps({ apps: [{ webhookSecret: hookSecret, installations }] });
+  ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
+  gateways = await Promise.all([1, 2].map((n) => ghapps.kit.gateway(`gateway-${n}`)));
+  ghapps.github.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
+  await ghapps.keySecret("default");
+  await ghapps.app("app");
+  await ghapps.kit.until(GitHubApp, { name: "app" }, has(delivered, "True", "Delivered"));
+});
+afterAll(() => ghapps?.stop());
+
+/** GitHub tells of an installation; what became of it. */
+const tell = (action: string, installation: number) =>
+  ghapps.github.send("installation", examplePayload("installation", { action, installation }));
+
+const until = (name: string, status: "True" | "False", reason?: string) =>
+  ghapps.kit.until(Installation, { name }, has("Ready", status, reason));
+
+/** What an installation is answered from now on. */
+function answers(id: number, method: string, path: string, answer: FaultAnswer): { remove(): void } {
+  const injected = ghapps.github.fault(
+    { method, path: new RegExp(`^/app/installations/${id}${path}$`) },
+    answer,
+  );
+  onTestFinished(() => injected.remove());
+  return injected;
+}
+
+/** Requests about an installation since the last time. */
+function asker(id: number): () => string[] {
+  const path = `/app/installations/${id}`;
+  let seen = 0;
+  return () => {
+    const all = ghapps.github.requests().filter((request) => `${request.path}/`.startsWith(`${path}/`));
+    const since = all.slice(seen);
+    seen = all.length;
+    return since.map(({ method, path: asked }) => `${method} ${asked.replace(path, "")}`.trim()).sort();
+  };
+}
+
+test("an installation that is gone: exactly its Installations are told, and again when it is back", async () => {
+  const [gone, other] = ids.splice(0, 2) as [number, number];
+  await ghapps.installation("gone", { installationID: gone });
+  await ghapps.installation("gone-too", { installationID: gone });
+  await ghapps.installation("other", { installationID: other });
+  for (const name of ["gone", "gone-too", "other"]) await until(name, "True");
+  await ghapps.untilQuiet();
+  const token = await ghapps.token("gone");
+  const [askedGone, askedOther] = [asker(gone), asker(other)];
+  expect(askedGone()).toHaveLength(2);
+  expect(askedOther()).toHaveLength(1);
+
+  const missing = answers(gone, "GET", "", { status: 404, body: '{"message":"Not Found"}' });
+  const refused = answers(gone, "POST", "/access_tokens", { status: 404, body: '{"message":"Not Found"}' });
+  expect(await tell("deleted", gone)).toMatchObject({ status_code: 202 });
+  for (const name of ["gone", "gone-too"]) {
+    const { status } = await until(name, "False", "NotFound");
+    expect(status?.message).toContain("The App is not installed there (any more)");
+  }
+  await ghapps.untilQuiet();
+  expect(askedGone()).toEqual(["GET", "GET", "POST /access_tokens", "POST /access_tokens"]);
+  expect(askedOther()).toEqual([]);
+
+  missing.remove();
+  refused.remove();
+  await tell("created", gone);
+  for (const name of ["gone", "gone-too"]) await until(name, "True");
+  await ghapps.untilQuiet();
+  expect(askedGone()).toEqual(["GET", "GET"]);
+  expect(await ghapps.token("gone")).toBe(token);
+  const { status } = await ghapps.kit.client.get(Installation, { namespace: "default", name: "other" });
+  expect(status?.ready).toBe(true);
+});
+
+test("an installation that is suspended is not ready until it is not any more", async () => {
+  const [id] = ids.splice(0, 1) as [number];
+  await ghapps.installation("suspended", { installationID: id });
+  await until("suspended", "True");
+  const suspended = answers(id, "GET", "", {
+    status: 200,
+    body: JSON.stringify({
+      id,
+      app_id: ghapps.github.apps[0]?.id,
+      account: { login: "acme" },
+      repository_selection: "all",
+      permissions: {},
+      suspended_at: "2026-11-22T00:00:00Z",
+    }),
+  });
+  const message = "This installation has been suspended";
+  const refused = answers(id, "POST", "/access_tokens", { status: 403, body: JSON.stringify({ message }) });
+  await tell("suspend", id);
+  const { status } = await until("suspended", "False", "Forbidden");
+  expect(status?.message).toContain(message);
+  suspended.remove();
+  refused.remove();
+  await tell("unsuspend", id);
+  await until("suspended", "True");
+  await ghapps.untilQuiet();
+  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 403]);
+});
+
+test("a GitHub that tells and can not be asked takes no token away", async () => {
+  const [id] = ids.splice(0, 1) as [number];
+  await ghapps.installation("steady", { installationID: id });
+  const { status } = await until("steady", "True");
+  await ghapps.untilQuiet();
+  answers(id, "GET", "", "reset");
+  const asked = asker(id);
+  asked();
+  await tell("new_permissions_accepted", id);
+  await expect.poll(asked, { timeout }).toEqual(["GET"]);
+  await ghapps.untilQuiet();
+  const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "steady" });
+  expect(now.status).toEqual(status);
+});
+
+test("what was not delivered while no gateway was up is delivered when one is", async () => {
+  const { github, kit } = ghapps;
+  const [id] = ids.splice(0, 1) as [number];
+  await ghapps.installation("missed", { installationID: id });
+  await until("missed", "True");
+  await ghapps.untilQuiet();
+  for (const gateway of gateways) await gateway.stop();
+  const lost = [await tell("new_permissions_accepted", id), await tell("unsuspend", id)];
+  expect(lost.map(({ status_code }) => status_code)).toEqual([502, 502]);
+
+  const [gateway] = gateways as [GatewayReplica];
+  await gateway.start();
+  github.deliverTo([gateway.hookUrl()]);
+  const attempts = () =>
+    lost.map(({ guid }) =>
+      github
+        .deliveries()
+        .filter((delivery) => delivery.guid === guid)
+        .map(({ redelivery, status_code }) => `${redelivery} ${status_code}`),
+    );
+  // As if five minutes were over; what has just been tried is left alone for half of one.
+  const look = async () => {
+    await ghapps.touch(GitHubApp, "app");
+    await ghapps.untilQuiet();
+    return attempts();
+  };
+  const arrived = ["false 502", "true 202"];
+  await expect.poll(look, { timeout, interval: 2000 }).toEqual([arrived, arrived]);
+  const routed = () =>
+    ghapps.workers
+      .flatMap((worker) => worker.log.records())
+      .filter(({ msg, delivery }) => msg === "webhook routed" && lost.some(({ guid }) => guid === delivery))
+      .map(({ wakes }) => wakes);
+  await expect.poll(routed, { timeout }).toEqual([["default/missed"], ["default/missed"]]);
+
+  const at = { namespace: "default", name: "app" };
+  const events = await ghapps.events("app");
+  expect(events.map(({ type, reason }) => `${type} ${reason}`)).toContain("Warning WebhooksNotDelivered");
+  await look();
+  await kit.until(GitHubApp, at, has(delivered, "True", "Delivered"));
+  await ghapps.untilQuiet();
+  expect(attempts()).toEqual([arrived, arrived]);
+});
+
+test("a webhook that a gateway does not take is told on the App, which is ready all the same", async () => {
+  const { github, kit } = ghapps;
+  const [gateway] = gateways as [GatewayReplica];
+  // A hook that the gateway has no secret for.
+  github.deliverTo([gateway.hookUrl().replace(/app$/, "wrong")]);
+  expect(await tell("created", ids[0] ?? 0)).toMatchObject({ status_code: 401 });
+  const at = { namespace: "default", name: "app" };
+  const look = async () => {
+    await ghapps.touch(GitHubApp, "app");
+    await ghapps.untilQuiet();
+    return conditionOf(await kit.client.get(GitHubApp, at), delivered)?.status;
+  };
+  await expect.poll(look, { timeout, interval: 2000 }).toBe("False");
+  const app = await kit.client.get(GitHubApp, at);
+  expect(conditionOf(app, delivered)).toMatchObject({ reason: "Redelivering" });
+  expect(conditionOf(app)?.status).toBe("True");
+});

@@ -1,0 +1,168 @@
+/** With exactly the generated rights: Secrets of opted-in namespaces, and of no others, are within reach. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { connectBus } from "../../bus/connect.ts";
+import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
+import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { objectStore } from "../../bus/objects/store.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import notes, { Note } from "../fixtures/functions/notes.ts";
+import { notesPath } from "../harness/bridged.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { createNamespace, optIn } from "../harness/namespaces.ts";
+import { accountUser, grant, rightKinds } from "../harness/rights.ts";
+
+/** A function that writes Secrets; `notes` only looks at them. */
+const keeper = defineFunction({
+  name: "keeper",
+  for: Note,
+  owns: [Secret],
+  reconcile: async () => undefined,
+});
+const functions = [notes, keeper];
+const manager = { fieldManager: "test" };
+const patience = { timeout: 60_000, interval: 50 };
+let kit: Kit;
+let bridge: Replica;
+
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Note)] });
+  for (const name of ["denrei", "opted-in", "labelled", "closed"]) await createNamespace(kit.client, name);
+  await optIn(kit.client, "denrei");
+  await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
+  bridge = await kit.bridge("bridge-1", {
+    args: [notesPath],
+    env: {
+      KUBECONFIG: await kit.platform.kubeconfigFor(accountUser("denrei-bridge")),
+      DENREI_WATCH_SECONDS: "2",
+    },
+  });
+});
+afterAll(() => kit?.stop());
+
+/** What `denrei opt-in` prints for a namespace that exists: the label, and the bindings. */
+async function optInWholly(namespace: string): Promise<void> {
+  await optIn(kit.client, namespace);
+  await grant(kit.client, optInManifests(functions, [namespace], "denrei"));
+}
+
+const secret = (namespace: string, name: string) =>
+  ({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name } }) as unknown as KubeObject;
+const createSecret = (namespace: string, name: string) =>
+  kit.client.create(Secret, secret(namespace, name), manager);
+
+/** Names of the Secrets of a namespace on the bus. */
+async function onBus(namespace: string): Promise<string[]> {
+  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  try {
+    const entries = await objectStore(bus, "default").entries(Secret, namespace);
+    return entries.map(({ object }) => object.metadata.name).sort();
+  } finally {
+    await bus.nc.close();
+  }
+}
+
+/** The API server as a service account sees it, for one test. */
+async function as(account: string): Promise<KubeClient> {
+  const path = await kit.platform.kubeconfigFor(accountUser(account));
+  const connection = await openConnection(loadKubeconfig({ path }));
+  onTestFinished(() => connection.close());
+  return kubeClient(connection);
+}
+
+describe("the bridge", () => {
+  test("may list Secrets where they are opted in, and nowhere else, least of all everywhere", async () => {
+    const itself = await as("denrei-bridge");
+    await expect(itself.list(Secret)).rejects.toThrow("403");
+    await expect(itself.list(Secret, "opted-in")).rejects.toThrow("403");
+    expect((await itself.list(Secret, "denrei")).items).toEqual([]);
+    for (const namespace of ["denrei", "opted-in", "closed"]) await createSecret(namespace, "made");
+    await expect.poll(() => onBus("denrei"), patience).toEqual(["made"]);
+
+    await optInWholly("opted-in");
+    await expect.poll(() => onBus("opted-in"), patience).toEqual(["made"]);
+    expect((await itself.list(Secret, "opted-in")).items).toHaveLength(1);
+    await expect(itself.list(Secret)).rejects.toThrow("403");
+    await expect(itself.list(Secret, "closed")).rejects.toThrow("403");
+    await expect(itself.get(Secret, { namespace: "opted-in", name: "made" })).rejects.toThrow("403");
+    expect(await onBus("closed")).toEqual([]);
+  });
+
+  test("says what is missing where there is the label alone, and serves the other namespaces all the same", async () => {
+    const refused = () =>
+      metricSum([bridge], /^denrei_bridge_refused\{kind="Secret",namespace="labelled"\} 1/);
+    const calls = () => metricSum([bridge], /^rest_client_requests_total\{code="403"/);
+    const told = () =>
+      bridge.log.records().filter(({ level, kind }) => level === "warn" && kind === "Secret in labelled");
+    const readiness = () => bridge.probe("/readyz");
+    const before = await calls();
+    await createSecret("labelled", "made");
+    await optIn(kit.client, "labelled");
+    await expect.poll(refused, patience).toBe(1);
+    const begun = performance.now();
+    await expect.poll(async () => (await calls()) - before, patience).toBeGreaterThan(7);
+    const seconds = (performance.now() - begun) / 1000;
+    // Each pause is twice as long as the one before, up to half a minute.
+    expect((await calls()) - before).toBeLessThan(10 + seconds / 15);
+    expect(told()).toMatchObject([
+      {
+        err: {
+          message: expect.stringMatching(
+            /^the bridge may not watch Secret in labelled: expected the RoleBinding denrei-bridge-opted-in there, which is made by `denrei opt-in labelled \|.*403/,
+          ),
+        },
+      },
+    ]);
+    // A trouble that is the bridge's own shows after five seconds.
+    expect(seconds).toBeGreaterThan(5);
+    expect(await readiness()).toEqual({ status: 200, text: "ok" });
+    await createSecret("opted-in", "meanwhile");
+    await expect.poll(() => onBus("opted-in"), patience).toEqual(["made", "meanwhile"]);
+    expect(await onBus("labelled")).toEqual([]);
+
+    await grant(kit.client, optInManifests(functions, ["labelled"], "denrei"));
+    await expect.poll(() => onBus("labelled"), patience).toEqual(["made"]);
+    await expect.poll(refused, patience).toBe(0);
+
+    // What was granted can be taken away again.
+    await kit.client.delete(
+      rightKinds.RoleBinding,
+      { namespace: "labelled", name: "denrei-bridge-opted-in" },
+      {},
+    );
+    await expect.poll(refused, patience).toBe(1);
+    expect(told()).toHaveLength(2);
+    expect(await readiness()).toEqual({ status: 200, text: "ok" });
+  });
+});
+
+describe("a function", () => {
+  const at = (namespace: string) => ({ namespace, name: "mine" });
+
+  test("that owns Secrets may write single ones where they are opted in, and list none", async () => {
+    const worker = await as("denrei-keeper");
+    await optInWholly("default");
+    for (const namespace of ["default", "denrei"]) {
+      await worker.create(Secret, secret(namespace, "mine"), manager);
+      await worker.mergePatch(Secret, at(namespace), { stringData: { key: "value" } }, manager);
+      expect(await worker.get(Secret, at(namespace))).toMatchObject({ data: { key: btoa("value") } });
+      await worker.delete(Secret, at(namespace), {});
+      await expect(worker.list(Secret, namespace)).rejects.toThrow("403");
+    }
+    await expect(worker.create(Secret, secret("closed", "mine"), manager)).rejects.toThrow("403");
+    await expect(worker.get(Secret, { namespace: "closed", name: "made" })).rejects.toThrow("403");
+  });
+
+  test("that watches Secrets may read single ones there", async () => {
+    const worker = await as("denrei-notes");
+    const made = { namespace: "denrei", name: "made" };
+    expect((await worker.get(Secret, made)).metadata.name).toBe("made");
+    await expect(worker.mergePatch(Secret, made, { data: null }, manager)).rejects.toThrow("403");
+    await expect(worker.list(Secret, "denrei")).rejects.toThrow("403");
+    await expect(worker.get(Secret, { namespace: "closed", name: "made" })).rejects.toThrow("403");
+  });
+});

@@ -1,0 +1,210 @@
+/** `denrei gateway` as a process: what it says when it can not start, its signals, and its end in the middle of work. */
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
+import { program, run, type StartOptions, start } from "../cli/program.ts";
+import { hookSecret } from "../harness/kit.ts";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, type Hook, hookOf } from "../harness/webhooks.ts";
+import { paused, secretsFolder, startWebhookBus, storedOf } from "./gateways.ts";
+import { ask, headOf, type Line, openLine } from "./requests.ts";
+
+const deadline = { timeout: 30_000, interval: 20 };
+const buses: LocalBus[] = [];
+let local: LocalBus;
+let secrets: string;
+beforeAll(async () => {
+  local = await ownBus();
+  secrets = await secretsFolder(local, { app: hookSecret });
+});
+afterAll(() => Promise.all(buses.map((bus) => bus.stop())));
+
+/** A bus for one test, which stops it. */
+async function ownBus(): Promise<LocalBus> {
+  const bus = await startWebhookBus();
+  buses.push(bus);
+  return bus;
+}
+
+const push = () => hookOf("push", example("push"));
+const environment = (bus = local): Record<string, string> => ({
+  NATS_URL: bus.natsUrlFor("gateway"),
+  DENREI_WEBHOOK_SECRETS: secrets,
+  DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
+  DENREI_LOG_LEVEL: "debug",
+});
+
+/** A gateway that is ready, and where its hook and its probes are. */
+async function startGateway({ onTestFinished }: TestContext, bus: LocalBus, options: StartOptions = {}) {
+  const running = start(["gateway"], { env: environment(bus), onTestFinished, ...options });
+  const said = async (msg: string) => {
+    const line = await running.lines.until((text) => text.includes(`"msg":"${msg}"`));
+    return JSON.parse(line) as Record<string, string>;
+  };
+  const { probes } = await said("starting");
+  const { url } = await said("gateway ready");
+  const readiness = async () => {
+    const answer = await fetch(`${probes}/readyz`);
+    return `${answer.status} ${(await answer.text()).trim()}`;
+  };
+  return { ...running, said, url: `${url}/app`, readiness };
+}
+
+/** Sends a request but for its body, and waits until it has begun. */
+async function begin(url: string, { headers, body }: Hook): Promise<Line> {
+  const line = await openLine(url);
+  const length = String(Buffer.byteLength(body));
+  line.socket.write(headOf(url, { ...headers, "content-length": length, expect: "100-continue" }));
+  // Tests run side by side here, and `expect.poll` is that of one of them.
+  await vi.waitFor(() => expect(line.heard()).toMatch(/^HTTP\/1\.1 100 /), deadline);
+  return line;
+}
+
+describe.concurrent("a gateway that can not start says why:", () => {
+  const nothing = () => secretsFolder(local, {});
+  const mistakes: readonly {
+    readonly why: string;
+    readonly env?: () => Promise<Record<string, string>>;
+    readonly args?: readonly string[];
+    readonly code: number;
+    readonly says: RegExp;
+  }[] = [
+    {
+      why: "no folder was named",
+      env: async () => ({ DENREI_WEBHOOK_SECRETS: "" }),
+      code: 2,
+      says: /^denrei: --webhook-secrets or DENREI_WEBHOOK_SECRETS: expected a folder with a file of secrets for each webhook, found none$/,
+    },
+    {
+      why: "the folder is not there",
+      env: async () => ({ DENREI_WEBHOOK_SECRETS: join(await nothing(), "nowhere") }),
+      code: 2,
+      says: /^denrei: expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
+    },
+    {
+      why: "the folder is empty",
+      env: async () => ({ DENREI_WEBHOOK_SECRETS: await nothing() }),
+      code: 2,
+      says: /^denrei: expected a file for each webhook in .*, found none\. Write the secret that the hook has on GitHub's page into .*\/<hook>: <hook> is the last part of its URL\.$/,
+    },
+    {
+      why: "the only file has no name of a hook",
+      env: async () => ({ DENREI_WEBHOOK_SECRETS: await secretsFolder(local, { "my app": hookSecret }) }),
+      code: 2,
+      says: /^denrei: expected a file for each webhook in .*, found none\./,
+    },
+    ...["github", "/", "/git hub", "/github/", "/a?b", "/github/ü"].map((path) => ({
+      why: `the path is ${path}`,
+      args: ["--webhook-path", path],
+      code: 2,
+      says: /^denrei: --webhook-path: expected a path such as \/github, found ".*"$/,
+    })),
+    ...["8080", "localhost", "127.0.0.1:65536", "host:name"].map((address) => ({
+      why: `the address is ${address}`,
+      args: ["--webhook-address", address],
+      code: 2,
+      says: /^denrei: --webhook-address: expected host:port or :port, with a port from 0 to 65535, found ".*"$/,
+    })),
+  ];
+  test.for(mistakes)("$why", async ({ env, args = [], code, says }, { expect }) => {
+    const ended = await run(["gateway", ...args], { env: { ...environment(), ...(await env?.()) } });
+    expect(ended.stderr.trim()).toMatch(says);
+    expect(ended.code).toBe(code);
+    expect(ended.stdout + ended.stderr).not.toContain(hookSecret);
+  });
+
+  test("the address is taken", async ({ expect, onTestFinished }) => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    const address = `127.0.0.1:${port}`;
+    const { code, stderr } = await run(["gateway", "--webhook-address", address], { env: environment() });
+    expect(stderr.trim()).toBe(
+      `denrei: expected to serve webhooks on ${address}, but listen EADDRINUSE: address already in use ${address}. Set --webhook-address to a free one (port 0 takes any).`,
+    );
+    expect(code).toBe(1);
+  });
+});
+
+describe.concurrent("a gateway that runs", () => {
+  test("answers on SIGTERM what has begun, takes no more, and exits with 0", async (context) => {
+    const { expect } = context;
+    const bus = await ownBus();
+    const gateway = await startGateway(context, bus);
+    const hooks = [push(), push(), push(), push(), push()];
+    let lines: Line[] = [];
+    await paused(bus, async () => {
+      lines = await Promise.all(hooks.map((hook) => begin(gateway.url, hook)));
+      for (const [at, { socket }] of lines.entries()) socket.write(hooks[at]?.body ?? "");
+      gateway.process.kill("SIGTERM");
+      await gateway.said("stopping");
+      const another = () => ask(gateway.url, push()).then(() => "answered", String);
+      await expect.poll(another, deadline).toContain("ECONNREFUSED");
+      for (const { heard } of lines) expect(heard()).not.toContain("HTTP/1.1 2");
+    });
+    for (const { closed } of lines)
+      expect(await closed).toMatch(/\r\n\r\nHTTP\/1\.1 202 .*connection: close\r\n.*\r\n\r\nstored\n$/is);
+    const { code, signal, stderr } = await gateway.ended;
+    expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+    await gateway.said("stopped");
+    for (const { delivery } of hooks) expect(await storedOf(bus, delivery)).toHaveLength(1);
+  });
+
+  test("and is killed has promised nothing: what is sent again to another one is stored once", async (context) => {
+    const { expect } = context;
+    const bus = await ownBus();
+    const [one, two] = [await startGateway(context, bus), await startGateway(context, bus)];
+    const hook = push();
+    await paused(bus, async () => {
+      const { socket, closed } = await begin(one.url, hook);
+      socket.write(hook.body);
+      one.process.kill("SIGKILL");
+      expect(await closed).not.toContain("HTTP/1.1 2");
+    });
+    expect(await ask(two.url, hook)).toMatchObject({ status: 202 });
+    expect(await ask(two.url, hook)).toMatchObject({ status: 202, text: "duplicate" });
+    expect(await storedOf(bus, hook.delivery)).toHaveLength(1);
+  });
+
+  test("says in /readyz that the bus is away, and goes on by itself when it is back", async (context) => {
+    const { expect } = context;
+    const bus = await ownBus();
+    const gateway = await startGateway(context, bus);
+    const hook = push();
+    expect(await gateway.readiness()).toBe("200 ok");
+    await bus.nats.stop("SIGKILL");
+    await expect.poll(gateway.readiness, deadline).toMatch(/^503 the bus is not reachable/);
+    const answer = await ask(gateway.url, hook);
+    expect(answer).toMatchObject({ status: 503, text: "not stored: send it again" });
+    expect(answer.headers["retry-after"]).toBe("5");
+    await bus.nats.start();
+    await gateway.said("connected to the bus again");
+    expect(await ask(gateway.url, hook)).toMatchObject({ status: 202 });
+    await expect.poll(gateway.readiness, deadline).toBe("200 ok");
+    gateway.process.kill("SIGTERM");
+    expect(await gateway.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(gateway.lines.all.join("\n")).not.toContain(hookSecret);
+  });
+
+  test("knows its secrets when more connect than it may have files open", async (context) => {
+    const { expect } = context;
+    const few = ["/bin/sh", "-c", 'ulimit -n 100; exec "$0" "$@"', process.execPath, program] as const;
+    const gateway = await startGateway(context, local, { command: few });
+    const lines = await Promise.all(Array.from({ length: 200 }, () => openLine(gateway.url)));
+    const trouble = await gateway.said("secrets of webhooks can not be read");
+    expect(trouble.err).toMatchObject({ message: expect.stringContaining("EMFILE") });
+    for (const { socket } of lines) socket.destroy();
+    let status: number | undefined;
+    await expect
+      .poll(async () => {
+        status = await ask(gateway.url, push()).then(
+          (answer) => answer.status,
+          () => undefined,
+        );
+        return status;
+      }, deadline)
+      .toBeDefined();
+    expect(status).toBe(202);
+  });
+});

@@ -1,0 +1,87 @@
+/** A gateway that stops answers what has begun, takes nothing new, and waits for nobody without end. */
+import { Agent } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { LocalBus } from "../harness/localbus.ts";
+import { example, hookOf } from "../harness/webhooks.ts";
+import { openGateway, paused, startWebhookBus, storedOf, type TestGatewayOptions } from "./gateways.ts";
+import { ask, headOf, openLine } from "./requests.ts";
+
+const deadline = { timeout: 30_000, interval: 20 };
+const minutes = 600_000;
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startWebhookBus();
+});
+afterAll(() => local?.stop());
+
+const push = () => hookOf("push", example("push"));
+const refused = (url: string) => ask(url, push()).then(() => "answered", String);
+
+test("what has begun is answered, on connections that are closed with it; new ones are refused", async () => {
+  const gateway = await openGateway(local);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const url = gateway.hookUrl();
+  const first = await ask(url, { ...push(), agent });
+  expect(first).toMatchObject({ status: 202, headers: { connection: "keep-alive" } });
+  const hooks = [push(), push()];
+  const settled: string[] = [];
+  let work: Promise<unknown>[] = [];
+  await paused(local, async () => {
+    // The whole of the first, and of the second no more than its headers.
+    const begun = ask(url, { ...(hooks[0] ?? expect.fail()), agent });
+    const { headers, body } = hooks[1] ?? expect.fail();
+    const line = await openLine(url);
+    const length = String(Buffer.byteLength(body));
+    line.socket.write(headOf(url, { ...headers, "content-length": length, expect: "100-continue" }));
+    await expect.poll(line.heard, deadline).toMatch(/^HTTP\/1\.1 100 /);
+    const stopped = gateway.stop();
+    await expect.poll(() => refused(url), deadline).toContain("ECONNREFUSED");
+    line.socket.write(body);
+    work = [begun, line.closed, stopped];
+    for (const one of work) void one.finally(() => settled.push("settled"));
+    expect(await refused(url)).toContain("ECONNREFUSED");
+    expect(settled).toEqual([]);
+  });
+  const [begun, heard] = await Promise.all(work);
+  expect(begun).toMatchObject({ status: 202, headers: { connection: "close" } });
+  expect(heard).toMatch(/\r\n\r\nHTTP\/1\.1 202 Accepted\r\n.*connection: close\r\n.*\r\n\r\nstored\n$/is);
+  for (const { delivery } of hooks) expect(await storedOf(local, delivery)).toHaveLength(1);
+  agent.destroy();
+});
+
+/** Connections that are open when a gateway stops, and on which nothing more comes. */
+const silent: readonly [what: string, text: (url: string) => string, options: TestGatewayOptions][] = [
+  ["that have said nothing", () => "", { times: { headers: 300, answer: minutes } }],
+  [
+    "whose headers have no end",
+    (url) => headOf(url, {}).slice(0, -2),
+    { times: { headers: 300, answer: minutes } },
+  ],
+  [
+    "whose body has no end",
+    (url) => headOf(url, { ...push().headers, "content-length": "100" }),
+    { times: { headers: 300, request: 300, answer: minutes } },
+  ],
+  [
+    "who still send what was refused",
+    (url) => headOf(url, { "content-length": "100" }),
+    { times: { headers: 300, request: 300, answer: minutes } },
+  ],
+  [
+    "who may take longer than an answer does",
+    (url) => headOf(url, { ...push().headers, "content-length": "100" }),
+    { times: { headers: minutes, request: minutes, answer: 300 } },
+  ],
+];
+
+test.each(silent)("it does not wait for connections %s", async (_what, text, { times }) => {
+  const gateway = await openGateway(local, { times: { look: 50, ...times } });
+  const agent = new Agent({ keepAlive: true });
+  const line = await openLine(gateway.url);
+  line.socket.write(text(gateway.hookUrl()));
+  // Who comes later is heard, so the first one is there.
+  expect(await ask(gateway.hookUrl(), { method: "GET", agent })).toMatchObject({ status: 405 });
+  await gateway.stop();
+  await line.closed;
+  agent.destroy();
+});
