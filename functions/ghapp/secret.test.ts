@@ -261,7 +261,7 @@ describe("annotations", () => {
 describe("digests", () => {
   const digest = requestDigest(app, spec);
   const { template } = spec;
-  test.each<[string, Partial<AppIdentity>, Partial<Spec>]>([
+  const changes: [string, Partial<AppIdentity>, Partial<Spec>][] = [
     ["the GitHub", { url: "https://ghe.example.com" }, {}],
     ["the App", { appID: 12346 }, {}],
     ["the private key", { keyFingerprint: "SHA256:another" }, {}],
@@ -284,10 +284,19 @@ describe("digests", () => {
     ["that it is immutable", {}, { template: { ...template, immutable: true } }],
     ["its labels", {}, { template: { ...template, metadata: { ...template.metadata, labels: {} } } }],
     ["its annotations", {}, { template: { ...template, metadata: { labels: { team: "a" } } } }],
-  ])("another token is asked for when this changes: %s", (_, otherApp, otherSpec) => {
-    const other = requestDigest({ ...app, ...otherApp }, { ...spec, ...otherSpec });
+  ];
+  const digestWith = (otherApp: Partial<AppIdentity>, otherSpec: Partial<Spec>): string =>
+    requestDigest({ ...app, ...otherApp }, { ...spec, ...otherSpec });
+
+  test.each(changes)("another token is asked for when this changes: %s", (_, otherApp, otherSpec) => {
+    const other = digestWith(otherApp, otherSpec);
     expect(other).not.toBe(digest);
     expect(tokenIn(stored(wanted()), other)).toBeUndefined();
+  });
+
+  test("no two of these are the same wish", () => {
+    const digests = changes.map(([, otherApp, otherSpec]) => digestWith(otherApp, otherSpec));
+    expect(new Set(digests).size).toBe(changes.length);
   });
 
   const json = fc.jsonValue({ maxDepth: 3 });

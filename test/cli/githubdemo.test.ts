@@ -1,7 +1,6 @@
 /** `denrei demo github`: every step is told with the replica that did it, and nothing is left. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { optInLabel } from "../../bus/domain.ts";
-import type { ObjectName } from "../../bus/kube/client.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { type Environment, place, run, start } from "./program.ts";
@@ -134,11 +133,12 @@ describe("on somebody's own cluster and bus", () => {
     KUBECONFIG: kit.platform.kubeconfigPath,
     NATS_URL: kit.platform.natsUrl,
   });
-  const demoNamespace = (stdout: string): ObjectName => ({
-    name:
-      /The namespace (denrei-demo-[a-z0-9]+) is deleted; the CRDs stay in the cluster\./.exec(stdout)?.[1] ??
-      "",
-  });
+  /** The one that was taken away. */
+  function namespaceOf(stdout: string): string {
+    const gone = /The namespace (denrei-demo-[a-z0-9]+) is deleted; the CRDs stay in the cluster\./;
+    expect(stdout).toMatch(gone);
+    return gone.exec(stdout)?.[1] ?? "";
+  }
 
   test("it has a namespace of its own, which it takes away again", async () => {
     const here = place();
@@ -146,7 +146,7 @@ describe("on somebody's own cluster and bus", () => {
     const { code, stdout, stderr } = ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`Using the cluster at ${kit.platform.apiserver.url}`);
-    const { name } = demoNamespace(stdout);
+    const name = namespaceOf(stdout);
     expectSteps(stdout, `${name}/web`, name);
     expectNoSecrets(ended);
     await kit.untilGone(Namespace, { name });
@@ -164,7 +164,7 @@ describe("on somebody's own cluster and bus", () => {
     running.process.kill("SIGINT");
     const { code, signal, stdout, stderr } = await running.ended;
     expect({ code, signal, stderr }).toEqual({ code: 130, signal: null, stderr: "" });
-    await kit.untilGone(Namespace, demoNamespace(stdout));
+    await kit.untilGone(Namespace, { name: namespaceOf(stdout) });
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
   });

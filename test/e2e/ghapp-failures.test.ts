@@ -105,7 +105,9 @@ test("a GitHub that is away is asked again, but not again and again", async () =
   for (const name of Object.keys(answers)) {
     await until(name, "True");
     await ghapps.untilQuiet();
-    expect(ghapps.mints(used[name]), name).toHaveLength(2);
+    const [first, second, ...more] = ghapps.mints(used[name]);
+    expect(more, name).toEqual([]);
+    expect((second?.at ?? 0) - (first?.at ?? 0), name).toBeGreaterThan(25_000);
   }
 });
 
@@ -135,7 +137,7 @@ test("while a token is good, it is no trouble that there is no newer one yet", a
 
 test("when the token is over and there is no newer one, it is not ready until there is", async () => {
   const id = ids.app.at(-1) ?? 0;
-  ghapps.github.issueTokens({ lifetimeMillis: 12_000 });
+  ghapps.github.issueTokens({ lifetimeMillis: 20_000 });
   await create("over");
   await until("over", "True");
   ghapps.github.issueTokens({});

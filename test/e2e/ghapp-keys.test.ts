@@ -57,8 +57,13 @@ test("each trouble with a key is told with what to do, and is over when its Secr
   await kit.until(Installation, { name: "late" }, has("Ready", "True"));
   await kit.until(GitHubApp, { name: "late" }, (app) => conditionOf(app, "Stalled") === undefined);
 
+  const [token, minted] = [await ghapps.token("late"), ghapps.mints().length];
   await kit.client.delete(TokenSecret, at, {});
   await told("KeySecretNotFound");
+  await ghapps.create(TokenSecret, { metadata: at, ...stored(own) });
+  await kit.until(Installation, { name: "late" }, has("Ready", "True"));
+  await ghapps.untilQuiet();
+  expect([await ghapps.token("late"), ghapps.mints().length]).toEqual([token, minted]);
 });
 
 test("an id that is no App's, or another one's, is told until it is right", async () => {

@@ -56,7 +56,7 @@ async function busy(): Promise<Replica[]> {
 }
 
 test("a token is changed before it ends, again and again, and each that is made is used", async () => {
-  issueTokens(24_000);
+  issueTokens(30_000);
   const id = await installation("short");
   await untilReady("short");
   const seen = new Set<string>();
