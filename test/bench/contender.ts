@@ -45,19 +45,19 @@ export interface ProcessGround extends Pick<Arena, "signal" | "fail"> {
 }
 
 /** Starts a process of a contender; its unexpected end fails the benchmark. */
-export async function startProcess(arena: ProcessGround, spec: ProcessSpec): Promise<Child> {
+export async function startProcess(ground: ProcessGround, spec: ProcessSpec): Promise<Child> {
   const { readyLine, onLine, role, ...child } = spec;
   const last: string[] = [];
   let ready: () => void = () => undefined;
   const isReady = new Promise<void>((resolve) => {
     ready = resolve;
   });
-  return arena.platform.spawn(
+  return ground.platform.spawn(
     {
       ...child,
       env: {
-        KUBECONFIG: arena.platform.kubeconfigPath,
-        ...(role !== undefined && { NATS_URL: arena.platform.natsUrlFor(role) }),
+        KUBECONFIG: ground.platform.kubeconfigPath,
+        ...(role !== undefined && { NATS_URL: ground.platform.natsUrlFor(role) }),
         DENREI_ZUNDOKO_WORDS: words.join(","),
         NODE_NO_WARNINGS: "1",
         ...child.env,
@@ -71,9 +71,9 @@ export async function startProcess(arena: ProcessGround, spec: ProcessSpec): Pro
         if (last.length > 10) last.shift();
       },
       onUnexpectedExit: (exit) =>
-        arena.fail(new Error(`${spec.name} ${describeExit(exit)}. Its last lines:\n${last.join("\n")}`)),
+        ground.fail(new Error(`${spec.name} ${describeExit(exit)}. Its last lines:\n${last.join("\n")}`)),
     },
-    arena.signal,
+    ground.signal,
   );
 }
 

@@ -48,12 +48,11 @@ export interface StartOptions {
   /** In place of Node and the program. */
   readonly command?: readonly [string, ...string[]];
   readonly cwd?: string;
+  /** How long it may take, in milliseconds; a minute unless given. */
+  readonly longestMillis?: number;
   /** The test's own, where tests run side by side: the global one is that of whichever test ran last. */
   readonly onTestFinished?: typeof onTestFinished;
 }
-
-/** No command of these tests takes longer; one that hangs fails its test and ends. Milliseconds. */
-const longestMillis = 60_000;
 
 /** Starts a command, which ends when the test does at the latest. */
 export function start(args: readonly string[], options?: StartOptions): Running {
@@ -71,13 +70,14 @@ export const run = (args: readonly string[], options?: StartOptions): Promise<En
 
 function begin(
   args: readonly string[],
-  { env = {}, command = [process.execPath, program], cwd = root }: StartOptions = {},
+  { env = {}, command = [process.execPath, program], cwd = root, longestMillis = 60_000 }: StartOptions = {},
 ): Running {
   const [file, ...first] = command;
   const child = spawn(file, [...first, ...args], {
     cwd,
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
+    // One that hangs fails its test and ends.
     timeout: longestMillis,
     killSignal: "SIGKILL",
   });

@@ -1,5 +1,5 @@
 /** What becomes of Installations when GitHub is away, has enough of us, or says no. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import type { Fault, FaultAnswer } from "../github/faults.ts";
@@ -23,6 +23,8 @@ beforeAll(async () => {
   for (const name of ["app", "limited"]) await ghapps.kit.until(GitHubApp, { name }, has("Ready", "True"));
 });
 afterAll(() => ghapps?.stop());
+// What an App has become wakes its Installations.
+beforeEach(() => ghapps.untilQuiet());
 
 function create(name: string, spec: Partial<Installation["spec"]> = {}) {
   const appRef = { kind: "GitHubApp" as const, name: "app" };

@@ -133,11 +133,17 @@ test("a namespace is allowed when it gets its label, and not any more when it lo
   const token = await tokenOf("labelled");
 
   // A bus that has lost what it knew takes nothing away.
-  const subject = kindSubjects("default", Namespace);
-  await ghapps.bus.jsm.streams.purge(streams.objects, { filter: subject });
+  const looks = () =>
+    ghapps.workers
+      .flatMap((worker) => worker.log.records())
+      .filter(({ msg, key }) => msg === "reconciled" && key === "team-a/labelled").length;
+  const [filter, before] = [kindSubjects("default", Namespace), looks()];
+  const lost = await ghapps.changes(filter);
+  await ghapps.bus.jsm.streams.purge(streams.objects, { filter });
   await ghapps.touch(Installation, at("labelled"));
-  await ghapps.untilQuiet();
+  await expect.poll(looks, { timeout }).toBeGreaterThan(before);
   await tokenOf("labelled");
+  await ghapps.replay(lost);
 
   await label(null);
   await untilDenied("labelled");

@@ -159,8 +159,9 @@ describe("a function", () => {
 
   test("that watches Secrets may read single ones there", async () => {
     const worker = await as("denrei-notes");
-    const made = { namespace: "denrei", name: "made" };
-    expect((await worker.get(Secret, made)).metadata.name).toBe("made");
+    const made = { namespace: "denrei", name: "watched" };
+    await createSecret(made.namespace, made.name);
+    expect((await worker.get(Secret, made)).metadata.name).toBe("watched");
     await expect(worker.mergePatch(Secret, made, { data: null }, manager)).rejects.toThrow("403");
     await expect(worker.list(Secret, "denrei")).rejects.toThrow("403");
     await expect(worker.get(Secret, { namespace: "closed", name: "made" })).rejects.toThrow("403");

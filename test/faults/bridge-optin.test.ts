@@ -92,6 +92,11 @@ const untilSaved = (namespace: string): Promise<void> =>
     }, patience)
     .toBe(true);
 
+/** Where the bridge began to lead the Secrets of a namespace the last time: `none` where it had to list them. */
+const leadingAt = (bridge: BridgeReplica, namespace: string) =>
+  bridge.logged("leading").findLast(({ kind }) => kind === `${kindText(Secret)} in ${namespace}`)
+    ?.resourceVersion;
+
 test("the label comes: the metadata of its Secrets is told, and of no other namespace's", async () => {
   await createNamespaces("comes", "never");
   await createSecret("comes", "before");
@@ -128,7 +133,6 @@ test("the label goes: nothing more is told and the lease is free; when it is bac
   const first = ["added deleted", "added kept"];
   await untilTold("goes", first);
   await untilSaved("goes");
-  const { lists } = await bridge.counts(Secret);
 
   await optOut(bridged.kit.client, "goes");
   await expect.poll(() => holder("goes"), patience).toBe("");
@@ -143,7 +147,7 @@ test("the label goes: nothing more is told and the lease is free; when it is bac
 
   await optIn(bridged.kit.client, "goes");
   await untilTold("goes", [...first, "modified kept", "added made", "deleted deleted"]);
-  expect(await bridge.counts(Secret), "it goes on where it was").toMatchObject({ lists });
+  expect(leadingAt(bridge, "goes"), "it goes on where it was").toMatch(/^\d+$/);
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
@@ -163,9 +167,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     onTestFinished(() => next.stop());
     for (const namespace of spaces) await untilTold(namespace, ["added kept", "modified kept"]);
     for (const namespace of spaces) {
-      const name = `${kindText(Secret)} in ${namespace}`;
-      const listed = next.logged("listed").filter(({ kind }) => kind === name);
-      expect(listed).toEqual([]);
+      expect(leadingAt(next, namespace)).toMatch(/^\d+$/);
     }
   },
 );

@@ -108,6 +108,16 @@ const refusals: readonly {
     says: unsigned,
     outcome: "other unsigned",
   },
+  {
+    title: "nothing else is right either, and none of it is told",
+    asks: {
+      body: "{",
+      headers: { "content-type": "application/json", "x-hub-signature-256": signatureOf("") },
+    },
+    status: 401,
+    says: unsigned,
+    outcome: "other unsigned",
+  },
   ...["nobody", "App", "app%2f", "..app", "constructor", "app.", "%61pp"].map((hook) => ({
     title: `there is no hook ${hook}`,
     at: `/github/${hook}`,

@@ -21,6 +21,17 @@ const deadline = { timeout: 30_000 };
 const untilBack = ({ jsm }: Bus) =>
   expect.poll(() => jsm.streams.info(streams.webhooks).then(() => "back", String), deadline).toBe("back");
 
+/** Kills the server, and starts it again when `work` is done. */
+async function killed(work: () => Promise<void>): Promise<void> {
+  await local.nats.stop("SIGKILL");
+  try {
+    await work();
+  } finally {
+    await local.nats.start();
+    await untilBack(local.bus);
+  }
+}
+
 /** Posts, and tells whether it was answered. */
 function posting(url: string, hook: Hook): { readonly answer: Promise<Answered>; answered(): boolean } {
   let answered = false;
@@ -79,22 +90,22 @@ describe("the bus", () => {
       local,
       async (gateway, bus) => {
         const [first, hook] = [push(), push()];
-        const outcome = async (sent: Hook) => (await ask(gateway.hookUrl(), sent)).text;
-        await expect.poll(() => outcome(first), deadline).toMatch(/stored|duplicate/);
-        await local.nats.stop("SIGKILL");
-        for (const tried of [hook, hook, first])
-          expect(await ask(gateway.hookUrl(), tried)).toMatchObject({ status: 503 });
         const reason =
           "the bus does not store what is published: the connection broke before the answer came";
-        expect(gateway.notReady()).toContain(reason);
-        expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not taken")).toMatchObject({
-          level: "warn",
-          status: 503,
-          delivery: first.delivery,
-          detail: expect.stringContaining(reason),
+        const outcome = async (sent: Hook) => (await ask(gateway.hookUrl(), sent)).text;
+        await expect.poll(() => outcome(first), deadline).toMatch(/stored|duplicate/);
+        await killed(async () => {
+          for (const tried of [hook, hook, first])
+            expect(await ask(gateway.hookUrl(), tried)).toMatchObject({ status: 503 });
+          expect(gateway.notReady()).toContain(reason);
+          expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not taken")).toMatchObject({
+            level: "warn",
+            status: 503,
+            delivery: first.delivery,
+            detail: expect.stringContaining(reason),
+          });
         });
-        await local.nats.start();
-        await Promise.all([bus, local.bus].map(untilBack));
+        await untilBack(bus);
         // The time for this is short here, and a first try may have been stored behind its back.
         await expect.poll(() => outcome(hook), deadline).toMatch(/^(stored|duplicate)$/);
         await expect.poll(() => outcome(first), deadline).toBe("duplicate");

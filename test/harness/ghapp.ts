@@ -1,11 +1,11 @@
 /** GitHub Apps and Installations on a real control plane: three replicas, the emulated GitHub, and what somebody writes. */
-import { expect } from "vitest";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { optInLabel } from "../../bus/domain.ts";
 import type { ObjectName } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
-import { consumers, streams, workStream } from "../../bus/subjects.ts";
+import { streams } from "../../bus/subjects.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { functions } from "../../functions/index.ts";
@@ -14,6 +14,7 @@ import type { ApiRequest } from "../github/front.ts";
 import { type Kit, type Replica, startKit } from "./kit.ts";
 import { metricSum } from "./metrics.ts";
 import { optIn } from "./namespaces.ts";
+import { untilQuiet } from "./quiet.ts";
 
 /** Where the platform is, as far as its workers know. */
 export const platformNamespace = "denrei";
@@ -22,9 +23,7 @@ export const pemKey = "private-key.pem";
 
 const manager = { fieldManager: "test" };
 const names = ["githubapp", "clustergithubapp", "installation"];
-const scopes = functions
-  .filter(({ name }) => names.includes(name))
-  .map((fn) => ({ fn, scope: { fn: fn.name, cluster: "default" } }));
+const ours = functions.filter(({ name }) => names.includes(name));
 
 interface EventObject extends KubeObject {
   readonly reason: string;
@@ -64,6 +63,13 @@ export const texts = (secret: SecretObject | undefined): Record<string, string> 
 /** What is in an object beside its kind. */
 type NewObject = Pick<KubeObject, "metadata"> & Readonly<Record<string, unknown>>;
 
+/** An event of an object, as it is stored. */
+interface Change {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers: MsgHdrs;
+}
+
 /** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
 export interface GhApps {
   readonly kit: Kit;
@@ -97,14 +103,17 @@ export interface GhApps {
   mints(installationID?: number): readonly ApiRequest[];
   /** The status of an answer to whoever has the token: `GET /repos/acme/web`. */
   use(token: string | undefined, request: string, body?: object): Promise<number>;
-  /** Resolves when no event waits to be routed, and no request waits or is under way. */
+  /** Resolves when there is nothing to do any more, but for what waits for its time. */
   untilQuiet(): Promise<void>;
+  /** The newest event of each object, or of some. */
+  changes(subjects?: string): Promise<readonly Change[]>;
+  /** Publishes events as if they came again. */
+  replay(changes: readonly Change[]): Promise<void>;
   /** Writes of all workers since they were started. */
   writes(): Promise<number>;
   stop(): Promise<void>;
 }
 
-const deadlineMillis = 60_000;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const at = (name: string | ObjectName): ObjectName =>
   typeof name === "string" ? { name, namespace: "default" } : name;
@@ -148,11 +157,6 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
   const env = { CONTROLLER_NAMESPACE: platformNamespace };
   const workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, names, { env })));
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-
-  const waiting = async (stream: string, consumer: string): Promise<number> => {
-    const { num_pending, num_ack_pending } = await bus.jsm.consumers.info(stream, consumer);
-    return num_pending + num_ack_pending;
-  };
 
   return {
     kit,
@@ -208,19 +212,22 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
       await answer.body?.cancel();
       return answer.status;
     },
-    untilQuiet: () =>
-      expect
-        .poll(
-          async () => {
-            const counts = scopes.flatMap(({ fn, scope }) => [
-              waiting(streams.objects, consumers.router(scope, Object.keys(fn.indexes))),
-              waiting(workStream(fn.name), consumers.worker(scope)),
-            ]);
-            return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-          },
-          { timeout: deadlineMillis, interval: 100 },
-        )
-        .toBe(0),
+    untilQuiet: () => untilQuiet({ bus, client, functions: ours }),
+    async changes(subjects = "objects.>") {
+      const changes: Change[] = [];
+      const last = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: [subjects] });
+      for await (const { subject, data, header: headers } of last) {
+        // Stored with the event, but the server's own.
+        for (const name of headers.keys()) if (name.startsWith("Nats-")) headers.delete(name);
+        changes.push({ subject, data, headers });
+      }
+      return changes;
+    },
+    async replay(changes) {
+      await Promise.all(
+        changes.map(({ subject, data, headers }) => bus.js.publish(subject, data, { headers })),
+      );
+    },
     writes: () => metricSum(workers, /^rest_client_requests_total\{.*method="(POST|PATCH|PUT|DELETE)"/),
     async stop() {
       await bus.nc.close();

@@ -18,24 +18,22 @@ process.on("message", (order: Order) => {
 });
 process.once("disconnect", () => process.exit());
 
-async function make({ url, deliveries, connections }: Order): Promise<Made> {
+async function make({ url, deliveries, connections: count }: Order): Promise<Made> {
   const ids = newIds();
   const statuses: Record<string, number> = {};
   const millis: number[] = [];
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(new URL(url))));
+  const connections = await Promise.all(Array.from({ length: count }, () => open(new URL(url), ids.first)));
   let left = deliveries;
   const begun = performance.now();
   await Promise.all(
-    sockets.map(async (socket) => {
-      const requests = requestsTo(new URL(url), ids.first);
-      const answers = answersOf(socket);
+    connections.map(async ({ socket, requests, answer }) => {
       for (let at = 0; left > 0; at++) {
         left--;
         const { bytes, idAt } = requests[at % requests.length] as Request;
         bytes.write(ids.next(), idAt, "latin1");
         const sent = performance.now();
         socket.write(bytes);
-        const status = await answers();
+        const status = await answer();
         millis.push(performance.now() - sent);
         statuses[status] = (statuses[status] ?? 0) + 1;
       }
@@ -45,10 +43,10 @@ async function make({ url, deliveries, connections }: Order): Promise<Made> {
   return { seconds: (performance.now() - begun) / 1000, statuses, millis };
 }
 
-async function open({ hostname, port }: URL): Promise<Socket> {
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+async function open(url: URL, id: string) {
+  const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
   await once(socket, "connect");
-  return socket;
+  return { socket, requests: requestsTo(url, id), answer: answersOf(socket) };
 }
 
 /** GUIDs, each another one. */
@@ -67,11 +65,12 @@ interface Request {
 
 /** The requests of one connection: nobody else may write into them while they are on their way. */
 function requestsTo({ host, pathname }: URL, id: string): Request[] {
-  const sizes = examplesByEvent.get(event)?.map((payload) => hookOf(event, payload, id)) ?? [];
-  return sizes
-    .filter(({ body }) => Buffer.byteLength(body) >= size.least && Buffer.byteLength(body) <= size.most)
-    .map(({ body, headers }) => {
-      const all = { host, accept: "*/*", ...headers, "content-length": Buffer.byteLength(body) };
+  const hooks = examplesByEvent.get(event)?.map((payload) => hookOf(event, payload, id)) ?? [];
+  return hooks
+    .map((hook) => ({ ...hook, bytes: Buffer.byteLength(hook.body) }))
+    .filter(({ bytes }) => bytes >= size.least && bytes <= size.most)
+    .map(({ body, headers, bytes: length }) => {
+      const all = { host, accept: "*/*", ...headers, "content-length": length };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
       const bytes = Buffer.from(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
       return { bytes, idAt: bytes.indexOf(id) };

@@ -25,6 +25,7 @@ export async function openLoad(signal: AbortSignal): Promise<Load> {
   return {
     pid: generator.pid ?? 0,
     async make(order) {
+      if (!generator.connected) await ended;
       const answer = once(generator, "message", { signal });
       generator.send(order);
       const [made] = (await Promise.race([answer, ended])) as [Made];
@@ -33,6 +34,8 @@ export async function openLoad(signal: AbortSignal): Promise<Load> {
       const what = refused.map(([status, count]) => `${count} × ${status}`).join(", ");
       throw new Error(`expected all deliveries to ${order.url} to be accepted, but ${what}`);
     },
-    stop: () => generator.disconnect(),
+    stop() {
+      if (generator.connected) generator.disconnect();
+    },
   };
 }

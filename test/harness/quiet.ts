@@ -1,0 +1,74 @@
+/** Whether all is done: nothing is on its way to the bus, nothing waits there, and nothing is under way. */
+import { expect } from "vitest";
+import type { Bus } from "../../bus/connect.ts";
+import { optInLabel } from "../../bus/domain.ts";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import { type Kind, Namespace } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { living, objectStore } from "../../bus/objects/store.ts";
+import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
+import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+
+/** What to look at. */
+export interface QuietOptions {
+  /** As the administrator. */
+  readonly bus: Bus;
+  readonly client: KubeClient;
+  readonly functions: readonly ReconcileFunction[];
+}
+
+const cluster = "default";
+const deadlineMillis = 60_000;
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+/** Resolves when that is so; but for what waits for its time. */
+export function untilQuiet({ bus, client, functions }: QuietOptions): Promise<void> {
+  const store = objectStore(bus, cluster);
+  const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kind.plural, kind]));
+
+  async function left(stream: string, consumer: string): Promise<number> {
+    const { num_pending, num_ack_pending } = await bus.jsm.consumers.info(stream, consumer);
+    return num_pending + num_ack_pending;
+  }
+
+  /** Events, requests and marks of a function. */
+  async function waiting(fn: ReconcileFunction): Promise<number> {
+    const scope = { fn: fn.name, cluster };
+    const marks = bus.jsm.streams.info(timersStream(fn.name), { subjects_filter: "marks.>" });
+    return sum([
+      await left(streams.objects, consumers.router(scope, Object.keys(fn.indexes))),
+      Object.keys(fn.webhooks).length === 0 ? 0 : await left(streams.webhooks, consumers.webhooks(scope)),
+      Object.keys((await marks).state.subjects ?? {}).length,
+      // The last one: what the others become.
+      await left(workStream(fn.name), consumers.worker(scope)),
+    ]);
+  }
+
+  /** Objects of a kind of which the bus has another version than the API server. */
+  async function unpublished(kind: Kind): Promise<number> {
+    const labelSelector = `${optInLabel}=true`;
+    const [{ items }, entries, optedIn] = await Promise.all([
+      client.list(kind),
+      store.entries(kind),
+      client.list(Namespace, undefined, { labelSelector }),
+    ]);
+    const names = new Set(optedIn.items.map(({ metadata }) => metadata.name));
+    const isWatched = ({ metadata }: Stored) => kind.reach === "all" || names.has(metadata.namespace ?? "");
+    const versions = (objects: readonly Stored[]) =>
+      objects.filter(isWatched).map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`);
+    const [api, onBus] = [versions(items), versions(living(entries))];
+    return new Set([...api, ...onBus]).size * 2 - api.length - onBus.length;
+  }
+
+  const events = async () => (await bus.jsm.streams.info(streams.objects)).state.last_seq;
+
+  const unsettled = async (): Promise<number> => {
+    const before = await events();
+    const waits = sum(await Promise.all(functions.map(waiting)));
+    const differ = sum(await Promise.all([...kinds.values()].map(unpublished)));
+    // What was begun in between was begun by an event.
+    return waits + differ + (await events()) - before;
+  };
+
+  return expect.poll(unsettled, { timeout: deadlineMillis, interval: 50 }).toBe(0);
+}
