@@ -14,7 +14,7 @@ export function refusalOf(error: Error, kind: Kind, namespace: string | undefine
   if (kind.reach !== "opted-in" || namespace === undefined || !isForbidden(error)) return error;
   const role = optedInRole(userOf("bridge"));
   // The label is there: of what opts in, only the bindings are missing.
-  const command = `denrei opt-in ${namespace} | kubectl apply -l app.kubernetes.io/part-of=denrei -f -`;
+  const command = `denrei opt-in ${namespace} | kubectl apply -f -`;
   return new NamespaceRefusedError(
     `the bridge may not watch ${kindText(kind)} in ${namespace}: expected the RoleBinding ${role} there, ` +
       `which is made by \`${command}\``,

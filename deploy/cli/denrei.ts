@@ -199,11 +199,9 @@ program
   .addHelpText(
     "after",
     `
-For each namespace that is its label denrei.dev/secrets=true, and a RoleBinding for
-the bridge and each function that has to do with Secrets. A namespace that kubectl
-apply has made from a manifest would lose what else of its labels is in there: add
-the label to the manifest, and apply the RoleBindings alone, with
-kubectl apply -l app.kubernetes.io/part-of=denrei -f -`,
+That is a RoleBinding for the bridge and for each function that has to do with
+Secrets. The label, by which the bridge knows the namespace, is set beside it:
+kubectl label namespace <namespace> denrei.dev/secrets=true`,
   )
   .action(async (names: string[], options) => (await import("./manifests.ts")).optIn(names, options));
 

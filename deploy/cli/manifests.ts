@@ -1,4 +1,5 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
+import { optInLabel } from "../../bus/domain.ts";
 import { functions } from "../../functions/index.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "../generate/authorization.ts";
 import { certificateManifests } from "../generate/certificates.ts";
@@ -39,13 +40,18 @@ export function optIn(
   namespaces: readonly string[],
   options: { json?: boolean; platformNamespace: string },
 ): void {
-  const manifests = optInManifests(functions, [...new Set(namespaces)], options.platformNamespace);
+  const wanted = [...new Set(namespaces)];
+  const manifests = optInManifests(functions, wanted, options.platformNamespace);
   if (manifests.length === 0) {
     throw new AbsentError(
       "expected a function that owns or watches Secrets, found none: there is nothing to opt in to",
     );
   }
   print(manifests, options);
+  // Standard output is for kubectl.
+  process.stderr.write(
+    `Label as well, if that is not done yet: kubectl label namespace ${wanted.join(" ")} ${optInLabel}=true\n`,
+  );
 }
 
 /** Prints Secrets with new certificates for the bus and each of its users. */

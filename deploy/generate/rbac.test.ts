@@ -45,25 +45,14 @@ test("roles - for Secrets a role of its own is bound, in the platform's namespac
   ]);
 });
 
-test("opt-in - the label, and the bindings of the bridge and of those who have to do with Secrets", () => {
+test("opt-in - the bindings of the bridge and of those who have to do with Secrets", () => {
   const manifests = optInManifests(functions, ["team-a", "team-b"], "here");
   expect(told(manifests)).toEqual(
     ["team-a", "team-b"].flatMap((namespace) => [
-      `Namespace ${namespace}`,
       `RoleBinding ${namespace}/denrei-bridge-opted-in -> denrei-bridge-opted-in of here/denrei-bridge`,
       `RoleBinding ${namespace}/denrei-reader-opted-in -> denrei-reader-opted-in of here/denrei-reader`,
     ]),
   );
-  expect(manifests[0]).toEqual({
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: "team-a", labels: { "denrei.dev/secrets": "true" } },
-  });
-  // What tells the bindings from the namespace, for who has the label already.
-  for (const { kind, metadata } of manifests) {
-    const { labels } = metadata as { labels: Record<string, string> };
-    expect(labels["app.kubernetes.io/part-of"]).toBe(kind === "Namespace" ? undefined : "denrei");
-  }
 });
 
 test("opt-in - nothing where nobody has to do with Secrets", () => {

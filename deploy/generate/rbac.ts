@@ -1,5 +1,5 @@
 /** Service accounts, roles and bindings from declarations. */
-import { optedInRole, optInLabel } from "../../bus/domain.ts";
+import { optedInRole } from "../../bus/domain.ts";
 import type { PolicyRule, ReconcileFunction } from "../../bus/worker/function.ts";
 import { bridgeRules, workerRules } from "../../bus/worker/rbac.ts";
 
@@ -49,8 +49,8 @@ export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Ma
   ]);
 
 /**
- * What opts namespaces in: the label, and RoleBindings for all whom it grants something. Empty where it would grant nobody
- * anything.
+ * What opts namespaces in, beside their label: RoleBindings for all whom it grants something. Empty where it would grant
+ * nobody anything. The label is no part of it: a namespace that is applied loses what else of its labels was applied before.
  */
 export function optInManifests(
   functions: readonly ReconcileFunction[],
@@ -61,10 +61,9 @@ export function optInManifests(
     .filter(({ optedIn }) => optedIn.length > 0)
     .map(({ name }) => ({ name, namespace: platformNamespace }));
   if (accounts.length === 0) return [];
-  return namespaces.flatMap((name) => [
-    { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { [optInLabel]: "true" } } },
-    ...accounts.map((account) => binding(account, optedInRole(account.name), name)),
-  ]);
+  return namespaces.flatMap((name) =>
+    accounts.map((account) => binding(account, optedInRole(account.name), name)),
+  );
 }
 
 /** What a workload may do. */

@@ -1,4 +1,5 @@
 /** Speaking to GitHub as an App: its key is read when it is needed, and kept nowhere. */
+import { optInCommands } from "../../bus/domain.ts";
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
@@ -35,7 +36,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
     if (!(error instanceof ApiError && error.status === 403)) throw error;
     throw new BlockedError(
       "SecretAccessDenied",
-      `expected to read the Secret ${at.name} in ${at.namespace}, which the API server refuses. Opt the namespace in: denrei opt-in ${at.namespace} | kubectl apply -f -`,
+      `expected to read the Secret ${at.name} in ${at.namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(at.namespace)}`,
       patience,
       { cause: error },
     );

@@ -1,4 +1,5 @@
 /** Writing the Secret of an Installation. */
+import { optInCommands } from "../../bus/domain.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
@@ -54,7 +55,7 @@ async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Pro
     if (error.status === 403)
       throw blocked(
         "SecretAccessDenied",
-        `expected to keep the Secret ${name} in ${namespace}, which the API server refuses. Opt the namespace in: denrei opt-in ${namespace} | kubectl apply -f -`,
+        `expected to keep the Secret ${name} in ${namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(namespace ?? "")}`,
       );
     if (error.status === 400 || error.status === 422)
       throw blocked(

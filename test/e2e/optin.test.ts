@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-/** What `denrei opt-in` prints for a namespace that exists: the label, and the bindings. */
+/** The label, and what `denrei opt-in` prints. */
 async function optInWholly(namespace: string): Promise<void> {
   await optIn(kit.client, namespace);
   await grant(kit.client, optInManifests(functions, [namespace], "denrei"));
