@@ -5,7 +5,7 @@
  *
  * An announcement is believed only as long as the writer certainly owns the key. If the writer dies, the next owner
  * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
- * fails takes its announcements back before the retry can start; a paused process and a broken connection forget all.
+ * fails takes its announcements back before the retry can start, unless that is so late that nobody believes them any more; a paused process and a broken connection forget all.
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
@@ -51,14 +51,14 @@ interface Announced {
   readonly until: number;
 }
 
-/** An event comes back within milliseconds; one that takes longer than this costs a needless reconcile. */
-const keptMillis = 10_000;
+/** An event comes back within milliseconds; one that takes longer than this costs a needless reconcile. Milliseconds. */
+export const believedMillis = 10_000;
 const keptEntries = 50_000;
 
 /** Opens the echoes of a function. */
 export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   const subject = echoSubject(scope);
-  const announced = new Recent<Announced>({ keptMillis, limit: keptEntries });
+  const announced = new Recent<Announced>({ keptMillis: believedMillis, limit: keptEntries });
   let outgoing: [string, string, string, number][] = [];
 
   function note(key: string, uid: string, resourceVersion: string, millis: number): void {

@@ -7,6 +7,7 @@ import { isCovered, type TicketQueue } from "../queue/queue.ts";
 import { newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
 import type { ObjectKey } from "../subjects.ts";
+import { believedMillis, type Echoes } from "./echoes.ts";
 import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
 import type { ReconcileFunction } from "./function.ts";
 import { confirm, type Job } from "./job.ts";
@@ -47,14 +48,18 @@ export interface FailureOptions {
   readonly queue: TicketQueue;
   readonly timers: Timers;
   readonly letters: DeadLetters;
+  readonly echoes: Pick<Echoes, "retract">;
   readonly retries: RetryLimits;
   readonly metrics: WorkerMetrics;
 }
 
+/** What becomes of a failed reconcile. */
+export type Outcome = "soon" | "later" | "given up";
+
 /** Ways for a ticket to end that is not done. Each of them gives the ticket back. */
 export interface Failures {
-  /** The reconcile threw: retry with backoff, or give up. */
-  fail(job: Job, error: Error): Promise<"later" | "given up">;
+  /** The reconcile threw: retry with backoff, or give up. Says when: `later` is when nobody believes its echoes any more. */
+  fail(job: Job, error: Error): Promise<Outcome>;
   /** Dead letter and condition; nothing is retried. */
   giveUp(job: Job, error: TerminalError): Promise<"given up">;
   /** The object is in a hot loop: the request is delayed. Milliseconds. */
@@ -72,13 +77,32 @@ export function failures({
   queue,
   timers,
   letters,
+  echoes,
   retries,
   metrics,
 }: FailureOptions): Failures {
   const labels = { controller: fn.name };
   const name = { name: fn.name };
 
-  async function fail(job: Job, error: Error): Promise<"later" | "given up"> {
+  /**
+   * Tries again after a pause, and says so on the object. What the attempt has written is no news to one that comes late
+   * enough; what is said here is none to either.
+   */
+  async function retry(
+    job: Job,
+    pause: number,
+    request: Request,
+    trouble?: Trouble,
+  ): Promise<"soon" | "later"> {
+    const outcome = pause < believedMillis ? "soon" : "later";
+    if (outcome === "soon") echoes.retract(job.key);
+    if (trouble !== undefined) await tell(job, trouble);
+    await timers.set(job.key, pause, { ...request, since: Date.now() });
+    await confirm(job);
+    return outcome;
+  }
+
+  async function fail(job: Job, error: Error): Promise<Outcome> {
     const { key, request, log } = job;
     metrics.errors.inc(labels);
     metrics.reconciles.inc({ ...labels, result: "error" });
@@ -86,11 +110,13 @@ export function failures({
     const before = Math.max(request.attempt, (await timers.get(key))?.attempt ?? 0);
     const failed = before + 1;
     if (error instanceof BlockedError) {
-      log.warn({ reason: error.reason, err: error }, "blocked");
-      await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
-      await timers.set(key, error.retryAfterMillis, { ...request, since: Date.now() });
-      await confirm(job);
-      return "later";
+      const { reason, message } = error;
+      log.warn({ reason, err: error }, "blocked");
+      return retry(job, error.retryAfterMillis, request, {
+        reason,
+        message,
+        severity: "stalled-and-not-ready",
+      });
     }
     if (isAbsence(error)) {
       // Not this object's failure: it gives nobody up, and nobody could write the condition.
@@ -98,9 +124,7 @@ export function failures({
       log.warn({ err: error, retryInMillis: Math.round(pause) }, "the API server is not there, trying again");
       metrics.retries.inc(name);
       const attempt = Math.max(before, Math.min(failed, toldFrom));
-      await timers.set(key, pause, { ...request, attempt, since: Date.now() });
-      await confirm(job);
-      return "later";
+      return retry(job, pause, { ...request, attempt });
     }
     if (failed >= retries.maxAttempts) {
       const message = `gave up after ${failed} attempts; the last one failed with: ${error.message}`;
@@ -109,13 +133,9 @@ export function failures({
     const pause = backoff(failed, retries);
     log.warn({ err: error, failed, retryInMillis: Math.round(pause) }, "reconcile failed");
     metrics.retries.inc(name);
-    if (failed >= toldFrom) {
-      // Without the number of the attempt: the same error again must not be another write.
-      await tell(job, { reason: "Retrying", message: error.message, severity: "stalled" });
-    }
-    await timers.set(key, pause, { ...request, attempt: failed, since: Date.now() });
-    await confirm(job);
-    return "later";
+    // Without the number of the attempt: the same error again must not be another write.
+    const trouble: Trouble = { reason: "Retrying", message: error.message, severity: "stalled" };
+    return retry(job, pause, { ...request, attempt: failed }, failed >= toldFrom ? trouble : undefined);
   }
 
   /** Condition, dead letter, and the ticket is done. */
@@ -125,6 +145,7 @@ export function failures({
     attempts = job.request.attempt + 1,
   ): Promise<"given up"> {
     const { key, request, log } = job;
+    echoes.retract(key);
     log.error({ err: error, reason: error.reason }, "given up: dead letter");
     metrics.terminalErrors.inc(labels);
     // The letter first: whoever reads the condition finds it.

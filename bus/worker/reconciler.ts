@@ -155,14 +155,18 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       await succeed(job, result);
       log.debug({ ms: Math.round(performance.now() - started), writes: job.writes }, "reconciled");
     } catch (error) {
-      echoes.retract(key);
-      if (error instanceof OwnershipLostError) throw error;
+      if (error instanceof OwnershipLostError) {
+        echoes.retract(key);
+        throw error;
+      }
       if (error instanceof ShutdownError) {
+        echoes.retract(key);
         log.info("handed back: the worker is shutting down");
         return ticket.delivery.handBack();
       }
-      // What is tried again has to see all changes; what was given up was given up with those that it has seen.
-      if ((await fail(job, error as Error)) === "given up") seen = job.seen;
+      // What is tried again soon has to see all changes. What was given up, or waits for its time, was so with those that it
+      // has seen: or whoever reports a failure in a status would wake itself with it.
+      if ((await fail(job, error as Error)) !== "soon") seen = job.seen;
     } finally {
       if (caused && job.writes > 0) brake.note(key);
       metrics.active.dec(labels);
