@@ -56,6 +56,7 @@ describe.concurrent("a secret", () => {
         expect(await statusWith(gateway, two, "one")).toBe(401);
         expect(await statusWith(gateway, one, "two.and-a_half")).toBe(401);
         expect(await statusWith(gateway, three, ".hidden")).toBe(401);
+        expect(await statusWith(gateway, one, "nobody")).toBe(401);
       },
       { secrets: { one, "two.and-a_half": two, ".hidden": three } },
     ));
