@@ -70,13 +70,14 @@ export async function readSecrets(folder: string): Promise<Secrets> {
   );
 }
 
+/** The text of a file; none when it is gone since its name was read, or its link leads nowhere. */
 async function textIn(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new ConfigError(`expected the secrets of a webhook in ${file}, but ${(error as Error).message}.`, {
-      cause: error,
-    });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return "";
+    throw new ConfigError(`expected the secrets of a webhook in ${file}, but ${message}.`, { cause: error });
   }
 }
 

@@ -5,10 +5,12 @@ import { connectBus } from "../../../bus/connect.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
 import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { deliveries as storedDeliveries } from "../../../bus/webhooks/history.ts";
+import type { Child } from "../../../deploy/local/index.ts";
 import { Branch } from "../../fixtures/functions/branches.ts";
 import { type GatewayReplica, type Replica, startKit } from "../../harness/kit.ts";
 import { type Hook, hookOf, push } from "../../harness/webhooks.ts";
-import { anyOf, describeFaults, killed, startFaults } from "../faults.ts";
+import { anyOf, describeFaults, type Fault, startFaults } from "../faults.ts";
+import { now } from "../journal.ts";
 import { figure, type Scenario, type Trial } from "../scenario.ts";
 
 const functionPath = fileURLToPath(new URL("../../fixtures/functions/branches.ts", import.meta.url));
@@ -18,6 +20,8 @@ const senders = 20;
 /** Pauses of a sender, on average half of it: there have to be faults while something is sent. */
 const slowMillis = 1000;
 const fastMillis = 200;
+/** From one kill to the next. */
+const everyMillis = 500;
 /** How long one reconcile takes: long enough that some are caught in the middle. */
 const reconcileMillis = 20;
 /** GitHub waits no longer for an answer. */
@@ -72,13 +76,15 @@ export const webhooks: Scenario = {
     );
     say(`${figure(count)} objects reconciled`);
 
+    const down = new Map<Child, Promise<void>>();
+    const kill = (what: string, ...of: Child[]): Fault => killedAtOnce(`kill -9 of ${what}`, of, down, next);
     const kinds = [
-      killed("kill -9 of a gateway", anyOf(gateways, next)),
-      killed("kill -9 of a worker", anyOf(workers, next)),
-      killed("kill -9 of the bridge", () => bridge),
-      killed("kill -9 of NATS", () => kit.platform.nats),
+      kill("a gateway", ...gateways),
+      kill("a worker", ...workers),
+      kill("the bridge", bridge),
+      kill("NATS", kit.platform.nats),
     ];
-    const faults = startFaults(trial, kinds, 500);
+    const faults = startFaults(trial, kinds, everyMillis);
     let pauseMillis = slowMillis;
     void faults.eachOnce.then(() => {
       pauseMillis = fastMillis;
@@ -93,6 +99,7 @@ export const webhooks: Scenario = {
     });
     await faults.eachOnce;
     await faults.stop();
+    await Promise.all(down.values());
 
     const byDelivery = new Map(sent.map((one) => [one.hook.delivery, one]));
     const letters = deadLetters(bus, { fn: "branches", cluster: "default" });
@@ -159,6 +166,31 @@ export const webhooks: Scenario = {
     };
   },
 };
+
+/** `kill -9` of one that is up, which is started again while others are killed already. Waits where all of them are down. */
+const killedAtOnce = (
+  name: string,
+  of: readonly Child[],
+  down: Map<Child, Promise<void>>,
+  next: () => number,
+): Fault => ({
+  name,
+  async inject() {
+    const up = of.filter((child) => !down.has(child));
+    if (up.length === 0) await Promise.race(of.map((child) => down.get(child)));
+    const child = anyOf(
+      of.filter((one) => !down.has(one)),
+      next,
+    )();
+    const from = now();
+    await child.stop("SIGKILL");
+    const back = child.start().then(() => void down.delete(child));
+    // Told at the end, when all of them have to be back.
+    back.catch(() => undefined);
+    down.set(child, back);
+    return { victim: child.name, from };
+  },
+});
 
 /** Sends until a gateway accepts it: whoever asks GitHub to deliver it again does no more. */
 async function send({ signal, next }: Trial, one: Sent, gateways: readonly GatewayReplica[]): Promise<void> {
