@@ -1,12 +1,15 @@
 /** `denrei gateway` */
 import { startGateway } from "../../bus/gateway/gateway.ts";
+import { readSecrets } from "../../bus/gateway/secrets.ts";
 import type { Settings } from "../../bus/process/config.ts";
 import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 
-/** Runs the gateway until it is told to stop. */
-export const gateway = (
+/** Runs the gateway until it is told to stop. Throws a `ConfigError` without secrets, whatever there is of the bus. */
+export async function gateway(
   settings: BusProcessSettings & Settings<"webhookAddress" | "webhookPath" | "webhookSecrets">,
-): Promise<void> =>
-  runBusProcess("gateway", settings, (context) =>
+): Promise<void> {
+  await readSecrets(settings.webhookSecrets);
+  await runBusProcess("gateway", settings, (context) =>
     startGateway({ ...context, ...settings, busOptions: busOptionsOf(settings) }),
   );
+}

@@ -82,6 +82,15 @@ describe.concurrent("a gateway that can not start says why:", () => {
       says: /^denrei: expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
     },
     {
+      why: "there is no folder, and no bus either",
+      env: async () => ({
+        DENREI_WEBHOOK_SECRETS: join(await nothing(), "nowhere"),
+        NATS_URL: "nats://127.0.0.1:1",
+      }),
+      code: 2,
+      says: /^denrei: expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
+    },
+    {
       why: "the folder is empty",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: await nothing() }),
       code: 2,
