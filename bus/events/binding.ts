@@ -3,7 +3,7 @@
  * value percent-encoded as the HTTP binding (section 3.1.3.2) does; the payload is the data.
  * https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/nats-protocol-binding.md
  */
-import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { type MsgHdrs, MsgHdrsImpl } from "@nats-io/transport-node";
 import { CloudEvent, V1, ValidationError } from "cloudevents";
 import { attribute, prefix } from "./attributes.ts";
 
@@ -17,12 +17,16 @@ export interface EventMessage {
 
 /** Writes an event whose data is JSON. The SDK has validated the event when it was built. */
 export function toMessage(event: CloudEvent<unknown>): EventMessage {
-  const out = headers();
+  const out: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(event)) {
     if (name === "data" || name === "data_base64" || value === undefined || value === null) continue;
-    out.set(prefix + name, encode(String(value)));
+    out[prefix + name] = [encode(String(value))];
   }
-  return { headers: out, data: event.data === undefined ? "" : JSON.stringify(event.data) };
+  // Names and values are printable ASCII by now: there is nothing left to check, letter by letter.
+  return {
+    headers: MsgHdrsImpl.fromRecord(out),
+    data: event.data === undefined ? "" : JSON.stringify(event.data),
+  };
 }
 
 /**

@@ -14,6 +14,7 @@ import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
 import { type Answer, receiver } from "./receiver.ts";
 import { openSecrets } from "./secrets.ts";
+import { endOfTurn } from "./turn.ts";
 
 /** What a gateway needs. */
 export interface GatewayOptions {
@@ -84,6 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const budget = options.budget ?? defaultBudget;
   let failed: { readonly at: number; readonly reason: string } | undefined;
   let stopping = false;
+  const turn = endOfTurn();
 
   const receive = receiver({
     path: options.webhookPath,
@@ -91,16 +93,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     bodyLimit: budget.body,
     room: openBudget(budget),
     async store(at, event, answerBy) {
+      const left = Math.max(0, Math.ceil(answerBy - performance.now()));
+      // Unlike that of a signal with a timeout, this timer ends with what it is for.
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), Math.min(times.store, left));
       try {
-        const left = Math.max(0, Math.ceil(answerBy - performance.now()));
-        const signal = AbortSignal.timeout(Math.min(times.store, left));
-        const stored = await storeDelivery(bus, at, event, { signal, now });
+        await turn();
+        const stored = await storeDelivery(bus, at, event, { signal: late.signal, now });
         failed = undefined;
         return stored;
       } catch (error) {
         if (!(error instanceof OversizedDeliveryError))
           failed = { at: performance.now(), reason: (error as Error).message };
         throw error;
+      } finally {
+        clearTimeout(timer);
       }
     },
   });

@@ -48,7 +48,7 @@ export async function storeDelivery(
   const subject = webhookSubject(at);
   const message = toMessage(event);
   expectFitting(bus, subject, message);
-  let failure = new Error("no answer came in time");
+  let failure: Error | undefined;
 
   const publish = (messageId: string) =>
     publishAnswered(bus, subject, message.data, {
@@ -72,7 +72,7 @@ export async function storeDelivery(
 
   // A question that is under way is not ended by a signal: nobody waits for its answer any more.
   const late = Promise.withResolvers<never>();
-  const end = (): void => late.reject(new Error(notStored(failure)));
+  const end = (): void => late.reject(new Error(notStored(failure ?? new Error("no answer came in time"))));
   signal.addEventListener("abort", end, { once: true });
   try {
     return await Promise.race([late.promise, store()]);
