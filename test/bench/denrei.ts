@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { consumers, streams } from "../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
-import { functions } from "../../functions/index.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import type { Arena } from "./arena.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
@@ -73,7 +72,7 @@ export function denrei(arena: Arena, inspector: "inspector" | "no inspector" = "
   } satisfies Contender;
 }
 
-/** Waits until the bridge watches every kind and nothing is on its way to a worker. */
+/** Waits until the bridge watches every kind of the function and nothing is on its way to a worker. */
 async function settled(arena: Arena, bridge: string): Promise<void> {
   const until = performance.now() + settleDeadlineMillis;
   for (let quiet = 0; quiet < quietLooks; ) {
@@ -87,7 +86,7 @@ async function settled(arena: Arena, bridge: string): Promise<void> {
 
 async function reasons({ bus }: Arena, bridge: string): Promise<string[]> {
   const [kinds, router, status] = await Promise.all([
-    kindStatuses(bus, functions, cluster),
+    kindStatuses(bus, [hikawa as ReconcileFunction], cluster),
     bus.jsm.consumers.info(streams.objects, consumers.router({ fn: hikawa.name, cluster })),
     functionStatus(bus, hikawa as ReconcileFunction, cluster),
   ]);
