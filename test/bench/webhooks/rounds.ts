@@ -29,7 +29,7 @@ export type WebhookRuns = Readonly<Record<ReceiverName, readonly WebhookRun[]>>;
 /** Connections, each with one delivery under way. */
 export const connections = 50;
 /** Delivered before anything is measured, for code that is compiled when it has run often. */
-export const warmUp = 10_000;
+export const warmUp = 20_000;
 /** CPU is counted for so long after the end, so that work that was put off counts too. */
 const tailMillis = 1000;
 
