@@ -5,7 +5,8 @@
  *
  * An announcement is believed only as long as the writer certainly owns the key. If the writer dies, the next owner
  * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
- * fails takes its announcements back before the retry can start, unless that is so late that nobody believes them any more; a paused process and a broken connection forget all.
+ * fails takes its announcements back before the retry can start, unless that is so late that nobody believes them any
+ * more; a paused process and a broken connection forget all.
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";

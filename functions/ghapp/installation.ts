@@ -14,20 +14,12 @@ import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { type App, clientOf, keyOf } from "./connect.ts";
+import { isOf, tokenIn, tokensIn } from "./foundsecret.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
-import { isNotAllowed, mint, notAllowed } from "./mint.ts";
+import { isNotAllowed, mint, notAllowed, revoke } from "./mint.ts";
 import { type Rule, rulesFor } from "./policy.ts";
 import { blockedBy, patience } from "./problems.ts";
-import {
-  type AppIdentity,
-  isOf,
-  requestDigest,
-  type SecretObject,
-  TokenSecret,
-  tokenIn,
-  tokensIn,
-  wantedSecret,
-} from "./secret.ts";
+import { type AppIdentity, requestDigest, type SecretObject, TokenSecret, wantedSecret } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
 const minutes = (n: number): number => n * 60_000;
@@ -221,15 +213,6 @@ async function withdraw(secret: Stored<SecretObject> | undefined, app: App, ctx:
   } catch (error) {
     if (!(error instanceof BlockedError)) throw error;
     ctx.log.warn({ err: error }, "tokens not revoked");
-  }
-}
-
-/** Ends tokens. One that GitHub can not be told of ends by itself within the hour. */
-async function revoke(client: GitHubAppClient, tokens: readonly string[], ctx: Context): Promise<void> {
-  for (const token of tokens) {
-    await client.revokeToken(token, ctx.signal).catch((error: unknown) => {
-      ctx.log.warn({ err: error }, "token not revoked");
-    });
   }
 }
 

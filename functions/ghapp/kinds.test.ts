@@ -155,7 +155,7 @@ describe("types of Secrets", () => {
   });
 });
 
-describe("objects of the seed", () => {
+describe("objects of ghapp-controller", () => {
   test("the samples fit", () => {
     expect(refusal(ClusterGitHubApp, app)).toBeUndefined();
     expect(refusal(Installation, acmeWeb)).toBeUndefined();
@@ -187,7 +187,7 @@ describe("objects of the seed", () => {
       },
       installationID: 2 ** 40,
       repositoryIDs: [1, 2 ** 40],
-      // The seed looks at no level.
+      // ghapp-controller looks at no level.
       permissions: Object.fromEntries(permissions.map((name) => [name, "whatever"])),
       key: "password",
       template: {

@@ -1,4 +1,4 @@
-/** GitHubApp, ClusterGitHubApp and Installation: `ghapp.tsuzu.dev/v1alpha1`. */
+/** GitHubApp, ClusterGitHubApp and Installation: `ghapp.tsuzu.dev/v1alpha1`. Objects of ghapp-controller apply unchanged. */
 import { z } from "zod";
 import { conditionSchema } from "../../bus/kube/conditions.ts";
 import { cel, listMap } from "../../bus/kube/crd.ts";

@@ -21,7 +21,7 @@ export interface MintOptions {
 }
 
 /**
- * Makes a token. One that is good for more than the App allows is ended at once. Throws a `GitHubError`, and a
+ * Makes a token. One of which it is not certain that the App allows it is ended at once. Throws a `GitHubError`, and a
  * `BlockedError` when it is not allowed.
  */
 export async function mint({ client, app, installation, rules, ctx }: MintOptions): Promise<IssuedToken> {
@@ -38,15 +38,32 @@ export async function mint({ client, app, installation, rules, ctx }: MintOption
     },
     ctx.signal,
   );
-  const refusal = rules && refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));
-  if (refusal !== undefined) {
-    await client.revokeToken(made.token, ctx.signal);
-    throw notAllowed(app, refusal);
+  if (rules !== undefined) {
+    try {
+      const refusal = refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));
+      if (refusal !== undefined) throw notAllowed(app, refusal);
+    } catch (error) {
+      await revoke(client, [made.token], ctx);
+      throw error;
+    }
   }
   const expires = made.expiresAt.getTime();
   const refresh = refreshTime({ issued, expires }, 1000 * (spec.refreshBeforeSeconds ?? 600));
   ctx.log.info({ expiresAt: made.expiresAt.toISOString() }, "token issued");
   return { token: made.token, issued, expires, refresh };
+}
+
+/** Ends tokens. One that GitHub can not be told of ends by itself within the hour. */
+export async function revoke(
+  client: GitHubAppClient,
+  tokens: readonly string[],
+  ctx: Context,
+): Promise<void> {
+  for (const token of tokens) {
+    await client.revokeToken(token, ctx.signal).catch((error: unknown) => {
+      ctx.log.warn({ err: error }, "token not revoked");
+    });
+  }
 }
 
 /** What a token is good for: GitHub names the repositories, unless they are all of the account's. */

@@ -5,9 +5,10 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
+import { canBecome, patchTo } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
 import { patience } from "./problems.ts";
-import { canBecome, patchTo, type SecretObject, TokenSecret, type WantedSecret } from "./secret.ts";
+import { type SecretObject, TokenSecret, type WantedSecret } from "./secret.ts";
 
 /** Creates the Secret, changes it, or makes it anew where it can not be changed. `found` is the Installation's own. */
 export const writeSecret = (

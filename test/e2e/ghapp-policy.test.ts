@@ -1,5 +1,5 @@
 /** Which Installations an App gives tokens to, and what becomes of those that it does not allow any more. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { kindSubjects, streams } from "../../bus/subjects.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -13,7 +13,7 @@ let ghapps: GhApps;
 /** Ids of installations: one for each test, so that they can be told apart at GitHub. */
 let ids: number[];
 beforeAll(async () => {
-  const installations = Array.from({ length: 12 }, () => ({ account: "acme" }));
+  const installations = Array.from({ length: 16 }, () => ({ account: "acme" }));
   ghapps = await startGhApps({ apps: [{ installations }] });
   ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
   await ghapps.keySecret(platformNamespace);
@@ -168,6 +168,31 @@ test("a token that reaches further than the rule is ended before anybody has it"
   await ghapps.patch(Installation, at("wide"), { spec: { repositories: ["acme/web"] } });
   await untilReady("wide");
   await tokenOf("wide");
+});
+
+test("a token that reaches further is not kept either when GitHub does not end it", async () => {
+  const failed = ghapps.github.fault({ method: "DELETE", path: /^\/installation\/token/ }, { status: 503 });
+  onTestFinished(() => failed.remove());
+  await wanted("unended", [{ repositories: ["acme/*"] }], { repositories: ["web"] });
+  await untilReady("unended");
+  await allow("unended", [{ repositories: ["acme/api"] }]);
+  expect(await untilDenied("unended")).toContain("acme/web is not among acme/api");
+  expect(await ghapps.secret("unended", "team-a")).toBeUndefined();
+  expect(failed.hits).toBeGreaterThanOrEqual(2);
+});
+
+test("a token of which nobody can tell what it is good for is ended", async () => {
+  const id = ids.at(-1) ?? 0;
+  const path = new RegExp(`^/app/installations/${id}$`);
+  const failed = ghapps.github.fault({ method: "GET", path }, { status: 503 });
+  onTestFinished(() => failed.remove());
+  await wanted("untold", [{ repositories: ["acme/*"] }]);
+  await ghapps.kit.until(Installation, at("untold"), has("Ready", "False", "GitHubUnreachable"));
+  const revoked = ghapps.github.requests().filter(({ method, installation }) => {
+    return method === "DELETE" && installation === id;
+  });
+  expect(revoked.map(({ status }) => status)).toContain(204);
+  expect(await ghapps.secret("untold", "team-a")).toBeUndefined();
 });
 
 test("a token that a narrower rule does not allow is taken back", async () => {
