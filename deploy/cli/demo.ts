@@ -1,31 +1,14 @@
 /** `denrei demo` and `denrei up` */
 
 import { exitCodeOf, onStopSignals } from "../../bus/process/signals.ts";
+import type { Act, DemoOptions } from "./act.ts";
 import { report } from "./explain.ts";
 import { githubAct } from "./githubdemo.ts";
 import { guide } from "./guide.ts";
 import { say, whenOutputCloses } from "./output.ts";
-import { type ProgressDisplay, progressDisplay } from "./progress.ts";
+import { progressDisplay } from "./progress.ts";
 import { sing } from "./sing.ts";
-import { type Cast, count, type Stage, setStage } from "./stage.ts";
-
-/** What the user asked for. */
-export interface DemoOptions {
-  readonly mode: "demo" | "up";
-  /** What is to be seen. */
-  readonly act: "song" | "github";
-  /** As many as the act needs unless given. */
-  readonly workers?: number;
-  /** Path of a program that plays GitHub. */
-  readonly github?: string;
-}
-
-/** What there is to be seen on a stage. */
-export interface Act {
-  readonly cast: Cast;
-  /** Resolves when it is over, or `signal` aborts; rejects when it can not go on. */
-  play(stage: Stage, display: ProgressDisplay, signal: AbortSignal): Promise<void>;
-}
+import { count, type Stage, setStage } from "./stage.ts";
 
 /** Starts everything, plays the act, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {

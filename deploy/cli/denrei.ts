@@ -1,20 +1,19 @@
 /** The command line: `denrei <command>`. Commands are loaded when they run, so that a worker starts quickly. */
 import { enableCompileCache } from "node:module";
-import { Argument, Command, type CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, type CommanderError } from "commander";
+import { busProcessSettings, busSettings, processSettings, readSettings } from "../../bus/process/config.ts";
 import {
-  busProcessSettings,
-  busSettings,
-  defaultOf,
-  flagOf,
-  processSettings,
-  readSettings,
-  type SettingName,
-  variableOf,
-} from "../../bus/process/config.ts";
+  listLimit,
+  namespaceName,
+  namespaceNames,
+  pointInTime,
+  repositoryName,
+  workerCount,
+} from "./arguments.ts";
 import { report } from "./explain.ts";
+import { withSettings } from "./flags.ts";
 import { watchOutput } from "./output.ts";
 import { usageExitCode } from "./usage.ts";
-import { pointInTime, repositoryName } from "./when.ts";
 
 enableCompileCache();
 watchOutput();
@@ -24,80 +23,9 @@ if (process.channel) {
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 }
 
-/** What `--help` says of a setting: its value's name, and what it is for. */
-const descriptions: Record<SettingName, readonly [value: string, text: string]> = {
-  kubeconfig: [
-    "path",
-    "kubeconfig file (default: the files of KUBECONFIG, ~/.kube/config, or the pod's service account)",
-  ],
-  context: ["name", "context of the kubeconfig (default: its current one)"],
-  natsUrl: ["url", "NATS servers, separated by commas"],
-  natsCreds: ["path", "NATS credentials file"],
-  natsCa: ["path", "certificate of the authority that the NATS servers' are signed by"],
-  natsCert: ["path", "certificate that tells the NATS servers who this is; read again when it was renewed"],
-  natsKey: ["path", "the certificate's private key"],
-  cluster: ["name", "name of the cluster on a bus that many clusters share"],
-  replica: ["name", "name of this process, unique among its replicas (default: host name and process id)"],
-  streamReplicas: ["count", "copies of each stream: 1, or 3 on a NATS cluster"],
-  ackWaitSeconds: ["seconds", "how long the objects of a killed worker wait; workers and bridge must agree"],
-  httpAddress: ["host:port", "where /healthz, /readyz and /metrics are served; port 0 is any free one"],
-  logLevel: ["level", "trace, debug, info, warn, error, fatal or silent"],
-  namespaces: ["names", "watch these namespaces only, separated by commas (default: all)"],
-  watchSeconds: [
-    "seconds",
-    "how long one watch request lives; a dead connection is noticed within this time",
-  ],
-  webhookAddress: ["host:port", "where webhooks are received; port 0 is any free one"],
-  webhookPath: ["path", "path of webhooks: a hook is served at <path>/<hook>"],
-  webhookSecrets: [
-    "folder",
-    "a file for each hook, called like it, with a secret in each line; read again when it changes",
-  ],
-};
-
-/** Adds the flags of settings; environment and defaults are applied when the settings are read. */
-function withSettings(command: Command, names: readonly SettingName[]): Command {
-  for (const name of names) {
-    const [value, text] = descriptions[name];
-    const variable = variableOf(name);
-    const fallback = defaultOf(name);
-    const notes = [variable && `[env: ${variable}]`, fallback && `(default: ${fallback})`].filter(Boolean);
-    command.addOption(new Option(`${flagOf(name)} <${value}>`, [text, ...notes].join(" ")));
-  }
-  return command;
-}
-
 const connectionSettings = [...busSettings, "cluster"] as const;
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
-
-/** More would be a slip of the finger: each one is a process of 70 MB. */
-const maxWorkers = 100;
-const workerCount = (text: string): number => {
-  if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > maxWorkers) {
-    throw new InvalidArgumentError(`Expected a whole number from 1 to ${maxWorkers}.`);
-  }
-  return Number(text);
-};
-
-const mostListed = 100_000;
-const listLimit = (text: string): number => {
-  if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > mostListed)
-    throw new InvalidArgumentError(`Expected a whole number from 1 to ${mostListed}.`);
-  return Number(text);
-};
-
-const namespaceName = (text: string): string => {
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) {
-    throw new InvalidArgumentError("Expected lower-case letters, digits and dashes, at most 63.");
-  }
-  return text;
-};
-
-const namespaceNames = (text: string, before: readonly string[] = []): string[] => [
-  ...before,
-  namespaceName(text),
-];
 
 const program = new Command("denrei")
   .description("Kubernetes reconcilers as stateless functions on a NATS bus")

@@ -5,7 +5,7 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import { isConflict, isNotFound } from "../../bus/kube/errors.ts";
 import { apiVersionOf, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import type { Act, DemoOptions } from "./demo.ts";
+import type { Act, DemoOptions } from "./act.ts";
 import { tellSteps } from "./githubsteps.ts";
 import { say } from "./output.ts";
 import { noProgram, startPlayedGitHub } from "./playedgithub.ts";

@@ -1,0 +1,21 @@
+/** What a demo shows. */
+import type { ProgressDisplay } from "./progress.ts";
+import type { Cast, Stage } from "./stage.ts";
+
+/** What the user asked for. */
+export interface DemoOptions {
+  readonly mode: "demo" | "up";
+  /** What is to be seen. */
+  readonly act: "song" | "github";
+  /** As many as the act needs unless given. */
+  readonly workers?: number;
+  /** Path of a program that plays GitHub. */
+  readonly github?: string;
+}
+
+/** What there is to be seen on a stage. */
+export interface Act {
+  readonly cast: Cast;
+  /** Resolves when it is over, or `signal` aborts; rejects when it can not go on. */
+  play(stage: Stage, display: ProgressDisplay, signal: AbortSignal): Promise<void>;
+}
