@@ -30,6 +30,8 @@ export const requestSchema = z.object({
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
   traceparent: z.string().optional(),
+  /** Made for an event, and for nothing else: should it turn out to be an echo, nobody wants anything. */
+  routed: z.literal(true).optional(),
 });
 export type Request = z.infer<typeof requestSchema>;
 

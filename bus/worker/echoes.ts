@@ -18,6 +18,8 @@ import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjec
 export interface Echoes {
   /** This replica has written an object for a key that it owns for `ownedMillis` more. */
   announce(key: ObjectKey, uid: string, resourceVersion: string, ownedMillis: number): void;
+  /** Sends what is announced; otherwise that happens at the end of the turn. */
+  flush(): void;
   /** The reconcile of the key failed: what it wrote is nobody's echo. */
   retract(key: ObjectKey): void;
   /** Whether an event at this version is an echo for the key. */
@@ -101,6 +103,7 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
       if (outgoing.length === 0) setImmediate(flush);
       outgoing.push([text, uid, resourceVersion, Math.floor(ownedMillis)]);
     },
+    flush,
     retract(key) {
       flush();
       retractAll(keyText(key));

@@ -97,7 +97,9 @@ export function failures({
     const outcome = pause < believedMillis ? "soon" : "later";
     if (outcome === "soon") echoes.retract(job.key);
     if (trouble !== undefined) await tell(job, trouble);
-    await timers.set(job.key, pause, { ...request, since: Date.now() });
+    // A retry is wanted whatever its event was.
+    const { routed: _, ...again } = request;
+    await timers.set(job.key, pause, { ...again, since: Date.now() });
     await confirm(job);
     return outcome;
   }
@@ -193,8 +195,8 @@ export function failures({
   }
 
   /**
-   * Writes the condition. The event of it stands for all that came before and is an echo of ours, which wakes nobody: so a
-   * change that the reconcile has not seen is asked for before, and where there was none, the condition counts as seen.
+   * Writes the condition. The event of it stands for all that came before: a change that the reconcile has not seen is asked
+   * for before, and then the event is news as well; where there was none, the condition counts as seen and wakes nobody.
    *
    * A condition that can not be written must not keep the request from being settled.
    */
@@ -212,7 +214,7 @@ export function failures({
         assertOwned: () => ticket.assertOwned(),
         onWrite(uid, resourceVersion) {
           if (hasSeenAll) seen.set(uid, resourceVersion);
-          job.onWrite(uid, resourceVersion);
+          job.onWrite(uid, resourceVersion, hasSeenAll ? "echo" : "news");
         },
         onNews: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
       });

@@ -16,16 +16,22 @@ export interface Job {
   readonly seen: Map<string, string>;
   readonly traceparent: string;
   readonly log: Logger;
-  /** Told of each write: what this replica writes for a key that it owns is nobody's news. */
-  onWrite(uid: string, resourceVersion: string): void;
+  /** Told of each write: what this replica writes for a key that it owns is nobody's news, unless it is said to be. */
+  onWrite(uid: string, resourceVersion: string, event?: "echo" | "news"): void;
+  /** Sends the other replicas what they have not been told of yet. */
+  flushEchoes(): void;
   /** Writes so far. */
   readonly writes: number;
   /** Resolves with the first write, if there is one. */
   readonly wrote: Promise<void>;
 }
 
-/** Gives the ticket back for good, and waits for the server's word. Throws when it is not ours any more. */
-export async function confirm({ ticket }: Pick<Job, "ticket">): Promise<void> {
+/**
+ * Gives the ticket back for good, and waits for the server's word. Throws when it is not ours any more. The writes are
+ * announced before: whoever routes the event of one, and finds that nobody owns the key, has to know it for an echo.
+ */
+export async function confirm({ ticket, flushEchoes }: Pick<Job, "ticket" | "flushEchoes">): Promise<void> {
   ticket.assertOwned();
+  flushEchoes();
   await ticket.delivery.confirmDone();
 }

@@ -106,6 +106,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       await bury(key, newRequest({ type: "replay" }), "MalformedRequest", new Error(message));
       return delivery.confirmDone();
     }
+    const written = echoIn(delivery, key, request);
+    if (written !== undefined) {
+      metrics.echoes.inc(name);
+      await delivery.confirmDone();
+      return settleMarks(key, written);
+    }
     // The read is on its way while all the rest is prepared.
     const firstRead = readFirst(tools, fn.for, key, request);
     firstRead.catch(() => undefined);
@@ -119,7 +125,21 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     return delivery.deliveries > 1 ? suspect(job) : run(job);
   }
 
-  function jobOf(facts: Omit<Job, "writes" | "wrote" | "onWrite">): Job {
+  /**
+   * What the writer of an echo has seen, if a ticket stands for that alone. The event of a write can be quicker than its
+   * announcement, and find that nobody owns the key any more; but the announcement is sent before the ticket is given back,
+   * and so is known to whoever gets the one that the event has made.
+   */
+  function echoIn({ deliveries }: Delivery, key: ObjectKey, request: Request): Seen | undefined {
+    const { cause, also, routed } = request;
+    if (routed === undefined || cause.type !== "object" || also !== undefined) return undefined;
+    // Whoever had it before may have begun.
+    if (deliveries > 1) return undefined;
+    const { uid, resourceVersion } = cause;
+    return echoes.has(key, uid, resourceVersion) ? new Map([[uid, resourceVersion]]) : undefined;
+  }
+
+  function jobOf(facts: Omit<Job, "writes" | "wrote" | "onWrite" | "flushEchoes">): Job {
     const { ticket, key } = facts;
     let writes = 0;
     const wrote = Promise.withResolvers<void>();
@@ -129,11 +149,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       get writes() {
         return writes;
       },
-      onWrite(uid, resourceVersion) {
+      onWrite(uid, resourceVersion, event = "echo") {
         writes++;
         wrote.resolve();
-        echoes.announce(key, uid, resourceVersion, ticket.ownedMillis());
+        if (event === "echo") echoes.announce(key, uid, resourceVersion, ticket.ownedMillis());
       },
+      flushEchoes: echoes.flush,
     };
   }
 

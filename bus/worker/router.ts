@@ -76,7 +76,7 @@ export function requestOf(event: ObjectEvent): Request {
     uid: event.uid,
     resourceVersion: event.resourceVersion,
   };
-  return newRequest(cause, event.traceparent);
+  return { ...newRequest(cause, event.traceparent), routed: true };
 }
 
 /** The keys that a webhook wakes. */

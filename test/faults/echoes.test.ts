@@ -1,0 +1,186 @@
+/** Events of a function's own writes that come before the word of the write. The objects of most requests do not exist. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
+import { consumers, echoSubject, keyText, type ObjectKey, work, workStream } from "../../bus/subjects.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { metricSum } from "../harness/metrics.ts";
+
+const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta.url));
+const scope = { fn: "probe", cluster: "default" };
+const patience = { timeout: 60_000, interval: 20 };
+let kit: Kit;
+let bus: Bus;
+let queue: TicketQueue;
+let worker: Replica;
+
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Probe)] });
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  // Its marks do not fall due while this test looks.
+  queue = ticketQueue(bus, scope, { replica: "test", markMillis: 600_000 });
+  await kit.bridge("bridge", { args: [path] });
+  worker = await kit.worker("worker", [path]);
+  await untilListening();
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+const at = (name: string): ObjectKey => ({ namespace: "default", name });
+const written = "20";
+
+/** The request that the event of an object's version makes. */
+function changeOf(key: ObjectKey, resourceVersion: string): Request {
+  const { group, kind } = Probe;
+  const cause = { type: "object", group, kind, ...key, uid: `uid-of-${key.name}`, resourceVersion } as const;
+  return { ...newRequest(cause), routed: true };
+}
+
+/** Another replica, which owns the key for a minute, says that it has written the object. */
+async function announce(key: ObjectKey): Promise<void> {
+  const wrote = [[keyText(key), `uid-of-${key.name}`, written, 60_000]];
+  bus.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
+  await bus.nc.flush();
+}
+
+const ticketOf = (key: ObjectKey) =>
+  bus.jsm.streams.getMessage(workStream(scope.fn), { last_by_subj: work.ticket(scope, key) });
+const untilGivenBack = (key: ObjectKey) => vi.waitUntil(async () => (await ticketOf(key)) === null, patience);
+
+/** Until the worker has served something it may be deaf: the bus need not know of its subscription yet. */
+async function untilListening(): Promise<void> {
+  await queue.request(at("anything"), newRequest({ type: "replay" }));
+  await untilGivenBack(at("anything"));
+}
+
+/** What the worker has done: reconciles that were begun, and events that woke nobody. */
+async function done(): Promise<{ readonly begun: number; readonly woken: number }> {
+  return {
+    begun: await metricSum([worker], /^workqueue_queue_duration_seconds_count/),
+    woken: await metricSum([worker], /^denrei_own_events_total/),
+  };
+}
+
+test.each(["19", written])(
+  "an event at version %s, routed before the word of 20, begins nothing",
+  async (version) => {
+    const key = at(`overtaking-${version}`);
+    const before = await done();
+    await announce(key);
+    await queue.request(key, changeOf(key, version));
+    await untilGivenBack(key);
+    expect(await done()).toEqual({ begun: before.begun, woken: before.woken + 1 });
+  },
+);
+
+test.each<[string, (request: Request) => Request]>([
+  [
+    "a later version",
+    ({ cause, ...rest }) => ({ ...rest, cause: { ...cause, resourceVersion: "21" } as never }),
+  ],
+  ["a retry", ({ routed: _, ...rest }) => rest],
+  ["another wish beside it", (request) => ({ ...request, also: [{ type: "replay" }] })],
+])("%s is reconciled all the same", async (name, alter) => {
+  const key = at(name.replaceAll(" ", "-"));
+  const before = await done();
+  await announce(key);
+  await queue.request(key, alter(changeOf(key, written)));
+  await untilGivenBack(key);
+  expect(await done()).toEqual({ begun: before.begun + 1, woken: before.woken });
+});
+
+test("what was asked for beside a ticket that was an echo is reconciled", async () => {
+  const key = at("beside");
+  await worker.kill();
+  await queue.request(key, changeOf(key, written));
+  expect(await queue.request(key, changeOf(key, "21"))).toBe("owned");
+  await bus.jsm.streams.purge(workStream(scope.fn), { filter: work.ticket(scope, key) });
+  await worker.start();
+  await untilListening();
+  const before = await done();
+  await announce(key);
+  await queue.request(key, changeOf(key, written));
+  await expect.poll(done, patience).toEqual({ begun: before.begun + 1, woken: before.woken + 1 });
+  await expect.poll(() => queue.marks(key), patience).toEqual([]);
+});
+
+test("a ticket that somebody had before is reconciled: it may have been begun", async () => {
+  const key = at("begun");
+  await worker.kill();
+  await queue.request(key, changeOf(key, written));
+  const workers = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
+  const held = await workers.next({ expires: 10_000 });
+  await worker.start();
+  await untilListening();
+  const before = await done();
+  await announce(key);
+  held?.nak();
+  await untilGivenBack(key);
+  expect(await done()).toEqual({ begun: before.begun + 1, woken: before.woken });
+});
+
+const create = (key: ObjectKey, spec: Probe["spec"]) =>
+  kit.client.create(
+    Probe,
+    { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: key, spec },
+    { fieldManager: "test" },
+  );
+
+test("a write is announced before its ticket is given back", async () => {
+  const told: string[] = [];
+  for (const subject of [echoSubject(scope), `$JS.ACK.${workStream(scope.fn)}.>`]) {
+    bus.nc.subscribe(subject, { callback: (_, { subject }) => void told.push(subject.split(".")[0] ?? "") });
+  }
+  await bus.nc.flush();
+  await create(at("told"), { mode: "ok" });
+  await expect.poll(() => told, patience).toContain("$JS");
+  expect(told).toEqual(["echoes", "$JS"]);
+});
+
+test("the request of an event is taken for one, and that of its retry is not", async () => {
+  const key = at("retried");
+  const requests: Request[] = [];
+  bus.nc.subscribe(work.ticket(scope, key), {
+    callback: (_, message) => void requests.push(parseRequest(message.string())),
+  });
+  await bus.nc.flush();
+  await create(key, { mode: "throw" });
+  await expect.poll(() => requests.length, patience).toBeGreaterThan(1);
+  expect(requests.slice(0, 2)).toMatchObject([
+    { attempt: 0, routed: true, cause: { type: "object" } },
+    { attempt: 1, cause: { type: "object" } },
+  ]);
+  expect(requests[1]).not.toHaveProperty("routed");
+});
+
+test("a condition written over a change that the reconcile has not seen is no echo", async () => {
+  const key = at("overtaken");
+  const told: string[] = [];
+  bus.nc.subscribe(echoSubject(scope), {
+    callback(_, message) {
+      const { wrote = [] } = message.json<{ wrote?: [key: string, uid: string, version: string][] }>();
+      told.push(...wrote.map(([, uid, version]) => `${uid} ${version}`));
+    },
+  });
+  await bus.nc.flush();
+  await create(key, { mode: "ok" });
+  const conditions: string[] = [];
+  let isWatched = false;
+  const recovered = kit.until(Probe, key, ({ status, metadata: { uid, resourceVersion } }) => {
+    isWatched = true;
+    const ready = status?.conditions?.find(({ type }) => type === "Ready");
+    if (ready?.reason === "ToldSo") conditions.push(`${uid} ${resourceVersion}`);
+    return conditions.length > 0 && ready?.status === "True";
+  });
+  await vi.waitUntil(() => isWatched, patience);
+  await kit.client.mergePatch(Probe, key, { spec: { mode: "overtaken" } }, { fieldManager: "test" });
+  const { metadata } = await recovered;
+  await vi.waitUntil(() => told.includes(`${metadata.uid} ${metadata.resourceVersion}`), patience);
+  expect(conditions.filter((written) => told.includes(written))).toEqual([]);
+});
