@@ -31,6 +31,8 @@ export interface Shelving {
    * left behind keeps its last change: no later one covers up that it was lost.
    */
   nextCohort(): void;
+  /** Deletes a shelf, beside the writes that go on; it may be gone already. */
+  remove(name: string): Promise<void>;
   /** Resolves when the last write was answered. */
   stop(): Promise<void>;
 }
@@ -128,12 +130,24 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
     nextCohort() {
       cohort++;
     },
+    async remove(name) {
+      shelves.delete(name);
+      try {
+        await client.delete(Shelf, at(name), {});
+        did("deleted", Shelf, name);
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    },
     async stop() {
       stopping.abort();
       await done;
     },
   };
 }
+
+/** Without a loss, what was changed last is reconciled within a moment; milliseconds. */
+const deadlineMillis = 60_000;
 
 /** Everything that the workers have seen, oldest first. */
 export async function readSightings(folder: string): Promise<Sighting[]> {
@@ -144,6 +158,16 @@ export async function readSightings(folder: string): Promise<Sighting[]> {
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Sighting)
     .sort((a, b) => a.at - b.at);
+}
+
+/** Waits for the first look that a reconcile took. */
+export async function firstReconcile(folder: string, signal: AbortSignal): Promise<Sighting> {
+  for (const until = performance.now() + deadlineMillis; performance.now() < until; ) {
+    const found = (await readSightings(folder)).find(({ did }) => did === "reconcile");
+    if (found !== undefined) return found;
+    await sleep(200, undefined, { signal });
+  }
+  throw new Error(`expected a reconcile of a shelf within ${deadlineMillis} ms, found none in ${folder}`);
 }
 
 /** What is compared in the end. */
@@ -172,9 +196,6 @@ function differences({ shelves, notes, sightings }: Ending): { text: string; nam
     return [{ text, names: [name, ...children] }];
   });
 }
-
-/** Without a loss, what was changed last is reconciled within a moment; milliseconds. */
-const deadlineMillis = 60_000;
 
 /** Waits until every shelf was reconciled as it is, and every shelf that is gone was finalized; says what is not so. */
 export async function checkShelves(
