@@ -108,6 +108,7 @@ test("what was asked for beside a ticket that was an echo is reconciled", async 
   await queue.request(key, changeOf(key, written));
   await expect.poll(done, patience).toEqual({ begun: before.begun + 1, woken: before.woken + 1 });
   await expect.poll(() => queue.marks(key), patience).toEqual([]);
+  await untilGivenBack(key);
 });
 
 test("a ticket that somebody had before is reconciled: it may have been begun", async () => {
@@ -120,6 +121,7 @@ test("a ticket that somebody had before is reconciled: it may have been begun", 
   await untilListening();
   const before = await done();
   await announce(key);
+  expect(held, "the ticket").not.toBeNull();
   held?.nak();
   await untilGivenBack(key);
   expect(await done()).toEqual({ begun: before.begun + 1, woken: before.woken });
@@ -134,13 +136,17 @@ const create = (key: ObjectKey, spec: Probe["spec"]) =>
 
 test("a write is announced before its ticket is given back", async () => {
   const told: string[] = [];
-  for (const subject of [echoSubject(scope), `$JS.ACK.${workStream(scope.fn)}.>`]) {
-    bus.nc.subscribe(subject, { callback: (_, { subject }) => void told.push(subject.split(".")[0] ?? "") });
-  }
+  bus.nc.subscribe(echoSubject(scope), { callback: () => void told.push("announced") });
+  bus.nc.subscribe(`$JS.ACK.${workStream(scope.fn)}.>`, {
+    callback(_, message) {
+      // Not those that ask for more time.
+      if (message.string() === "+ACK") told.push("given back");
+    },
+  });
   await bus.nc.flush();
   await create(at("told"), { mode: "ok" });
-  await expect.poll(() => told, patience).toContain("$JS");
-  expect(told).toEqual(["echoes", "$JS"]);
+  await expect.poll(() => told, patience).toContain("given back");
+  expect(told).toEqual(["announced", "given back"]);
 });
 
 test("the request of an event is taken for one, and that of its retry is not", async () => {

@@ -79,14 +79,17 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
       shelves.set(name, created);
       return did("created", Shelf, name, created);
     }
-    if (next() < 0.3) {
-      shelves.delete(name);
-      await client.delete(Shelf, at(name), {});
-      return did("deleted", Shelf, name, known);
-    }
+    if (next() < 0.3) return removeShelf(name);
     const changed = await client.mergePatch(Shelf, at(name), { spec: spec() }, manager);
     shelves.set(name, changed);
     did("changed", Shelf, name, changed);
+  }
+
+  async function removeShelf(name: string): Promise<void> {
+    const known = shelves.get(name);
+    shelves.delete(name);
+    await client.delete(Shelf, at(name), {});
+    did("deleted", Shelf, name, known);
   }
 
   const createNote = async (name: string): Promise<void> =>
@@ -130,15 +133,10 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
     nextCohort() {
       cohort++;
     },
-    async remove(name) {
-      shelves.delete(name);
-      try {
-        await client.delete(Shelf, at(name), {});
-        did("deleted", Shelf, name);
-      } catch (error) {
+    remove: (name) =>
+      removeShelf(name).catch((error) => {
         if (!isNotFound(error)) throw error;
-      }
-    },
+      }),
     async stop() {
       stopping.abort();
       await done;
