@@ -48,7 +48,12 @@ export function crdOf(kind: Kind): Json {
           name: kind.version,
           served: true,
           storage: true,
-          ...(definition.status && { subresources: { status: {} } }),
+          ...((definition.status || definition.scale) && {
+            subresources: {
+              ...(definition.status && { status: {} }),
+              ...(definition.scale && { scale: definition.scale }),
+            },
+          }),
           ...(definition.columns.length > 0 && { additionalPrinterColumns: definition.columns }),
           schema: { openAPIV3Schema: objectSchema(definition) },
         },
@@ -62,6 +67,7 @@ function objectSchema(definition: KindDefinition): Json {
     type: "object",
     description: definition.description,
     required: ["spec"],
+    ...definition.rules,
     properties: {
       apiVersion: { type: "string" },
       kind: { type: "string" },
@@ -102,6 +108,8 @@ function prune(schema: Json): Json {
   }
   if (out.type === "integer") out.format ??= "int64";
   if (out["x-kubernetes-preserve-unknown-fields"] === true) delete out.additionalProperties;
+  // Says the same as the alternatives.
+  if (out["x-kubernetes-int-or-string"] === true) delete out.anyOf;
   return out;
 }
 

@@ -50,6 +50,16 @@ export interface KindDefinition {
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject | undefined;
   readonly description: string;
+  readonly rules: Readonly<Record<string, unknown>>;
+  readonly scale: ScalePaths | undefined;
+}
+
+/** Where `kubectl scale` and autoscalers find their numbers: the scale subresource. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  /** Of a label selector, as text. */
+  readonly labelSelectorPath?: string;
 }
 
 /** The object type of a kind: `ObjectOf<typeof Hikawa>`. */
@@ -70,6 +80,10 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
   readonly spec: Spec;
   /** With a status schema the kind has the status subresource. */
   readonly status?: Status;
+  /** CEL rules for the whole object, made by `cel`: of its metadata they can name the name alone. */
+  readonly rules?: Readonly<Record<string, unknown>>;
+  /** With it the kind has the scale subresource. */
+  readonly scale?: ScalePaths;
 }
 
 /**
@@ -101,6 +115,8 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
       description: options.description,
       spec: options.spec,
       status: options.status,
+      rules: options.rules ?? {},
+      scale: options.scale,
     },
   };
 }

@@ -1,0 +1,164 @@
+/** AppPipeline: a preview for each open pull request of a repository. */
+import { z } from "zod";
+import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { group, version } from "../names.ts";
+import { runtime } from "./application.ts";
+import {
+  age,
+  build,
+  builder,
+  conditions,
+  durationText,
+  image,
+  observedGeneration,
+  owner,
+  ready,
+  repo,
+  revision,
+  shortName,
+  time,
+  tokenSecret,
+} from "./fields.ts";
+
+/** What can become of a pull request's preview. */
+export const phases = [
+  "Waiting",
+  "NeedsApproval",
+  "Expired",
+  "Resolving",
+  "Building",
+  "Deploying",
+  "Ready",
+  "Failed",
+] as const;
+
+const previewSchema = z.object({
+  number: z.int().describe("Of the pull request."),
+  headSHA: z.string().describe("Its last commit."),
+  headRef: z.string().optional().describe("Its branch."),
+  baseRef: z.string().optional().describe("The branch that it is to be merged into."),
+  fork: z.string().optional().describe("The repository that it comes from, if that is another one."),
+  approvedSHA: z.string().optional().describe("The commit of a fork that somebody has approved."),
+  since: time.describe("When its last commit was first seen."),
+  phase: z.enum(phases),
+  application: z.string().optional().describe("Name of its Application and its RemoteSync."),
+  url: z.string().optional().describe("Where it is reached."),
+  message: z.string().optional().describe("What keeps it from being ready."),
+});
+
+/** A preview for each open pull request of a repository. */
+export const AppPipeline = defineKind({
+  group,
+  version,
+  kind: "AppPipeline",
+  description: "A preview for each open pull request of a repository: an Application and a RemoteSync.",
+  shortNames: ["pipe"],
+  categories: ["modoki"],
+  rules: shortName,
+  spec: z.object({
+    domainBase: z
+      .string()
+      .max(200)
+      .regex(
+        /^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/,
+        "expected the name of a domain in lower case, such as preview.example.com",
+      )
+      .describe("Domain of the previews' hosts; a leading *. is left out."),
+    applicationTemplate: z.object({
+      metadata: z
+        .object({
+          labels: z.record(z.string(), z.string()).optional(),
+          annotations: z.record(z.string(), z.string()).optional(),
+        })
+        .optional(),
+      spec: z
+        .object({
+          ...runtime,
+          replicas: z.int().min(0).optional().meta({ format: "int32" }).describe("How many pods."),
+        })
+        .optional(),
+    }),
+    base: z.object({
+      github: z.object({ owner, repo, secretName: tokenSecret }),
+      subPath: z.string().optional().describe("Folder of the repository that is built."),
+    }),
+    image,
+    filter: z
+      .object({
+        labels: z.array(z.string()).optional().describe("Pull requests that have all of these labels."),
+        baseBranches: z
+          .array(z.string())
+          .optional()
+          .describe("Those that are to be merged into one of these; * stands for any letters."),
+        drafts: z.boolean().optional().describe("Also drafts. Default: true."),
+        forks: z
+          .enum(["Never", "Approved", "Always"])
+          .optional()
+          .describe(
+            "Those that come from other repositories: a preview runs their code. Approved: the commit that somebody gave the label. Default: Never.",
+          ),
+        approvalLabel: z.string().min(1).optional().describe("That label. Default: preview-approved."),
+      })
+      .optional(),
+    maxPreviews: z.int().min(0).optional().describe("At most so many; others wait. Default: any number."),
+    ttl: durationText
+      .optional()
+      .describe(
+        "How long after its last commit a preview goes: 72h. Without it, when the pull request is closed.",
+      ),
+    pollInterval: durationText
+      .optional()
+      .describe("How often GitHub is asked, whatever becomes of webhooks. Default: 5m."),
+    report: z
+      .object({
+        commitStatus: z.boolean().optional().describe("A status of the last commit. Default: true."),
+        deployment: z.boolean().optional().describe("A deployment of it. Default: false."),
+        comment: z.boolean().optional().describe("A comment on the pull request. Default: true."),
+      })
+      .optional()
+      .describe("What GitHub is told."),
+    revision: revision.optional(),
+    build: build.optional(),
+    builder: builder.optional(),
+  }),
+  status: z.object({
+    message: z.string().optional().describe("What keeps it from being ready."),
+    open: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("How many pull requests are open that have or wait for a preview."),
+    refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
+    listedGeneration: z
+      .int()
+      .optional()
+      .describe("The metadata.generation that pull requests were listed for."),
+    listedAt: time.optional().describe("When they were last listed."),
+    previews: z.array(previewSchema).optional().describe("Open pull requests, by number."),
+    reports: z
+      .array(
+        z.object({
+          number: z.int(),
+          sha: z.string(),
+          state: z.string().describe("Digest of what was reported."),
+          comment: z.int().optional(),
+          deployment: z.int().optional(),
+        }),
+      )
+      .optional()
+      .describe("What GitHub was told of each."),
+    observedGeneration,
+    conditions: conditions(
+      "PullRequestsListed: GitHub was asked, and answered. Reported: GitHub was told. Ready: listed, and each preview has what it needs.",
+    ),
+  }),
+  columns: [
+    ready,
+    { name: "Repo", type: "string", jsonPath: ".spec.base.github.repo" },
+    { name: "Open", type: "integer", jsonPath: ".status.open" },
+    age,
+  ],
+});
+export type AppPipeline = ObjectOf<typeof AppPipeline>;
+/** A pull request's preview, as the status has it. */
+export type Preview = z.infer<typeof previewSchema>;

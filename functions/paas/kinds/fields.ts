@@ -1,0 +1,147 @@
+/** Fields that several kinds have. */
+import { z } from "zod";
+import { conditionSchema } from "../../../bus/kube/conditions.ts";
+import { cel, listMap } from "../../../bus/kube/crd.ts";
+
+export const ready = {
+  name: "Ready",
+  type: "string",
+  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+} as const;
+export const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
+
+/** `text` says what they tell, so that people find it in `kubectl explain`. */
+export const conditions = (text: string) =>
+  z.array(conditionSchema).optional().meta(listMap("type")).describe(text);
+export const observedGeneration = z
+  .int()
+  .min(0)
+  .optional()
+  .describe("The metadata.generation last reconciled.");
+export const time = z.string().meta({ format: "date-time" });
+
+/** Names of objects are values of labels, and parts of other names. */
+export const shortName = cel({
+  rule: "size(self.metadata.name) <= 63",
+  message: "metadata.name can have at most 63 characters: it becomes the value of a label",
+});
+
+export const objectName = z.string().min(1).max(253);
+const quantity = z.union([z.int(), z.string()]).meta({ "x-kubernetes-int-or-string": true });
+const quantities = z.record(z.string(), quantity).optional();
+
+/** Resources of a container. */
+export const resources = z
+  .object({ requests: quantities, limits: quantities })
+  .describe("What the container asks for, and the most that it gets.");
+
+const keyRef = z.object({ name: objectName, key: z.string().min(1), optional: z.boolean().optional() });
+
+/** Environment variables of an application. */
+export const env = z
+  .array(
+    z.object({
+      name: z.string().min(1),
+      value: z.string().optional(),
+      valueFrom: z
+        .object({ secretKeyRef: keyRef.optional(), configMapKeyRef: keyRef.optional() })
+        .refine(
+          ({ secretKeyRef, configMapKeyRef }) =>
+            (secretKeyRef === undefined) !== (configMapKeyRef === undefined),
+          "either secretKeyRef or configMapKeyRef",
+        )
+        .meta(
+          cel({
+            rule: "has(self.secretKeyRef) != has(self.configMapKeyRef)",
+            message: "either secretKeyRef or configMapKeyRef",
+          }),
+        )
+        .optional(),
+    }),
+  )
+  .meta(listMap("name"))
+  .describe("Environment variables. PORT is set already.");
+
+const ref = z.object({ name: objectName, optional: z.boolean().optional() });
+
+export const envFrom = z
+  .array(
+    z.object({
+      prefix: z.string().optional(),
+      secretRef: ref.optional(),
+      configMapRef: ref.optional(),
+    }),
+  )
+  .describe("Secrets and ConfigMaps all of whose keys become environment variables.");
+
+/** Environment variables of a build. kpack takes none from Secrets. */
+export const buildEnv = z
+  .array(z.object({ name: z.string().min(1), value: z.string().optional() }))
+  .describe("Environment variables of the build: BP_NODE_VERSION, and so on.");
+
+/** Names on GitHub: https://docs.github.com/en/rest/repos/repos */
+export const owner = z
+  .string()
+  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9_])?$/)
+  .describe("Login of the repository's owner.");
+export const repo = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,100}$/)
+  .describe("Name of the repository, without its owner.");
+export const tokenSecret = objectName.describe(
+  "Secret of this namespace with a token of GitHub under the key password: that of an Installation with the format basic-auth, annotated with kpack.io/git.",
+);
+
+/** A registry's repository, without tag and digest: https://github.com/distribution/reference */
+export const imageRepository = z
+  .string()
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)+$/)
+  .describe("Where the images go: a repository of a registry, without a tag.");
+
+export const image = z.object({
+  name: imageRepository,
+  secretName: z
+    .string()
+    .max(253)
+    .optional()
+    .describe("Secret of this namespace with the credentials of the registry, to push and to pull."),
+});
+
+const duration = /^([0-9]+(s|m|h|d))+$/;
+/** Lengths of time as people write them. */
+export const durationText = z.string().regex(duration);
+
+const unitMillis: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Milliseconds of a duration that fits {@link durationText}. */
+export const millisOf = (text: string): number =>
+  [...text.matchAll(/([0-9]+)([smhd])/g)].reduce(
+    (sum, [, count, unit = ""]) => sum + Number(count) * (unitMillis[unit] ?? 0),
+    0,
+  );
+
+/** What builds images: a Builder of this namespace, or a ClusterBuilder. */
+export const builder = z
+  .object({ kind: z.enum(["Builder", "ClusterBuilder"]), name: objectName })
+  .describe("kpack's builder. Default: what the site has, else the ClusterBuilder default.");
+
+/** How images are built. */
+export const build = z
+  .object({
+    env: buildEnv.optional(),
+    resources: resources.optional(),
+    cacheSize: z.string().min(1).optional().describe("Size of the volume for the build's cache: 2G."),
+    timeoutSeconds: z.int().min(1).optional().describe("How long a build may take."),
+  })
+  .describe("How images are built.");
+
+export const revision = z
+  .enum(["Head", "Merge"])
+  .describe(
+    "Of a pull request: its last commit (Head), or what comes of merging it now (Merge). Default: Merge.",
+  );

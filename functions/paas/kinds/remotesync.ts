@@ -1,0 +1,116 @@
+/** RemoteSync: keeps an Application's image built from a branch, a pull request or a commit. */
+import { z } from "zod";
+import { cel } from "../../../bus/kube/crd.ts";
+import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { group, version } from "../names.ts";
+import {
+  age,
+  build,
+  builder,
+  conditions,
+  image,
+  objectName,
+  observedGeneration,
+  owner,
+  ready,
+  repo,
+  revision,
+  shortName,
+  time,
+  tokenSecret,
+} from "./fields.ts";
+
+const oneOf = "at most one of sha, pullRequest and branch";
+
+/** Keeps an Application's image built from a branch, a pull request or a commit. */
+export const RemoteSync = defineKind({
+  group,
+  version,
+  kind: "RemoteSync",
+  description:
+    "Keeps an Application's image built from a branch, a pull request or a commit of a repository.",
+  shortNames: ["rsync"],
+  categories: ["modoki"],
+  rules: shortName,
+  spec: z.object({
+    applicationRef: z
+      .object({ name: objectName })
+      .describe("The Application of this namespace whose image it is."),
+    base: z.object({
+      github: z
+        .object({
+          owner,
+          repo,
+          sha: z
+            .string()
+            .regex(/^[0-9a-f]{40}$|^$/, "expected a whole commit id of 40 hexadecimal digits")
+            .optional()
+            .describe("This commit, and no other."),
+          pullRequest: z.int().min(1).optional().describe("What this pull request comes to."),
+          branch: z
+            .string()
+            .max(255)
+            .optional()
+            .describe("The tip of this branch. Default: the repository's."),
+          secretName: tokenSecret,
+        })
+        .refine(
+          ({ sha, pullRequest, branch }) => [sha, pullRequest, branch].filter(Boolean).length <= 1,
+          oneOf,
+        )
+        .meta(
+          cel({
+            rule: "(has(self.sha) && size(self.sha) > 0 ? 1 : 0) + (has(self.pullRequest) ? 1 : 0) + (has(self.branch) && size(self.branch) > 0 ? 1 : 0) <= 1",
+            message: oneOf,
+          }),
+        ),
+      subPath: z.string().optional().describe("Folder of the repository that is built."),
+    }),
+    image,
+    revision: revision.optional(),
+    paused: z.boolean().optional().describe("Leaves all as it is."),
+    build: build.optional(),
+    builder: builder.optional(),
+  }),
+  status: z.object({
+    message: z.string().optional().describe("What keeps it from being ready."),
+    revision: z.string().optional().describe("The commit that is wanted."),
+    ref: z.string().optional().describe("What it is the commit of: a branch, a pull request."),
+    baseBranch: z.string().optional().describe("Where the pull request is to be merged."),
+    headSHA: z.string().optional().describe("The last commit of the pull request."),
+    refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
+    sourceGeneration: z
+      .int()
+      .optional()
+      .describe("The metadata.generation that the revision was resolved for."),
+    imageName: z.string().optional().describe("Name of kpack's Image."),
+    buildRef: z.string().optional().describe("Name of the Build of the revision."),
+    buildNumber: z.int().optional().describe("Its number."),
+    retries: z.int().optional().describe("How often a Build of the revision was tried again."),
+    latestImage: z.string().optional().describe("The newest image of the revision, with its digest."),
+    lastFailure: z
+      .object({
+        build: z.string(),
+        revision: z.string(),
+        step: z.string().optional(),
+        message: z.string(),
+        log: z.string().optional(),
+        time,
+      })
+      .optional()
+      .describe("The last Build that failed: where, why, and the end of its log."),
+    observedGeneration,
+    conditions: conditions(
+      "SourceResolved: the commit is known. Built: there is an image of it. Deployed: the Application has it. Ready: all three.",
+    ),
+  }),
+  columns: [
+    ready,
+    { name: "Repo", type: "string", jsonPath: ".spec.base.github.repo" },
+    { name: "Ref", type: "string", jsonPath: ".status.ref" },
+    { name: "Revision", type: "string", jsonPath: ".status.revision" },
+    { name: "Build", type: "integer", jsonPath: ".status.buildNumber" },
+    age,
+  ],
+});
+export type RemoteSync = ObjectOf<typeof RemoteSync>;
