@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request as send } from "undici";
 import type { KubeConnection } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
-import { apiVersionOf, type Kind } from "./kind.ts";
+import { apiVersionOf, type Kind, Pod } from "./kind.ts";
 import { isPathSegment, type KubeObject, type Stored } from "./object.ts";
 import { type WatchEvent, watchEvents } from "./watchstream.ts";
 
@@ -77,6 +77,11 @@ export interface KubeClient {
     signal?: AbortSignal,
     accept?: string,
   ): Promise<ListPage<T>>;
+  /** The last lines of a container's log; undefined where the API server has none to give. */
+  podLog(
+    at: ObjectName,
+    options: { readonly container: string; readonly lines: number; readonly signal?: AbortSignal },
+  ): Promise<string | undefined>;
   create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): Promise<Stored<T>>;
   /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it the write is conditional. */
   mergePatch<T extends KubeObject>(
@@ -167,23 +172,40 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
     );
   }
 
+  /** Sends a request, and reads its answer with `parse`. */
+  async function answered<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
+    for (let retry = 0; ; retry++) {
+      const response = await open(request, "requests");
+      if (response.statusCode >= 300) {
+        const error = await refuse(request, response);
+        if (error.status !== 429 || retry >= maxThrottledRetries) throw error;
+        await sleep(error.retryAfterMillis ?? 100 * 2 ** retry, undefined, { signal: request.signal });
+        continue;
+      }
+      try {
+        return parse(await response.body.text());
+      } catch (error) {
+        throw unreachable(error, request, connection.server);
+      }
+    }
+  }
+
   const client: KubeClient = {
     connection,
-    async request<R>(request: ApiRequest): Promise<R> {
-      for (let retry = 0; ; retry++) {
-        const response = await open(request, "requests");
-        if (response.statusCode >= 300) {
-          const error = await refuse(request, response);
-          if (error.status !== 429 || retry >= maxThrottledRetries) throw error;
-          await sleep(error.retryAfterMillis ?? 100 * 2 ** retry, undefined, { signal: request.signal });
-          continue;
-        }
-        try {
-          const text = await response.body.text();
-          return (text === "" ? undefined : JSON.parse(text)) as R;
-        } catch (error) {
-          throw unreachable(error, request, connection.server);
-        }
+    request: <R>(request: ApiRequest) =>
+      answered(request, (text) => (text === "" ? undefined : JSON.parse(text)) as R),
+    async podLog(at, { container, lines, signal }) {
+      const path = resourcePath(Pod, at.namespace, at.name, "log");
+      const query = { container, tailLines: lines };
+      try {
+        return await answered(
+          { method: "GET", path, query, accept: "text/plain", ...(signal && { signal }) },
+          (text) => text,
+        );
+      } catch (error) {
+        // Where the kubelet does not answer, the API server says so itself.
+        if (error instanceof ApiError) return undefined;
+        throw error;
       }
     },
     async watch(options) {

@@ -148,8 +148,16 @@ export function externalKind<T extends KubeObject = KubeObject>(
   return declared;
 }
 
+/** A Secret as the API server has it. On the bus there is only its metadata. */
+export interface SecretObject extends KubeObject {
+  readonly type?: string;
+  readonly immutable?: boolean;
+  /** Values in base64. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
 /** Secrets: only their metadata ever reaches the bus, and only of opted-in namespaces. */
-export const Secret = externalKind({
+export const Secret = externalKind<SecretObject>({
   group: "",
   version: "v1",
   kind: "Secret",
@@ -158,14 +166,22 @@ export const Secret = externalKind({
   reach: "opted-in",
 });
 
+/** A ConfigMap as the API server has it. On the bus there is only its metadata. */
+export interface ConfigMapObject extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
 /** ConfigMaps: only their metadata ever reaches the bus. */
-export const ConfigMap = externalKind({
+export const ConfigMap = externalKind<ConfigMapObject>({
   group: "",
   version: "v1",
   kind: "ConfigMap",
   plural: "configmaps",
   publish: "metadata",
 });
+
+/** Pods. */
+export const Pod = externalKind({ group: "", version: "v1", kind: "Pod", plural: "pods" });
 
 /** Namespaces. */
 export const Namespace = externalKind({

@@ -14,8 +14,16 @@ import { forget } from "./forget.ts";
 import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";
 
-/** Leaves a mark for the cause of a request; resolves when it is on the bus, or a newer one of this replica is. */
-export type LeaveMark = (key: ObjectKey, request: Request, signal?: AbortSignal) => Promise<void>;
+/**
+ * Leaves a mark for the cause of a request; resolves when it is on the bus, or a newer one of this replica is. It falls due
+ * after `dueMillis`, or as {@link MarkOptions} say.
+ */
+export type LeaveMark = (
+  key: ObjectKey,
+  request: Request,
+  signal?: AbortSignal,
+  dueMillis?: number,
+) => Promise<void>;
 
 /** Whose marks they are. */
 export interface MarkOptions {
@@ -38,6 +46,7 @@ interface Turn {
   readonly request: Request;
   readonly name: MarkName;
   readonly signal: AbortSignal | undefined;
+  readonly dueMillis: number;
 }
 
 /** An object whose mark is being written, and the newest of those that wait for that. */
@@ -58,7 +67,7 @@ export function openMarks(
   const newest = new Recent<StoredMark>({ keptMillis: 2 * markMillis, limit: keptMarks });
   const lanes = new Map<string, Lane>();
 
-  async function store(object: string, { key, request, name, signal }: Turn): Promise<void> {
+  async function store(object: string, { key, request, name, signal, dueMillis }: Turn): Promise<void> {
     const before = newest.get(object);
     const order = before === undefined ? 1 : compareVersions(name.version, before.version);
     // A newer one speaks for this one as well, whether it is there still or somebody has acted on it.
@@ -67,7 +76,7 @@ export function openMarks(
     // again if this process ends in between. The same version replaces itself.
     if (before !== undefined && order > 0) await forget(bus, timersStream(scope.fn), before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
-      schedule: { at: new Date(Date.now() + markMillis), target: work.markDue(scope, key, name) },
+      schedule: { at: new Date(Date.now() + dueMillis), target: work.markDue(scope, key, name) },
       signal,
       observe,
     });
@@ -85,8 +94,8 @@ export function openMarks(
     }
   }
 
-  return (key, request, signal) => {
-    const turn: Turn = { key, request, name: markName(request.cause, replica), signal };
+  return (key, request, signal, dueMillis = markMillis) => {
+    const turn: Turn = { key, request, name: markName(request.cause, replica), signal, dueMillis };
     const object = `${keyText(key)} ${turn.name.object}`;
     const lane = lanes.get(object);
     if (lane === undefined) {

@@ -29,6 +29,8 @@ export interface TicketQueue {
   request(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
   /** Makes a request that a present owner covers (a timer that fell due, say), or that is tried again soon. */
   requestUnlessOwned(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
+  /** Makes a request in some time. A reconcile before that which sees the change covers it. Milliseconds. */
+  requestAfter(key: ObjectKey, request: Request, delayMillis: number, signal?: AbortSignal): Promise<void>;
   /** The marks beside a key. May lag behind on a replicated bus; the marks fall due all the same. */
   marks(key: ObjectKey): Promise<Mark[]>;
   /** Takes marks away, up to and including the newest of them. */
@@ -93,6 +95,7 @@ export function ticketQueue(
     async requestUnlessOwned(key, request, signal) {
       return (await tryTicket(key, request, signal)) ? "accepted" : "owned";
     },
+    requestAfter: (key, request, delayMillis, signal) => leaveMark(key, request, signal, delayMillis),
     async marks(key) {
       const found = await lastMarks(work.marksOf(scope, key));
       return found.map((value) => ({ request: requestOrReplay(value.string()), sequence: value.sequence }));

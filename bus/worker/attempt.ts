@@ -1,11 +1,11 @@
 /** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
 import type { Logger } from "pino";
-import { domain } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { withoutConditions } from "../kube/conditions.ts";
 import { isConflict } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../kube/object.ts";
+import type { Find } from "../objects/indexes.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
@@ -27,6 +27,7 @@ export interface AttemptTools {
   readonly own: OwnWrites;
   readonly recorder: Recorder;
   readonly replica: string;
+  readonly find: Find;
 }
 
 /** One attempt at one key. */
@@ -91,7 +92,8 @@ async function tryOnce(
     client,
     reads,
     own,
-    fieldManager: `${domain}/${fn.name}`,
+    fn: fn.name,
+    fieldManager: fn.fieldManager,
     traceparent,
     signal,
     assertOwned: input.assertOwned,
@@ -112,9 +114,14 @@ async function tryOnce(
     log,
     read: {
       get: (kind, name, namespace = key.namespace) => reads.get(kind, { namespace, name }),
-      children: (kind) => reads.children(kind, about),
+      children: (kind, owner = about) => reads.children(kind, owner),
+      find: tools.find,
     },
-    live: { get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }) },
+    live: {
+      get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }),
+      podLog: (pod, { container, lines }) =>
+        client.podLog({ namespace: key.namespace, name: pod }, { container, lines, signal }),
+    },
     ...write,
     event: (type, reason, note) => tools.recorder.record(about, type, reason, note, log),
   };

@@ -26,8 +26,13 @@ export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "me
 export interface Reads {
   /** One object by name, in the reconciled object's namespace unless another one is given. */
   get<T extends KubeObject>(kind: Kind<T>, name: string, namespace?: string): Promise<Stored<T> | undefined>;
-  /** The objects of a kind that the reconciled object controls (by uid, not by name), in no order. */
-  children<T extends KubeObject>(kind: Kind<T>): Promise<Stored<T>[]>;
+  /**
+   * The objects of a kind that the reconciled object controls (by uid, not by name), or another one of its namespace, in no
+   * order.
+   */
+  children<T extends KubeObject>(kind: Kind<T>, owner?: Stored): Promise<Stored<T>[]>;
+  /** Looks up objects of the function's kind by one of its indexes. */
+  readonly find: Find;
 }
 
 /** What a reconcile has to work with. Every write throws when this worker no longer owns the object. */
@@ -55,6 +60,14 @@ export interface Context {
       name: string,
       namespace?: string,
     ): Promise<Stored<T> | undefined>;
+    /**
+     * The last lines of a container's log. Undefined where there is none: the pod is gone, or was never on a node. Needs a
+     * permission for `pods/log`.
+     */
+    podLog(
+      pod: string,
+      options: { readonly container: string; readonly lines: number },
+    ): Promise<string | undefined>;
   };
   /**
    * Creates a child under a deterministic name. A child of that name that this object already controls is returned as
@@ -63,10 +76,24 @@ export interface Context {
   create<T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): Promise<Stored<T>>;
   /** JSON merge patch on the version in hand; no call when it changes nothing. Throws a conflict when it is stale. */
   patch<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, patch: object): Promise<Stored<T>>;
-  /** Server-side apply of a child with this function's field manager; no call when the store shows it as wanted. */
-  apply<T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): Promise<Stored<T>>;
-  /** Deletes exactly this object (by uid). One that is gone already is fine. */
-  delete(kind: Kind, object: Stored): Promise<void>;
+  /**
+   * Server-side apply of a child with this function's field manager: what was applied once and is not wanted any more goes,
+   * what others have added stays. No call when it is as wanted. One of that name that this object does not control throws a
+   * {@link BlockedError} with the reason `NameTaken`, unless nobody controls it and it has the given uid: that of a child
+   * whose reference somebody has taken away.
+   */
+  apply<T extends KubeObject>(
+    kind: Kind<T>,
+    child: NewChild<T>,
+    options?: { readonly uid?: string | undefined },
+  ): Promise<Stored<T>>;
+  /** The same for some fields of an object that is no child: all that this function ever sets of it. Conflicts when it is gone. */
+  applyFields<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, fields: object): Promise<Stored<T>>;
+  /**
+   * Deletes exactly this object (by uid). One that is gone already is fine. With `Foreground` it stays until what it owns is
+   * gone.
+   */
+  delete(kind: Kind, object: Stored, options?: { readonly propagation?: "Foreground" }): Promise<void>;
   /** Writes status fields and conditions of the reconciled kind; no call when nothing changes. */
   status<T extends KubeObject>(
     kind: Kind<T>,
@@ -86,6 +113,8 @@ export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   /** `find` looks up objects of the function's kind by one of its indexes. */
   keys(object: Stored<T>, find: Find): Keys;
+  /** Wakes no more than so many a second: for an object that many others depend on. Without it, all at once. */
+  readonly perSecond?: number;
 }
 
 /** Wakes a function with webhooks, by event. Runs in every replica: pure, but for reads. */
@@ -103,8 +132,10 @@ export interface PolicyRule {
 
 /** What an author writes. */
 export interface FunctionOptions<T extends KubeObject> {
-  /** A DNS label of at most 40 characters. Names the stream, the consumers, the field manager and the Deployment. */
+  /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
   readonly name: string;
+  /** What its writes are known by in `managedFields`. Default: `denrei.dev/` and its name. */
+  readonly fieldManager?: string;
   /** The kind that is reconciled. */
   readonly for: Kind<T>;
   /** Kinds of children: a change of one wakes its controller. */
@@ -137,6 +168,7 @@ export interface FunctionOptions<T extends KubeObject> {
 /** A function with its defaults filled in. The object type is checked where it is defined. */
 export interface ReconcileFunction
   extends Omit<FunctionOptions<KubeObject>, "owns" | "watches" | "indexes" | "webhooks" | "permissions"> {
+  readonly fieldManager: string;
   readonly owns: readonly Kind[];
   readonly watches: readonly Watch[];
   readonly indexes: Readonly<Record<string, IndexValues>>;
@@ -180,6 +212,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
   const definition: FunctionOptions<T> = options;
   return {
     ...(definition as unknown as FunctionOptions<KubeObject>),
+    fieldManager: options.fieldManager ?? `${domain}/${options.name}`,
     owns: options.owns ?? [],
     watches: options.watches ?? [],
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,

@@ -17,6 +17,10 @@ export interface WritesOfKey {
   record(object: Stored, deleted?: "deleted"): void;
   of(uid: string): OwnWrite | undefined;
   all(): Iterable<OwnWrite>;
+  /** Remembers what has come of applying what the digest stands for. */
+  recordOutcome(object: Stored, digest: string): void;
+  /** Whether this version came of that: applying it once more would change nothing, however it looks. */
+  isOutcome(object: Stored, digest: string): boolean;
 }
 
 /** Writes of one function in this process, by key. */
@@ -27,10 +31,15 @@ export interface OwnWrites {
 /** After so long the store has certainly caught up. Milliseconds. */
 const keptMillis = 30_000;
 const keptKeys = 5_000;
+/** A version stays what it came of; this is about memory alone. */
+const outcomes = { keptMillis: 3_600_000, limit: 20_000 };
 
 /** Starts with nothing; keeps the writes of the last seconds. */
 export function ownWrites(): OwnWrites {
   const keys = new Recent<Map<string, OwnWrite>>({ keptMillis, limit: keptKeys });
+  const applied = new Recent<string>(outcomes);
+  const outcome = ({ metadata: { resourceVersion } }: Stored, digest: string) =>
+    `${resourceVersion} ${digest}`;
   return {
     of(key) {
       const text = keyText(key);
@@ -42,6 +51,10 @@ export function ownWrites(): OwnWrites {
         },
         of: (uid) => keys.get(text)?.get(uid),
         all: () => keys.get(text)?.values() ?? [],
+        recordOutcome(object, digest) {
+          applied.set(object.metadata.uid, outcome(object, digest));
+        },
+        isOutcome: (object, digest) => applied.get(object.metadata.uid) === outcome(object, digest),
       };
     },
   };

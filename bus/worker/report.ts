@@ -1,7 +1,6 @@
 /** Tells the object's owner, on the object, why the platform does not bring it forward. */
 
 import { isDeepStrictEqual } from "node:util";
-import { domain } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { withConditions } from "../kube/conditions.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
@@ -60,7 +59,7 @@ export async function reportTrouble(
       context.assertOwned();
       const { resourceVersion } = object.metadata;
       const patch = { metadata: { resourceVersion }, status: { conditions } };
-      const fieldManager = `${domain}/${fn.name}`;
+      const { fieldManager } = fn;
       const written = await client.mergePatch(fn.for, key, patch, {
         fieldManager,
         subresource: "status",

@@ -34,18 +34,29 @@ export function objectEventOf(delivery: Delivery): ObjectEvent {
 const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
   kind.kind === at.kind && kind.group === at.group;
 
+/** A key that an event wakes. */
+export interface Waking {
+  readonly key: ObjectKey;
+  /** How long after the event, in milliseconds: what many objects depend on wakes them one after another. */
+  readonly delayMillis: number;
+}
+
 /**
  * The keys that an event wakes: the object itself, its controller, and what the watches say. An object of the function's own
  * kind is in its indexes before.
  */
-export async function keysOf(
+export async function wakingsOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
   indexes: Indexes,
   signal?: AbortSignal,
-): Promise<ObjectKey[]> {
-  const keys = new Map<string, ObjectKey>();
-  const add = (key: ObjectKey) => keys.set(keyText(key), key);
+): Promise<Waking[]> {
+  const wakings = new Map<string, Waking>();
+  function add(key: ObjectKey, delayMillis = 0): void {
+    const text = keyText(key);
+    if (delayMillis < (wakings.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
+      wakings.set(text, { key, delayMillis });
+  }
   const { namespace, name, owner } = event.at;
   if (is(fn.for, event.at)) {
     const key = { namespace, name };
@@ -59,9 +70,14 @@ export async function keysOf(
     }
   }
   for (const watch of fn.watches) {
-    if (is(watch.kind, event.at)) for (const key of await watch.keys(event.object(), indexes.find)) add(key);
+    if (!is(watch.kind, event.at)) continue;
+    const keys = await watch.keys(event.object(), indexes.find);
+    const pauseMillis = watch.perSecond === undefined ? 0 : 1000 / watch.perSecond;
+    keys.forEach((key, at) => {
+      add(key, at * pauseMillis);
+    });
   }
-  return [...keys.values()];
+  return [...wakings.values()];
 }
 
 /** The request that an event makes. */

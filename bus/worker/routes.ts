@@ -11,12 +11,13 @@ import type { Echoes } from "./echoes.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import {
-  keysOf,
   keysOfWebhook,
   type ObjectEvent,
   objectEventOf,
   requestOf,
   requestOfWebhook,
+  type Waking,
+  wakingsOf,
 } from "./router.ts";
 
 /** What routing needs. */
@@ -35,6 +36,10 @@ type Handle = (delivery: Delivery) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
+/** What is to wait for less is not worth a message that waits. Milliseconds. */
+const nowMillis = 500;
+/** So many keys are woken at once. */
+const batch = 100;
 
 /** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
 export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: RouteOptions): {
@@ -58,9 +63,21 @@ export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: Rou
     counter.inc(name);
   }
 
+  /** What is not due yet waits on the bus, as a mark does. */
+  async function wakeInTurn({ key, delayMillis }: Waking, event: ObjectEvent): Promise<void> {
+    if (delayMillis < nowMillis) return wake(key, event);
+    await queue.requestAfter(key, requestOf(event), delayMillis, signal);
+    metrics.adds.inc(name);
+  }
+
   async function routeChange(delivery: Delivery): Promise<void> {
     const event = objectEventOf(delivery);
-    for (const key of await keysOf(fn, event, indexes, signal)) await wake(key, event);
+    const wakings = await wakingsOf(fn, event, indexes, signal);
+    for (let at = 0; at < wakings.length; at += batch) {
+      // Waking many takes longer than a message may be held in silence.
+      if (at > 0) await delivery.extend();
+      await Promise.all(wakings.slice(at, at + batch).map((waking) => wakeInTurn(waking, event)));
+    }
   }
 
   async function routeWebhook(delivery: Delivery): Promise<void> {

@@ -103,7 +103,7 @@ function startFunction(
   const store = objectStore(bus, cluster);
   const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
   const reconcile = reconciler({
-    tools: { fn, store, client, own: ownWrites(), recorder, replica },
+    tools: { fn, store, client, own: ownWrites(), recorder, replica, find: indexes.find },
     queue,
     timers,
     letters: deadLetters(bus, scope),

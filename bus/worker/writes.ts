@@ -1,7 +1,10 @@
 /** Writes of one reconcile: each conditional, none that changes nothing, none without ownership. */
 import { isDeepStrictEqual } from "node:util";
+import { digestOf } from "../digest.ts";
+import { domain } from "../domain.ts";
 import type { KubeClient, WriteOptions } from "../kube/client.ts";
 import { withConditions } from "../kube/conditions.ts";
+import { covers } from "../kube/covers.ts";
 import { isAlreadyExists, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import {
@@ -21,6 +24,8 @@ export interface WriteTools {
   readonly client: KubeClient;
   readonly reads: ReconcileReads;
   readonly own: WritesOfKey;
+  /** The name of the function. */
+  readonly fn: string;
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
@@ -42,22 +47,15 @@ export function mergePatched(target: unknown, patch: unknown): unknown {
   return out;
 }
 
-/** Whether every value of `wanted` is in `found`: objects may have more, lists may not. */
-function includes(found: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted))
-    return isDeepStrictEqual(found, wanted);
-  if (typeof found !== "object" || found === null) return false;
-  return Object.entries(wanted).every(([name, value]) =>
-    includes((found as Record<string, unknown>)[name], value),
-  );
-}
+/** On what a function applies: a digest of what it wanted. What is not wanted any more shows in it alone. */
+export const appliedAnnotation = (fn: string): string => `applied.${domain}/${fn}`;
 
 /** The writing half of a {@link Context} for the children and the status of `owner`. */
 export function reconcileWrites(
   owner: Stored,
   tools: WriteTools,
-): Pick<Context, "create" | "patch" | "apply" | "delete" | "status"> {
-  const { client, reads, own, fieldManager, traceparent, signal } = tools;
+): Pick<Context, "create" | "patch" | "apply" | "applyFields" | "delete" | "status"> {
+  const { client, reads, own, fn, fieldManager, traceparent, signal } = tools;
   const options: WriteOptions = { fieldManager, traceparent, signal };
 
   function written<T extends KubeObject>(verb: string, kind: Kind<T>, object: Stored<T>): Stored<T> {
@@ -70,17 +68,37 @@ export function reconcileWrites(
 
   const isOurs = (object: Stored): boolean => controllerOf(object)?.uid === owner.metadata.uid;
 
-  const complete = <T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): T =>
+  const complete = <T extends KubeObject>(
+    kind: Kind<T>,
+    child: NewChild<T>,
+    annotations?: Readonly<Record<string, string>>,
+  ): T =>
     ({
       ...child,
       apiVersion: apiVersionOf(kind),
       kind: kind.kind,
       metadata: {
         ...child.metadata,
+        ...(annotations && { annotations: { ...child.metadata.annotations, ...annotations } }),
         ...(owner.metadata.namespace !== undefined && { namespace: owner.metadata.namespace }),
         ownerReferences: [controllerReference(owner)],
       },
     }) as unknown as T;
+
+  /** Applies what is wanted; no call when what was found is so already, or came of applying just that. */
+  async function appliedAs<T extends KubeObject>(
+    kind: Kind<T>,
+    found: Stored<T> | undefined,
+    wanted: T,
+  ): Promise<Stored<T>> {
+    const digest = digestOf(wanted);
+    if (found && (covers(found, wanted) || own.isOutcome(found, digest))) return found;
+    tools.assertOwned();
+    const object = await client.apply(kind, wanted, { ...options, force: "take-ownership" });
+    own.recordOutcome(object, digest);
+    if (object.metadata.resourceVersion === found?.metadata.resourceVersion) return object;
+    return written("apply", kind, object);
+  }
 
   const at = (object: Stored) => ({ namespace: object.metadata.namespace, name: object.metadata.name });
 
@@ -98,16 +116,7 @@ export function reconcileWrites(
           reads.note(found.metadata.uid, found.metadata.resourceVersion);
           return found;
         }
-        throw new BlockedError(
-          "NameTaken",
-          `expected to create the ${kind.kind} ${object.metadata.name}, found one of that name that ${
-            controllerOf(found)
-              ? `${controllerOf(found)?.kind} ${controllerOf(found)?.name} (uid ${controllerOf(found)?.uid}) controls`
-              : "nobody controls"
-          }. Delete or rename it; it is never overwritten.`,
-          undefined,
-          { cause: error },
-        );
+        throw nameTaken(kind, found, { cause: error });
       }
     },
     async patch(kind, object, patch) {
@@ -122,35 +131,47 @@ export function reconcileWrites(
         await client.mergePatch(kind, at(object), conditional as object, options),
       );
     },
-    async apply(kind, child) {
-      const object = complete(kind, child);
-      const found = await reads.get(kind, {
-        namespace: object.metadata.namespace ?? "",
-        name: object.metadata.name,
-      });
-      if (found && isOurs(found) && includes(found, object)) return found;
-      if (found && !isOurs(found)) {
-        throw new BlockedError(
-          "NameTaken",
-          `expected to apply the ${kind.kind} ${object.metadata.name}, found one that this object does not control. Delete or rename it.`,
-        );
-      }
-      tools.assertOwned();
-      return written(
-        "apply",
-        kind,
-        await client.apply(kind, object, { ...options, force: "take-ownership" }),
-      );
+    async apply(kind, child, { uid } = {}) {
+      const object = complete(kind, child, { [appliedAnnotation(fn)]: digestOf(child, 16) });
+      const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
+      // Whoever is not on the bus may be there all the same, and the content of some kinds never is.
+      const found =
+        (kind.publish === "object" ? await reads.get(kind, key) : undefined) ?? (await reads.live(kind, key));
+      // Whoever took the reference away has not made it somebody else's.
+      const isLost = found && found.metadata.uid === uid && controllerOf(found) === undefined;
+      if (found && !isOurs(found) && !isLost) throw nameTaken(kind, found);
+      return appliedAs(kind, found, object);
     },
-    async delete(kind, object) {
+    async applyFields(kind, object, fields) {
+      const { uid, name, namespace } = object.metadata;
+      const wanted = mergePatched(fields, {
+        apiVersion: apiVersionOf(kind),
+        kind: kind.kind,
+        // With its uid nothing is created where the object is gone, or is another one.
+        metadata: {
+          uid,
+          name,
+          ...(namespace !== undefined && { namespace }),
+          annotations: { [appliedAnnotation(fn)]: digestOf(fields, 16) },
+        },
+      });
+      return appliedAs(kind, object, wanted as typeof object);
+    },
+    async delete(kind, object, { propagation } = {}) {
       tools.assertOwned();
+      const { uid: precondition } = object.metadata;
       try {
-        await client.delete(kind, at(object), { uid: object.metadata.uid, traceparent, signal });
+        await client.delete(kind, at(object), {
+          uid: precondition,
+          traceparent,
+          signal,
+          ...(propagation && { propagation }),
+        });
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }
       // With finalizers the object stays until their owners are done, and its events tell.
-      if (!object.metadata.finalizers?.length) own.record(object, "deleted");
+      if (!object.metadata.finalizers?.length && propagation !== "Foreground") own.record(object, "deleted");
       const { name, uid, resourceVersion } = object.metadata;
       tools.onWrite({ verb: "delete", kind, name, uid, resourceVersion });
     },
@@ -175,4 +196,18 @@ export function reconcileWrites(
       );
     },
   };
+}
+
+/** An object of that name that somebody else has made. */
+function nameTaken(kind: Kind, found: Stored, options?: ErrorOptions): BlockedError {
+  const controller = controllerOf(found);
+  const whose = controller
+    ? `${controller.kind} ${controller.name} (uid ${controller.uid}) controls`
+    : "nobody controls";
+  return new BlockedError(
+    "NameTaken",
+    `expected no ${kind.kind} ${found.metadata.name} that is not this object's, found one that ${whose}. Delete or rename it; it is never overwritten.`,
+    undefined,
+    options,
+  );
 }

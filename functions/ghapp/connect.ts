@@ -9,7 +9,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";
-import { platformNamespace } from "./platform.ts";
+import { platformNamespace } from "../../bus/process/namespace.ts";
 import { patience } from "./problems.ts";
 import { TokenSecret } from "./secret.ts";
 

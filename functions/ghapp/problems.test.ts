@@ -6,7 +6,7 @@ import {
   GitHubUnreachableError,
 } from "../../bus/github/errors.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
-import { namespaceOfPlatform } from "./platform.ts";
+import { namespaceOfPlatform } from "../../bus/process/namespace.ts";
 import { blockedBy, patience, withGitHub } from "./problems.ts";
 
 test.each([

@@ -1,19 +1,13 @@
 /** The Secret of an Installation: what is in it, and how to tell whether it is as it should be. Pure. */
 import { createHash } from "node:crypto";
-import type { Kind } from "../../bus/kube/kind.ts";
+import { canonicalJson } from "../../bus/digest.ts";
 import { Secret } from "../../bus/kube/kind.ts";
-import type { KubeObject } from "../../bus/kube/object.ts";
 import { type Format, keyOfFormat, typeOfFormat } from "./formats.ts";
 import type { Installation } from "./kinds.ts";
 
-/** A Secret with its data. On the bus there is only its metadata. */
-export interface SecretObject extends KubeObject {
-  readonly type?: string;
-  readonly immutable?: boolean;
-  /** Values in base64. */
-  readonly data?: Readonly<Record<string, string>>;
-}
-export const TokenSecret = Secret as Kind<SecretObject>;
+export type { SecretObject } from "../../bus/kube/kind.ts";
+/** Where a token is kept. */
+export const TokenSecret = Secret;
 
 /** Annotations of a token's Secret. */
 export const annotations = {
@@ -54,16 +48,7 @@ type Spec = Installation["spec"];
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const time = (millis: number): string => new Date(millis).toISOString();
 
-/** JSON with its keys in order: equal values have equal text. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
-}
-
-const sha256 = (value: unknown): string => createHash("sha256").update(canonical(value)).digest("base64");
+const sha256 = (value: unknown): string => createHash("sha256").update(canonicalJson(value)).digest("base64");
 
 /** What of an App makes a token another one. Not the private key, of which nothing may be guessed from a digest. */
 export interface AppIdentity {

@@ -79,10 +79,7 @@ export const RemoteSync = defineKind({
     baseBranch: z.string().optional().describe("Where the pull request is to be merged."),
     headSHA: z.string().optional().describe("The last commit of the pull request."),
     refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
-    sourceGeneration: z
-      .int()
-      .optional()
-      .describe("The metadata.generation that the revision was resolved for."),
+    source: z.string().optional().describe("What the revision is of: of another source it says nothing."),
     imageName: z.string().optional().describe("Name of kpack's Image."),
     buildRef: z.string().optional().describe("Name of the Build of the revision."),
     buildNumber: z.int().optional().describe("Its number."),
@@ -91,6 +88,7 @@ export const RemoteSync = defineKind({
     lastFailure: z
       .object({
         build: z.string(),
+        uid: z.string(),
         revision: z.string(),
         step: z.string().optional(),
         message: z.string(),

@@ -1,0 +1,85 @@
+/**
+ * Whether an object is as it is wanted, though the API server has filled in defaults and others have added fields of their
+ * own. Pure.
+ */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The API server leaves out what is empty. */
+const isNothing = (value: unknown): boolean =>
+  value === null ||
+  value === "" ||
+  value === 0 ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isJson(value) && Object.values(value).every(isNothing));
+
+/** Fields whose values, or whose own one, are quantities: the API server writes 1000m as 1, and 1024Mi as 1Gi. */
+const quantities = new Set(["requests", "limits", "sizeLimit"]);
+
+/** What items of a list are told apart by, where the API server merges lists: the first one that all of them have. */
+const identities = ["uid", "name"];
+
+/**
+ * Whether `found` has all that `wanted` says: objects may have more fields, lists whose items have a name more items.
+ * Server-side apply merges such lists: https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
+ */
+export function covers(found: unknown, wanted: unknown, field = "", within = ""): boolean {
+  if (found === undefined || found === null) return wanted === undefined || isNothing(wanted);
+  if (Array.isArray(wanted)) return Array.isArray(found) && coversList(found, wanted);
+  if (isJson(wanted))
+    return (
+      isJson(found) &&
+      Object.entries(wanted).every(([name, value]) => covers(found[name], value, name, field))
+    );
+  if (found === wanted) return true;
+  return (
+    (quantities.has(field) || quantities.has(within)) &&
+    amountOf(found) !== undefined &&
+    amountOf(found) === amountOf(wanted)
+  );
+}
+
+function coversList(found: readonly unknown[], wanted: readonly unknown[]): boolean {
+  const identity = identities.find((name) =>
+    wanted.every((item) => isJson(item) && item[name] !== undefined),
+  );
+  if (identity === undefined)
+    return found.length === wanted.length && wanted.every((item, at) => covers(found[at], item));
+  return wanted.every((item) => {
+    const name = (item as Json)[identity];
+    return found.some((one) => isJson(one) && one[identity] === name && covers(one, item));
+  });
+}
+
+const powers: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  "": 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+};
+
+/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+function amountOf(value: unknown): number | undefined {
+  const [, number, exponent = "", suffix = ""] =
+    /^([+-]?[0-9.]+)(?:([eE][+-]?[0-9]+)|([numkMGTPE]i?|Ki)?)$/.exec(String(value)) ?? [];
+  const power = powers[suffix];
+  if (number === undefined || power === undefined) return undefined;
+  // Rounded: a thousandth has no exact value here.
+  return Number((Number(`${number}${exponent}`) * power).toPrecision(12));
+}

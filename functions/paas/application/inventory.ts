@@ -1,0 +1,53 @@
+/**
+ * What belongs to an Application. The list is written before anything is made, so that whatever dies in the middle, all
+ * that was made is in it. Pure.
+ */
+import type { Kind } from "../../../bus/kube/kind.ts";
+import { groupOf, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import type { Application } from "../kinds/application.ts";
+
+/** One object of the list. */
+export type Resource = NonNullable<NonNullable<Application["status"]>["resources"]>[number];
+
+/** What tells objects apart. Not the version: the same object has several. */
+export const resourceKey = ({
+  apiVersion,
+  kind,
+  name,
+}: Pick<Resource, "apiVersion" | "kind" | "name">): string => `${groupOf(apiVersion)}/${kind}/${name}`;
+
+/** An object as the list has it. */
+export const resourceOf = ({ apiVersion, kind, metadata }: KubeObject): Resource => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+  ...(metadata.uid !== undefined && { uid: metadata.uid }),
+});
+
+/** The list before anything is made: what is there, and what will be. */
+export function announced(before: readonly Resource[], wanted: readonly KubeObject[]): readonly Resource[] {
+  const known = new Set(before.map(resourceKey));
+  const added = wanted.map(resourceOf).filter((resource) => !known.has(resourceKey(resource)));
+  return added.length === 0 ? before : [...before, ...added];
+}
+
+/** What is not wanted any more. */
+export function obsolete(before: readonly Resource[], wanted: readonly KubeObject[]): readonly Resource[] {
+  const keys = new Set(wanted.map((object) => resourceKey(resourceOf(object))));
+  return before.filter((resource) => !keys.has(resourceKey(resource)));
+}
+
+/** The uid that an object had when it was last made. */
+export const knownUid = (before: readonly Resource[], object: KubeObject): string | undefined =>
+  before.find((resource) => resourceKey(resource) === resourceKey(resourceOf(object)))?.uid;
+
+/** Whether an object is the one of the list, and not another one of its name. */
+export const isSame = ({ uid }: Resource, object: Stored): boolean =>
+  uid === undefined || uid === object.metadata.uid;
+
+/** The kind of a listed object, among those that charts may make. */
+export const kindOf = (
+  { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,
+  kinds: readonly Kind[],
+): Kind | undefined => kinds.find((one) => one.kind === kind && one.group === groupOf(apiVersion));

@@ -1,0 +1,89 @@
+/**
+ * How far a Deployment is. Pure; as `kubectl rollout status` and kstatus see it:
+ * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
+ */
+import type { KubeObject } from "../../../bus/kube/object.ts";
+
+/** A Deployment, as far as it is looked at. */
+export type Deployment = KubeObject<
+  {
+    readonly replicas?: number;
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+  },
+  {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly availableReplicas?: number;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  }
+>;
+
+/** How far it is. */
+export interface Rollout {
+  readonly state: "done" | "progressing" | "failed";
+  /** One CamelCase word. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+const progressing = (message: string): Rollout => ({ state: "progressing", reason: "Progressing", message });
+
+/** How far one Deployment is. */
+export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout {
+  const { name, generation = 0 } = metadata;
+  const wanted = spec.replicas ?? 1;
+  const {
+    observedGeneration = 0,
+    replicas = 0,
+    updatedReplicas = 0,
+    availableReplicas = 0,
+    conditions = [],
+  } = status;
+  if (observedGeneration < generation) return progressing(`the Deployment ${name} is yet to be looked at`);
+  const failed = conditions.find(
+    ({ type, reason }) => type === "Progressing" && reason === "ProgressDeadlineExceeded",
+  );
+  if (failed)
+    return {
+      state: "failed",
+      reason: "ProgressDeadlineExceeded",
+      message: `the pods of the Deployment ${name} do not become ready: ${failed.message ?? "no message"}. Those of before go on. See kubectl describe pods.`,
+    };
+  const refused = conditions.find(({ type, status }) => type === "ReplicaFailure" && status === "True");
+  if (refused)
+    return progressing(`pods of the Deployment ${name} can not be made: ${refused.message ?? "no message"}`);
+  if (updatedReplicas < wanted) return progressing(`${updatedReplicas} of ${wanted} pods are new`);
+  if (replicas > updatedReplicas)
+    return progressing(`${replicas - updatedReplicas} old pods are still there`);
+  if (availableReplicas < updatedReplicas)
+    return progressing(`${availableReplicas} of ${updatedReplicas} pods are available`);
+  return {
+    state: "done",
+    reason: "RolledOut",
+    message: `${updatedReplicas} of ${wanted} pods are available`,
+  };
+}
+
+/** How far several are: the worst of them. */
+export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
+  const all = deployments.map(rolloutOf);
+  return (
+    all.find(({ state }) => state === "failed") ??
+    all.find(({ state }) => state === "progressing") ??
+    all[0] ?? { state: "done", reason: "NothingToRollOut", message: "the chart makes no Deployment" }
+  );
+}
+
+/** Labels of the pods, as text. */
+export const selectorText = ({ spec }: Deployment): string =>
+  Object.entries(spec.selector?.matchLabels ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join(",");

@@ -1,0 +1,58 @@
+/** Kinds of kpack, as far as they are used: https://github.com/buildpacks-community/kpack/tree/v0.17.2/docs */
+import { externalKind } from "../../../bus/kube/kind.ts";
+import type { KubeObject } from "../../../bus/kube/object.ts";
+
+const group = "kpack.io";
+const version = "v1alpha2";
+
+/** A condition of Knative's shape: reason and message may be missing. */
+export interface KpackCondition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** What is built, of what, and where it goes. */
+export type Image = KubeObject<
+  {
+    readonly tag: string;
+    readonly additionalTags?: readonly string[];
+    readonly builder: { readonly kind: string; readonly name: string };
+    readonly serviceAccountName: string;
+    readonly source: {
+      readonly git: { readonly url: string; readonly revision: string };
+      readonly subPath?: string;
+    };
+    readonly [field: string]: unknown;
+  },
+  { readonly latestImage?: string; readonly conditions?: readonly KpackCondition[] }
+>;
+export const Image = externalKind<Image>({ group, version, kind: "Image", plural: "images" });
+
+/** One run of a build. */
+export type Build = KubeObject<
+  { readonly source?: { readonly git?: { readonly revision?: string } }; readonly tags?: readonly string[] },
+  {
+    readonly conditions?: readonly KpackCondition[];
+    readonly latestImage?: string;
+    readonly podName?: string;
+    readonly stepsCompleted?: readonly string[];
+  }
+>;
+export const Build = externalKind<Build>({ group, version, kind: "Build", plural: "builds" });
+
+/** The account that builds run as: its Secrets are what they clone and push with. */
+export type ServiceAccount = KubeObject & {
+  readonly secrets?: readonly { readonly name?: string }[];
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+};
+export const ServiceAccount = externalKind<ServiceAccount>({
+  group: "",
+  version: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+});
+
+/** On the latest Build: have another one made. */
+export const rebuildAnnotation = "image.kpack.io/additionalBuildNeeded";

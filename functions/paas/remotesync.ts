@@ -1,0 +1,176 @@
+/**
+ * RemoteSync: from a branch, a pull request or a commit to an exact revision, from there to an image of it by kpack, and
+ * from there into the Application.
+ */
+
+import { Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { keyText } from "../../bus/subjects.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { Build, Image, ServiceAccount } from "./kinds/kpack.ts";
+import { Application, RemoteSync } from "./kinds.ts";
+import { annotations, group, labels } from "./names.ts";
+import { patience } from "./problems.ts";
+import { secretNamesOf } from "./remotesync/account.ts";
+import { build } from "./remotesync/build.ts";
+import { follow } from "./remotesync/follow.ts";
+import { indexed, pushedBranch, repositoryText, sourcesOf, sourcesOfPush } from "./remotesync/source.ts";
+import { conditionsOf, type Said, type Step, say } from "./remotesync/status.ts";
+import { siteIndex, siteOf, watchSite } from "./site/site.ts";
+
+type Sync = Stored<RemoteSync>;
+
+const at = (sync: Pick<RemoteSync, "metadata">, name: string): string =>
+  keyText({ namespace: sync.metadata.namespace ?? "", name });
+
+export default defineFunction({
+  name: "modoki-remotesync",
+  fieldManager: "modoki-remotesync",
+  for: RemoteSync,
+  owns: [ServiceAccount, Image],
+  indexes: {
+    ...siteIndex,
+    source: sourcesOf,
+    application: (sync) => [at(sync, sync.spec.applicationRef.name)],
+    secret(sync) {
+      const { git, registry } = secretNamesOf(sync);
+      return [git, ...(registry === undefined ? [] : [registry])].map((name) => at(sync, name));
+    },
+  },
+  watches: [
+    watchSite,
+    { kind: Secret, keys: ({ metadata }, find) => find("secret", at({ metadata }, metadata.name)) },
+    { kind: Application, keys: ({ metadata }, find) => find("application", at({ metadata }, metadata.name)) },
+    // When one goes, another one of the same Application may have it.
+    {
+      kind: RemoteSync,
+      keys: (sync, find) => find("application", at(sync, (sync as RemoteSync).spec.applicationRef.name)),
+    },
+    {
+      kind: Build,
+      keys({ metadata: { namespace = "", labels: found } }) {
+        const name = found?.[labels.remoteSync];
+        return name === undefined ? [] : [{ namespace, name }];
+      },
+    },
+  ],
+  webhooks: {
+    async push({ owner, repository, payload }, find) {
+      const branch = pushedBranch(payload.ref);
+      if (branch === undefined) return [];
+      const sources = sourcesOfPush(
+        repositoryText(owner, repository),
+        branch,
+        payload.repository.default_branch,
+      );
+      return (await Promise.all(sources.map((source) => find("source", source)))).flat();
+    },
+    pull_request: ({ owner, repository, payload }, find) =>
+      find("source", indexed.pullRequest(repositoryText(owner, repository), payload.number)),
+  },
+  permissions: [
+    { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },
+    { apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] },
+    { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
+  ],
+  sweepMillis: 300_000,
+  async reconcile(sync, ctx) {
+    if (sync.spec.paused) return paused(sync, ctx);
+    const said: Said = { status: { message: "" }, steps: new Map() };
+    let result: Result | undefined;
+    let trouble: BlockedError | undefined;
+    try {
+      ({ result, trouble } = await keep(sync, ctx, said));
+    } catch (error) {
+      if (!(error instanceof BlockedError)) throw error;
+      trouble = error;
+    }
+    if (trouble !== undefined) said.status.message = trouble.message;
+    await ctx.status(RemoteSync, sync, said.status as object, conditionsOf(said));
+    if (trouble !== undefined) throw trouble;
+    return result;
+  },
+});
+
+/** Goes as far as it can. Throws a `BlockedError` where it can go no further, which the step then says. */
+async function keep(
+  sync: Sync,
+  ctx: Context,
+  said: Said,
+): Promise<{ readonly result: Result | undefined; readonly trouble: BlockedError | undefined }> {
+  const step = <T>(name: Step, work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => {
+      if (error instanceof BlockedError) say(said, name, "False", error.reason, error.message);
+      throw error;
+    });
+
+  await step("Deployed", () => expectNoElder(sync, ctx));
+  const { config } = await step("SourceResolved", () => siteOf(ctx));
+  const { revision, trouble, requeueAfter } = await step("SourceResolved", () =>
+    follow(sync, config.github.url, ctx, said),
+  );
+  const delays = requeueAfter === undefined ? [] : [requeueAfter];
+  if (revision !== undefined) {
+    const built = await step("Built", () => build(sync, revision, config, ctx, said));
+    if (built.requeueAfter !== undefined) delays.push(built.requeueAfter);
+    const { image } = built;
+    if (image !== undefined) await step("Deployed", () => deploy(sync, { image, revision }, ctx, said));
+  }
+  return { result: delays.length === 0 ? undefined : { requeueAfter: Math.min(...delays) }, trouble };
+}
+
+/** Two that name one Application would take turns with its image: the older one has it. */
+async function expectNoElder(sync: Sync, ctx: Context): Promise<void> {
+  const { name } = sync.spec.applicationRef;
+  const others = await ctx.read.find("application", at(sync, name));
+  for (const key of others) {
+    if (key.name === sync.metadata.name) continue;
+    const other = await ctx.read.get(RemoteSync, key.name);
+    if (other === undefined || other.metadata.deletionTimestamp !== undefined || !isOlder(other, sync))
+      continue;
+    throw new BlockedError(
+      "ApplicationConflict",
+      `expected to be the only RemoteSync of the Application ${name}, found ${other.metadata.name}, which is older. Delete one of them, or name another Application.`,
+      patience,
+    );
+  }
+}
+
+function isOlder(a: Sync, b: Sync): boolean {
+  const [of, than] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp} ${metadata.uid}`);
+  return (of ?? "") < (than ?? "");
+}
+
+/** Hands the image to the Application, and the Secret to pull it with. Nothing else of it is the RemoteSync's. */
+async function deploy(
+  sync: Sync,
+  { image, revision }: { readonly image: string; readonly revision: string },
+  ctx: Context,
+  said: Said,
+): Promise<void> {
+  const { name } = sync.spec.applicationRef;
+  const found = (await ctx.read.get(Application, name)) ?? (await ctx.live.get(Application, name));
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined)
+    throw new BlockedError(
+      "ApplicationNotFound",
+      `expected the Application ${name} in ${ctx.key.namespace}, found none. Create it, or name another one.`,
+      patience,
+    );
+  const { registry } = secretNamesOf(sync);
+  await ctx.applyFields(Application, found, {
+    metadata: { annotations: { [annotations.revision]: revision } },
+    spec: { image, ...(registry !== undefined && { imagePullSecrets: [{ name: registry }] }) },
+  });
+  if (found.spec.image !== image) ctx.event("Normal", "Deployed", `the Application ${name} has ${image}`);
+  say(said, "Deployed", "True", "Deployed", `the Application ${name} has the image of ${revision}`);
+}
+
+/** Nothing is asked, built or deployed. */
+async function paused(sync: Sync, ctx: Context): Promise<undefined> {
+  const message = "spec.paused is set: all stays as it is";
+  await ctx.status(RemoteSync, sync, { message }, [
+    { type: "Ready", status: "False", reason: "Paused", message },
+  ]);
+  return undefined;
+}

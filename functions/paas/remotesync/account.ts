@@ -1,0 +1,51 @@
+/**
+ * The ServiceAccount that builds run as. Others add to its lists as well (OpenShift does), so what is theirs stays, and what
+ * is the RemoteSync's is noted beside it. Pure.
+ */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { ServiceAccount } from "../kinds/kpack.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { annotations } from "../names.ts";
+
+type References = ServiceAccount["secrets"];
+
+/** Names of the Secrets that a RemoteSync's builds need. A name that is empty would fail every build. */
+export function secretNamesOf({ spec }: RemoteSync): {
+  readonly git: string;
+  readonly registry: string | undefined;
+} {
+  return { git: spec.base.github.secretName, registry: spec.image.secretName || undefined };
+}
+
+/** What of an account is a RemoteSync's. */
+export interface AccountWish {
+  readonly secrets: readonly string[];
+  readonly imagePullSecrets: readonly string[];
+}
+
+export function accountWish(sync: RemoteSync): AccountWish {
+  const { git, registry } = secretNamesOf(sync);
+  const imagePullSecrets = registry === undefined ? [] : [registry];
+  return { secrets: [...new Set([git, ...imagePullSecrets])], imagePullSecrets };
+}
+
+/** The fields of an account as they are to be. What is there already stays where it is. */
+export function accountFields(
+  found: Stored<ServiceAccount> | undefined,
+  { secrets, imagePullSecrets }: AccountWish,
+): Pick<ServiceAccount, "secrets" | "imagePullSecrets"> & {
+  readonly metadata: { readonly annotations: Record<string, string> };
+} {
+  const noted = found?.metadata.annotations?.[annotations.builderSecrets] ?? "";
+  const ours = new Set(noted.split(",").filter(Boolean));
+  const merged = (before: References = [], wanted: readonly string[]) => {
+    const kept = before.filter(({ name }) => name && (!ours.has(name) || wanted.includes(name)));
+    const names = new Set(kept.map(({ name }) => name));
+    return [...kept, ...wanted.filter((name) => !names.has(name)).map((name) => ({ name }))];
+  };
+  return {
+    metadata: { annotations: { [annotations.builderSecrets]: secrets.join(",") } },
+    secrets: merged(found?.secrets, secrets),
+    imagePullSecrets: merged(found?.imagePullSecrets, imagePullSecrets),
+  };
+}

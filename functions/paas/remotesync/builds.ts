@@ -1,0 +1,81 @@
+/**
+ * What the Builds of a revision have come to. An Image's own status may speak of another Build than the one that is wanted,
+ * for as long as that takes; a Build is known by its owner, its revision and its number. Pure.
+ */
+import type { Stored } from "../../../bus/kube/object.ts";
+import { type Build, type Image, type KpackCondition, rebuildAnnotation } from "../kinds/kpack.ts";
+
+/** What there is to know about the Builds of one revision. */
+export interface Outcome {
+  /** The newest of the revision. */
+  readonly newest: Stored<Build> | undefined;
+  /** The newest of the revision that made an image. */
+  readonly succeeded: Stored<Build> | undefined;
+  readonly state: "none" | "running" | "succeeded" | "failed" | "infrastructure";
+  /** The newest is the newest of all: it can be had again. */
+  readonly canBeRetried: boolean;
+}
+
+const numberLabel = "image.kpack.io/buildNumber";
+
+export const numberOf = ({ metadata }: Stored<Build>): number => Number(metadata.labels?.[numberLabel] ?? 0);
+
+const conditionOf = (
+  conditions: readonly KpackCondition[] | undefined,
+  type: string,
+): KpackCondition | undefined => conditions?.find((condition) => condition.type === type);
+
+const succeededOf = ({ status }: Build): KpackCondition | undefined =>
+  conditionOf(status?.conditions, "Succeeded");
+
+function stateOf(build: Stored<Build>): Outcome["state"] {
+  const { status, reason } = succeededOf(build) ?? {};
+  if (status === "True" && build.status?.latestImage) return "succeeded";
+  if (status !== "False") return "running";
+  // No pod was ever made of it: it is not the code that is wrong.
+  return reason === undefined && build.status?.podName === undefined ? "infrastructure" : "failed";
+}
+
+/** Judges the Builds of an Image. */
+export function outcomeOf(builds: readonly Stored<Build>[], revision: string): Outcome {
+  const all = [...builds].sort((a, b) => numberOf(a) - numberOf(b));
+  const ofRevision = all.filter(({ spec }) => spec.source?.git?.revision === revision);
+  const newest = ofRevision.at(-1);
+  return {
+    newest,
+    succeeded: ofRevision.findLast((build) => stateOf(build) === "succeeded"),
+    state: newest === undefined ? "none" : stateOf(newest),
+    canBeRetried:
+      newest !== undefined &&
+      newest === all.at(-1) &&
+      newest.metadata.annotations?.[rebuildAnnotation] === undefined,
+  };
+}
+
+const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
+
+/** The step that runs, or the one that has failed. */
+export function stepOf(build: Stored<Build>): string | undefined {
+  const named = /Container (\S+) terminated/.exec(succeededOf(build)?.message ?? "")?.[1];
+  if (named !== undefined) return named;
+  const { stepsCompleted = [], podName } = build.status ?? {};
+  return podName === undefined ? undefined : steps.find((step) => !stepsCompleted.includes(step));
+}
+
+/** Why a Build has failed, in its own words. */
+export const failureText = (build: Stored<Build>): string =>
+  (succeededOf(build)?.message ?? "").replace(/^Error:\s*/, "") || "it says not why";
+
+/** What keeps an Image from having a Build of its revision, in its own words. */
+export function waitingFor({ status }: Image): { readonly reason: string; readonly message: string } {
+  const { reason, message } = conditionOf(status?.conditions, "Ready") ?? {};
+  switch (reason) {
+    case "BuilderNotFound":
+    case "BuilderNotReady":
+      return { reason, message: `kpack has no builder: ${message ?? "it says not why"}` };
+    case "BuildRunning":
+      return { reason: "Queued", message: "another build of the Image is to end first" };
+    default:
+      return { reason: "Queued", message: "kpack is yet to start a build" };
+  }
+}

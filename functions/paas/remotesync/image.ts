@@ -1,0 +1,65 @@
+/** kpack's Image of a RemoteSync: one for all its revisions, so that builds have a cache, numbers and a history. Pure. */
+import { digestOf } from "../../../bus/digest.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { NewChild } from "../../../bus/worker/function.ts";
+import type { Image } from "../kinds/kpack.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { labels } from "../names.ts";
+
+const longest = 63;
+
+/** A name that is also the value of a label: what is too long is cut, and told apart by a digest. */
+export const shortened = (name: string): string =>
+  name.length <= longest ? name : `${name.slice(0, longest - 9).replace(/[-.]+$/, "")}-${digestOf(name, 8)}`;
+
+export const imageNameOf = ({ metadata }: RemoteSync): string => shortened(`modoki-${metadata.name}`);
+export const accountNameOf = ({ metadata }: RemoteSync): string => `modoki-${metadata.name}-builder`;
+
+/** Tags of registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
+const tagText = (text: string): string =>
+  text
+    .replace(/[^A-Za-z0-9_.-]/g, "-")
+    .replace(/^[.-]+/, "")
+    .slice(0, 100) || "latest";
+
+const limits = { failedBuildHistoryLimit: 3, successBuildHistoryLimit: 5 };
+const resources = {
+  requests: { cpu: "100m", memory: "512Mi" },
+  limits: { memory: "2Gi" },
+};
+
+/** What an Image is made from. */
+export interface ImageWish {
+  readonly sync: Stored<RemoteSync>;
+  readonly revision: string;
+  /** Web address of the repository. */
+  readonly url: string;
+  readonly builder: { readonly kind: string; readonly name: string };
+}
+
+/** The Image as it is wanted. Its tag never changes: kpack takes no other one. */
+export function wantedImage({ sync, revision, url, builder }: ImageWish): NewChild<Image> {
+  const { spec, metadata } = sync;
+  const { env, cacheSize, timeoutSeconds } = spec.build ?? {};
+  const repository = spec.image.name;
+  return {
+    metadata: { name: imageNameOf(sync), labels: { [labels.remoteSync]: metadata.name } },
+    spec: {
+      tag: `${repository}:${tagText(metadata.name)}`,
+      additionalTags: [`${repository}:${revision}`],
+      builder: spec.builder ?? builder,
+      serviceAccountName: accountNameOf(sync),
+      source: {
+        git: { url, revision },
+        ...(spec.base.subPath && { subPath: spec.base.subPath }),
+      },
+      ...limits,
+      ...(cacheSize !== undefined && { cache: { volume: { size: cacheSize } } }),
+      build: {
+        resources: spec.build?.resources ?? resources,
+        ...(env !== undefined && { env }),
+        ...(timeoutSeconds !== undefined && { buildTimeout: timeoutSeconds }),
+      },
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** Which commit a RemoteSync wants now. */
+import { withGitHub } from "../../../bus/github/blocked.ts";
+import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
+import type { Source } from "./source.ts";
+
+/** What GitHub says of a source. */
+export type Resolution =
+  | {
+      readonly state: "resolved";
+      readonly revision: string;
+      /** For people: a branch, `#7`. */
+      readonly ref: string;
+      readonly headSHA?: string;
+      readonly baseBranch?: string;
+    }
+  | {
+      /** There is no commit to build, for now or until somebody acts; what was built before stays. */
+      readonly state: "pending" | "refused";
+      readonly reason: string;
+      readonly message: string;
+      readonly headSHA?: string;
+      readonly baseBranch?: string;
+    };
+
+/** Asks GitHub. Throws a `BlockedError` when it refuses or does not answer. */
+export async function resolve(
+  source: Exclude<Source, { type: "commit" }>,
+  client: GitHubRepositoryClient,
+  signal: AbortSignal,
+): Promise<Resolution> {
+  return withGitHub("Token", async () => {
+    if (source.type === "branch") {
+      const name = source.name ?? (await client.repository(signal)).defaultBranch;
+      const { sha } = await client.branch(name, signal);
+      return { state: "resolved", revision: sha, ref: name };
+    }
+    return ofPullRequest(source, client, signal);
+  });
+}
+
+async function ofPullRequest(
+  { number, revision }: Extract<Source, { type: "pull request" }>,
+  client: GitHubRepositoryClient,
+  signal: AbortSignal,
+): Promise<Resolution> {
+  const { state, mergeable, mergeCommitSha, head, base } = await client.pullRequest(number, signal);
+  const facts = { headSHA: head.sha, baseBranch: base.ref };
+  const ref = `#${number}`;
+  if (state === "closed")
+    return {
+      state: "refused",
+      reason: "PullRequestClosed",
+      message: `the pull request ${ref} is closed`,
+      ...facts,
+    };
+  if (revision === "Head") return { state: "resolved", revision: head.sha, ref, ...facts };
+  if (mergeable === false)
+    return {
+      state: "refused",
+      reason: "MergeConflict",
+      message: `the pull request ${ref} can not be merged into ${base.ref}: resolve the conflicts`,
+      ...facts,
+    };
+  // What stands there until it is known is a merge of before.
+  if (mergeable !== true || mergeCommitSha === null)
+    return {
+      state: "pending",
+      reason: "MergeabilityUnknown",
+      message: `GitHub is finding out whether the pull request ${ref} can be merged`,
+      ...facts,
+    };
+  return { state: "resolved", revision: mergeCommitSha, ref, ...facts };
+}

@@ -1,0 +1,76 @@
+/** What a RemoteSync follows, and which webhooks are about it. Pure. */
+import type { RemoteSync } from "../kinds/remotesync.ts";
+
+/** What is followed. A branch without a name is the repository's default one. */
+export type Source =
+  | { readonly type: "commit"; readonly sha: string }
+  | { readonly type: "pull request"; readonly number: number; readonly revision: "Head" | "Merge" }
+  | { readonly type: "branch"; readonly name: string | undefined };
+
+export function sourceOf({ spec }: RemoteSync): Source {
+  const { sha, pullRequest, branch } = spec.base.github;
+  if (sha) return { type: "commit", sha };
+  if (pullRequest !== undefined)
+    return { type: "pull request", number: pullRequest, revision: spec.revision ?? "Merge" };
+  return { type: "branch", name: branch || undefined };
+}
+
+/** A repository in an index: GitHub's names ignore case. */
+export const repositoryText = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();
+
+/** How a branch, a pull request, and a branch that pull requests are merged into stand in the index. */
+export const indexed = {
+  branch: (repository: string, branch = ""): string => `${repository}@${branch}`,
+  pullRequest: (repository: string, number: number): string => `${repository}#${number}`,
+  base: (repository: string, branch: string): string => `${repository}^${branch}`,
+} as const;
+
+/** Under what a RemoteSync is in the index of sources. */
+export function sourcesOf(sync: RemoteSync): string[] {
+  const { owner, repo } = sync.spec.base.github;
+  const repository = repositoryText(owner, repo);
+  const source = sourceOf(sync);
+  switch (source.type) {
+    case "commit":
+      return [];
+    case "branch":
+      return [indexed.branch(repository, source.name)];
+    case "pull request": {
+      // What it comes to also changes when the branch moves that it is to be merged into.
+      const base = source.revision === "Merge" ? sync.status?.baseBranch : undefined;
+      return [
+        indexed.pullRequest(repository, source.number),
+        ...(base === undefined ? [] : [indexed.base(repository, base)]),
+      ];
+    }
+  }
+}
+
+/** The branch that a push is to; undefined for a tag. */
+export const pushedBranch = (ref: string): string | undefined => /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+
+/** What a push to a branch is about. */
+export const sourcesOfPush = (
+  repository: string,
+  branch: string,
+  defaultBranch: string | undefined,
+): string[] => [
+  indexed.branch(repository, branch),
+  indexed.base(repository, branch),
+  ...(branch === defaultBranch ? [indexed.branch(repository)] : []),
+];
+
+/** A source as text: of another one, what was resolved says nothing. */
+export function sourceText(sync: RemoteSync): string {
+  const { owner, repo } = sync.spec.base.github;
+  const source = sourceOf(sync);
+  const repository = repositoryText(owner, repo);
+  switch (source.type) {
+    case "commit":
+      return `${repository} ${source.sha}`;
+    case "branch":
+      return `${repository}@${source.name ?? ""}`;
+    case "pull request":
+      return `${repository}#${source.number} ${source.revision}`;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * What an installation of the platform decides for all applications: the ConfigMap `modoki` in the platform's namespace. All
+ * of it is optional, and a change of it needs no restart.
+ */
+import { parse } from "yaml";
+import { z } from "zod";
+import { siteSchema } from "../charts/site.ts";
+import { builder } from "../kinds/fields.ts";
+
+/** Name of the ConfigMap. */
+export const siteName = "modoki";
+/** Its keys: the settings, and a chart in one language or the other. */
+export const siteKeys = { config: "config.yaml", typescript: "chart.ts", javascript: "chart.js" } as const;
+
+const configSchema = z.strictObject({
+  site: siteSchema.optional().transform((site) => siteSchema.parse(site ?? {})),
+  builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
+  github: z.object({ url: z.url().default("https://github.com") }).default({ url: "https://github.com" }),
+});
+
+/** The settings of a site. */
+export type Config = z.output<typeof configSchema>;
+
+/** The settings are not what they may be. */
+export class SiteConfigError extends Error {
+  override readonly name = "SiteConfigError";
+}
+
+/** Reads the settings. Throws {@link SiteConfigError}, with all that is wrong. */
+export function parseConfig(text: string): Config {
+  let value: unknown;
+  try {
+    value = parse(text) ?? {};
+  } catch (error) {
+    throw new SiteConfigError(`expected YAML, found ${(error as Error).message}`);
+  }
+  const result = configSchema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(
+    ({ path, message }) => `${path.map(String).join(".") || "the document"}: ${message}`,
+  );
+  throw new SiteConfigError(problems.join("; "));
+}
