@@ -1,5 +1,4 @@
 /** GitHub as an App sees it. */
-import { createHash } from "node:crypto";
 import signJwt from "universal-github-app-jwt";
 import { z } from "zod";
 import {
@@ -17,6 +16,8 @@ import { type Caller, githubCalls } from "./call.ts";
 import { GitHubRefusedError } from "./errors.ts";
 import type { AppKey } from "./key.ts";
 import type { RateLimits } from "./limits.ts";
+import { nextParameter, pageSize } from "./pages.ts";
+import { isToken, tokenCaller } from "./token.ts";
 import { githubApiUrl } from "./url.ts";
 
 export type {
@@ -77,7 +78,6 @@ export interface GitHubAppClient {
   redeliver(deliveryId: string, signal?: AbortSignal): Promise<void>;
 }
 
-const pageSize = 100;
 /** An App's clock may be behind: GitHub takes no JWT from the future. */
 const backdatedSeconds = 60;
 /** What the library takes off by itself. */
@@ -116,9 +116,8 @@ export function githubApp(options: GitHubAppOptions): GitHubAppClient {
       return body;
     },
     async revokeToken(token, signal) {
-      // No header can carry it, so GitHub has not given it.
-      if (!/^[\x21-\x7e]+$/.test(token)) return;
-      const as = bearer(token);
+      if (!isToken(token)) return;
+      const as = tokenCaller("an installation", token);
       try {
         await call({ method: "DELETE", path: "/installation/token", as, answer: z.unknown(), signal });
       } catch (error) {
@@ -140,7 +139,7 @@ export function githubApp(options: GitHubAppOptions): GitHubAppClient {
           if (delivery.deliveredAt < since) return;
           yield delivery;
         }
-        cursor = nextCursor(link, base);
+        cursor = nextParameter(link, base, "cursor");
       } while (cursor);
     },
     async redeliver(deliveryId, signal) {
@@ -156,23 +155,8 @@ async function appJwt(appId: number, key: AppKey): Promise<string> {
   return (await signJwt({ id: String(appId), privateKey: key.pem(), now })).token;
 }
 
-const bearer = (token: string): Caller => ({
-  name: "an installation",
-  // Which installation it is of, the token does not tell.
-  limitedAs: `token ${createHash("sha256").update(token).digest("hex").slice(0, 16)}`,
-  authorization: async () => `Bearer ${token}`,
-});
-
 const tokenRequest = ({ repositoryIds = [], repositories = [], permissions = {} }: TokenScope) => ({
   ...(repositoryIds.length > 0 && { repository_ids: repositoryIds }),
   ...(repositories.length > 0 && { repositories }),
   ...(Object.keys(permissions).length > 0 && { permissions }),
 });
-
-/** Only the cursor is taken from the link: wherever else it leads, the App's credentials do not. */
-function nextCursor(link: string | undefined, base: string): string | undefined {
-  const next = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link ?? "")?.[1];
-  return next !== undefined && URL.canParse(next, base)
-    ? (new URL(next, base).searchParams.get("cursor") ?? undefined)
-    : undefined;
-}

@@ -2,6 +2,7 @@
 import { request } from "@octokit/request";
 import type { z } from "zod";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./errors.ts";
+import { conditional, type EtagCache } from "./etags.ts";
 import type { RateLimits } from "./limits.ts";
 import { type RefusedAnswer, refusal } from "./refusal.ts";
 
@@ -27,10 +28,10 @@ export interface Caller {
 
 /** A call and what its answer must be. */
 export interface Call<T> {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below the base URL. */
   readonly path: string;
-  /** The query of a GET, the body of a POST. */
+  /** The query of a GET, the body of a POST or a PATCH. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly as: Caller;
@@ -49,6 +50,8 @@ export interface CallerOptions {
   /** The base URL of its API, see `githubApiUrl`. */
   readonly base: string;
   readonly limits: RateLimits;
+  /** Answers to GETs that are asked for again, one for all clients of a process; without it none are kept. */
+  readonly etags?: EtagCache | undefined;
   /** Default: Node's. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** How long one call may take. Milliseconds; default 10 s. */
@@ -68,7 +71,7 @@ const headers = {
  * nothing is tried again here.
  */
 export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promise<Answer<T>> {
-  const { base, limits, fetch = globalThis.fetch, deadlineMillis = defaultDeadlineMillis } = options;
+  const { base, limits, etags, fetch = globalThis.fetch, deadlineMillis = defaultDeadlineMillis } = options;
   const send = request.defaults({ baseUrl: base, headers });
 
   return async ({ method, path, parameters, as, answer, signal, ...call }) => {
@@ -77,11 +80,12 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
     const authorization = await as.authorization();
     const name = `${method} ${path} as ${as.name} at ${base}`;
     const deadline = AbortSignal.timeout(deadlineMillis);
+    const whole = wholeAnswers(fetch, name);
     const response = await send(`${method} ${path}`, {
       ...parameters,
       headers: { ...call.headers, authorization },
       request: {
-        fetch: wholeAnswers(fetch, name),
+        fetch: etags && method === "GET" ? conditional(whole, etags, limitedAs) : whole,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       },
     }).catch((thrown: unknown) => {

@@ -1,5 +1,6 @@
 /** What an answer of GitHub means that is not the wanted one. */
 import { z } from "zod";
+import { advice } from "./advice.ts";
 import {
   type GitHubError,
   GitHubRateLimitedError,
@@ -27,8 +28,6 @@ const bodySchema = z.object({
 
 /** What GitHub asks for when it does not say how long: a minute. */
 const unsaidWaitMillis = 60_000;
-/** A clock that is further from GitHub's than this makes JWTs invalid, or soon will. */
-const tolerableSkewMillis = 30_000;
 const shownLength = 500;
 
 /** The error for an answer with an error code: rate limited, unreachable or refused, with GitHub's words and advice. */
@@ -69,29 +68,4 @@ function waitMillis({ status, headers }: RefusedAnswer, said: string): number | 
   const reset = Number(headers["x-ratelimit-reset"]) * 1000;
   if (String(headers["x-ratelimit-remaining"]) === "0" && Number.isFinite(reset)) return reset - now;
   return status === 429 || /rate limit|abuse detection/i.test(said) ? unsaidWaitMillis : undefined;
-}
-
-function advice({ request, status, headers }: RefusedAnswer): string {
-  switch (status) {
-    case 401: {
-      const skew = Date.now() - Date.parse(String(headers.date));
-      const clock =
-        Math.abs(skew) > tolerableSkewMillis
-          ? `set the clock here, which is about ${Math.ceil(Math.abs(skew) / 60_000)} min ${skew > 0 ? "ahead of" : "behind"} GitHub's`
-          : "that the clock here is right";
-      return `. Check that the private key belongs to this App: its page shows the fingerprints of its keys; and ${clock}.`;
-    }
-    case 403:
-      return ". Check that the App has the permission for it and that the installation is not suspended.";
-    case 404:
-      return request.includes("/app/installations/")
-        ? ". The App is not installed there (any more), or the installation is another App's: check appID and installationID."
-        : request.includes("/app/hook/")
-          ? ". GitHub keeps deliveries for a few days only."
-          : ". No App with this id is known there: check appID and url.";
-    case 422:
-      return ". The installation does not have what was asked for: ask for fewer permissions or repositories, or have its owner grant them on its page at GitHub.";
-    default:
-      return ".";
-  }
 }

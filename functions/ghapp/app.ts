@@ -1,6 +1,7 @@
 /** GitHubApp and ClusterGitHubApp: whether the App's key is good, and that its webhooks arrive. */
 
 import type { GitHubAppClient } from "../../bus/github/app.ts";
+import { withGitHub } from "../../bus/github/blocked.ts";
 import { GitHubError } from "../../bus/github/errors.ts";
 import { redactTokens } from "../../bus/github/redact.ts";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
@@ -12,7 +13,6 @@ import { type Context, defineFunction, type ReconcileFunction } from "../../bus/
 import { backfill } from "./backfill.ts";
 import { clientOf, keyOf, keySecretOf } from "./connect.ts";
 import type { GitHubApp } from "./kinds.ts";
-import { withGitHub } from "./problems.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
@@ -37,7 +37,7 @@ export const appFunction = (name: string, kind: Kind<GitHubApp>): ReconcileFunct
     async reconcile(app, ctx) {
       const key = await keyOf(app, ctx);
       const client = clientOf(app, key);
-      const { id, slug } = await withGitHub(() => client.self(ctx.signal));
+      const { id, slug } = await withGitHub("Key", () => client.self(ctx.signal));
       if (id !== app.spec.appID)
         throw new BlockedError(
           "WrongApp",

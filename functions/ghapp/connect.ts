@@ -1,6 +1,7 @@
 /** Speaking to GitHub as an App: its key is read when it is needed, and kept nowhere. */
 import { optInCommands } from "../../bus/domain.ts";
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
+import { patience } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
@@ -10,7 +11,6 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";
 import { platformNamespace } from "../../bus/process/namespace.ts";
-import { patience } from "./problems.ts";
 import { TokenSecret } from "./secret.ts";
 
 /** An App of either kind. */

@@ -7,6 +7,7 @@
  */
 
 import type { GitHubAppClient } from "../../bus/github/app.ts";
+import { blockedBy, patience } from "../../bus/github/blocked.ts";
 import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
 import { Namespace, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -18,7 +19,6 @@ import { isOf, tokenIn, tokensIn } from "./foundsecret.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
 import { isNotAllowed, mint, notAllowed, revoke } from "./mint.ts";
 import { type Rule, rulesFor } from "./policy.ts";
-import { blockedBy, patience } from "./problems.ts";
 import { type AppIdentity, requestDigest, type SecretObject, TokenSecret, wantedSecret } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
@@ -102,7 +102,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
     // What a token is good for is known when it is made. If that is not allowed, neither is the one before.
     if (isNotAllowed(error)) await withdraw(secret, app, ctx);
     if (!(error instanceof GitHubError)) throw error;
-    const blocked = blockedBy(error);
+    const blocked = blockedBy(error, "Key");
     if (!good) throw blocked;
     // The token is good for some time yet, and that is what the Installation is for.
     ctx.log.warn({ err: error }, "token not refreshed, trying again");

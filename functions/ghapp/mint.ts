@@ -1,12 +1,12 @@
 /** Asking GitHub for a token, and seeing that it is not good for more than the App allows. */
 import type { GitHubAppClient, InstallationToken } from "../../bus/github/app.ts";
+import { patience } from "../../bus/github/blocked.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
 import { type Reach, type Rule, refusalOfReach } from "./policy.ts";
-import { patience } from "./problems.ts";
 import { refreshTime } from "./refresh.ts";
 import type { IssuedToken } from "./secret.ts";
 

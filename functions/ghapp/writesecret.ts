@@ -1,5 +1,6 @@
 /** Writing the Secret of an Installation. */
 import { optInCommands } from "../../bus/domain.ts";
+import { patience } from "../../bus/github/blocked.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
@@ -7,7 +8,6 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { canBecome, patchTo } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
-import { patience } from "./problems.ts";
 import { type SecretObject, TokenSecret, type WantedSecret } from "./secret.ts";
 
 /** Creates the Secret, changes it, or makes it anew where it can not be changed. `found` is the Installation's own. */

@@ -1,13 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  GitHubError,
-  GitHubRateLimitedError,
-  GitHubRefusedError,
-  GitHubUnreachableError,
-} from "../../bus/github/errors.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { namespaceOfPlatform } from "../../bus/process/namespace.ts";
-import { blockedBy, patience, withGitHub } from "./problems.ts";
+import { BlockedError } from "../worker/errors.ts";
+import { blockedBy, patience, withGitHub } from "./blocked.ts";
+import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 
 test.each([
   ["KeyRejected", new GitHubRefusedError("no", 401), patience],
@@ -20,13 +14,21 @@ test.each([
   ["GitHubUnreachable", new GitHubUnreachableError("no"), 30_000],
   ["RateLimited", new GitHubRateLimitedError("no", 429, 90_000), 90_000],
 ])("%s: %s", (reason, error, retryAfterMillis) => {
-  expect(blockedBy(error)).toMatchObject({ reason, retryAfterMillis, message: "no", cause: error });
+  expect(blockedBy(error, "Key")).toMatchObject({ reason, retryAfterMillis, message: "no", cause: error });
+});
+
+test("a token that GitHub does not know is not a key that it does not know", async () => {
+  const refused = new GitHubRefusedError("no", 401);
+  expect(blockedBy(refused, "Token").reason).toBe("TokenRejected");
+  await expect(withGitHub("Token", () => Promise.reject(refused))).rejects.toMatchObject({
+    reason: "TokenRejected",
+  });
 });
 
 test("what is told holds no token", () => {
   const error = new GitHubError("no");
   error.message = `no token ghs_${"a".repeat(36)} here`;
-  expect(blockedBy(error).message).not.toContain("aaaa");
+  expect(blockedBy(error, "Key").message).not.toContain("aaaa");
 });
 
 test.each([
@@ -34,26 +36,24 @@ test.each([
     `API rate limit exceeded for installation ID 7. If you reach out to GitHub Support for help, please include the request ID ${id} and timestamp ${time} UTC.`,
   (id: string) => `Server error with the ID ${id}. Try again later.`,
 ])("what GitHub tells each time anew is not told: the same refusal has the same words (%#)", (text) => {
-  const once = blockedBy(new GitHubError(text("1C45:12F767:6C7E73:D8C627:6814705C", "2025-05-02 07:12:28")));
+  const once = blockedBy(
+    new GitHubError(text("1C45:12F767:6C7E73:D8C627:6814705C", "2025-05-02 07:12:28")),
+    "Token",
+  );
   const again = blockedBy(
     new GitHubError(text("1C40:33FC8D:C99273:1931EF1:68147060", "2025-05-02 07:12:32")),
+    "Token",
   );
   expect(again.message).toBe(once.message);
   expect(once.message).toMatch(/^(API rate limit exceeded for installation ID 7|Server error)/);
 });
 
 test("calls: what they give is given, what GitHub refuses blocks, and the rest is thrown as it is", async () => {
-  expect(await withGitHub(async () => 7)).toBe(7);
+  expect(await withGitHub("Key", async () => 7)).toBe(7);
   const refused = new GitHubRefusedError("no", 404);
-  const blocked = await withGitHub(() => Promise.reject(refused)).catch((error: unknown) => error);
+  const blocked = await withGitHub("Key", () => Promise.reject(refused)).catch((error: unknown) => error);
   expect(blocked).toBeInstanceOf(BlockedError);
   expect(blocked).toMatchObject({ reason: "NotFound" });
   const other = new Error("something else");
-  await expect(withGitHub(() => Promise.reject(other))).rejects.toBe(other);
-});
-
-test("the platform is where it was told to be", () => {
-  expect(namespaceOfPlatform({ CONTROLLER_NAMESPACE: "somewhere" })).toBe("somewhere");
-  expect(namespaceOfPlatform({ CONTROLLER_NAMESPACE: "" })).toBe(namespaceOfPlatform({}));
-  expect(namespaceOfPlatform({})).not.toBe("");
+  await expect(withGitHub("Key", () => Promise.reject(other))).rejects.toBe(other);
 });

@@ -1,0 +1,87 @@
+/** What to do about a refusal of GitHub. */
+import type { RefusedAnswer } from "./refusal.ts";
+
+/** A clock that is further from GitHub's than this makes JWTs invalid, or soon will. */
+const tolerableSkewMillis = 30_000;
+
+/** The end of the message: a full stop, and what to check. */
+export const advice = (answer: RefusedAnswer): string =>
+  /^\S+ \/repos\//.test(answer.request) ? forToken(answer) : forApp(answer);
+
+function forApp({ request, status, headers }: RefusedAnswer): string {
+  switch (status) {
+    case 401: {
+      const skew = Date.now() - Date.parse(String(headers.date));
+      const clock =
+        Math.abs(skew) > tolerableSkewMillis
+          ? `set the clock here, which is about ${Math.ceil(Math.abs(skew) / 60_000)} min ${skew > 0 ? "ahead of" : "behind"} GitHub's`
+          : "that the clock here is right";
+      return `. Check that the private key belongs to this App: its page shows the fingerprints of its keys; and ${clock}.`;
+    }
+    case 403:
+      return ". Check that the App has the permission for it and that the installation is not suspended.";
+    case 404:
+      return request.includes("/app/installations/")
+        ? ". The App is not installed there (any more), or the installation is another App's: check appID and installationID."
+        : request.includes("/app/hook/")
+          ? ". GitHub keeps deliveries for a few days only."
+          : ". No App with this id is known there: check appID and url.";
+    case 422:
+      return ". The installation does not have what was asked for: ask for fewer permissions or repositories, or have its owner grant them on its page at GitHub.";
+    default:
+      return ".";
+  }
+}
+
+function forToken({ request, status, headers }: RefusedAnswer): string {
+  switch (status) {
+    case 401:
+      return ". The token is over or was taken back: check the Secret that it is in, and whether the Installation that it is of is Ready.";
+    case 403:
+      return (
+        `. The token needs ${neededFor(request, headers)}: check \`permissions\` of the Installation, that the App has them, ` +
+        "and that it is not suspended there."
+      );
+    case 404:
+      return /^\S+ \/repos\/[^/ ]+\/[^/ ]+ /.test(request)
+        ? `. There is no such repository, or the token may not see it: ${whatToCheck}.`
+        : `. There is no such thing in the repository, or no such repository, or the token may not see it: ${whatToCheck}.`;
+    case 422:
+      return ". GitHub does not take what was sent: check that the commit, the branch and the addresses that it names are there.";
+    default:
+      return ".";
+  }
+}
+
+const whatToCheck = "check owner and name, and `repositories` and `permissions` of the Installation";
+
+/** The last part of a path below a repository, and the permissions of which one is needed. */
+const needed: readonly (readonly [RegExp, string])[] = [
+  [/\/statuses\//, "`statuses: write`"],
+  [/\/deployments/, "`deployments: write`"],
+  [/^GET .*\/issues\//, "`pull_requests: read` or `issues: read`"],
+  [/\/issues\//, "`pull_requests: write` or `issues: write`"],
+  [/\/pulls/, "`pull_requests: read`"],
+  [/\/branches\//, "`contents: read`"],
+];
+
+/**
+ * GitHub says which permissions it accepts: those with a comma are all needed, those after a semicolon are others.
+ * https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#insufficient-permissions
+ */
+function neededFor(request: string, headers: RefusedAnswer["headers"]): string {
+  const accepted = String(headers["x-accepted-github-permissions"] ?? "");
+  if (/^[\w=,; ]+$/.test(accepted)) {
+    return accepted
+      .split(";")
+      .map((all) =>
+        all
+          .split(",")
+          .map((one) => `\`${one.trim().replace("=", ": ")}\``)
+          .join(" and "),
+      )
+      .join(" or ");
+  }
+  const path = request.replace(/^(\S+ )\/repos\/[^/]+\/[^/ ]+(\S*) .*$/, "$1$2");
+  return needed.find(([asked]) => asked.test(path))?.[1] ?? "`metadata: read`";
+}

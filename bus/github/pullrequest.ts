@@ -1,0 +1,69 @@
+/** A pull request, as far as it is used. https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request */
+import { z } from "zod";
+
+/** One side of a pull request. */
+interface Side {
+  /** The branch. */
+  readonly ref: string;
+  readonly sha: string;
+}
+
+/** A pull request. */
+export interface PullRequest {
+  readonly number: number;
+  readonly state: "open" | "closed";
+  readonly title: string;
+  readonly draft: boolean;
+  readonly labels: readonly string[];
+  readonly updatedAt: Date;
+  /** Whether it can be merged: null while GitHub is finding out, undefined in a list, which does not say. */
+  readonly mergeable: boolean | null | undefined;
+  /**
+   * Of the merge that GitHub tries for itself; when it is merged, of that merge. While `mergeable` is not true, it may be
+   * that of another head or base.
+   */
+  readonly mergeCommitSha: string | null;
+  /** What its author is to the repository: `OWNER`, `MEMBER`, `COLLABORATOR`, `CONTRIBUTOR`, `NONE`, … */
+  readonly authorAssociation: string;
+  /** A login; undefined when the account is gone. */
+  readonly author: string | undefined;
+  /** `repository` is a full name; undefined when the fork is gone. */
+  readonly head: Side & { readonly repository: string | undefined };
+  readonly base: Side & { readonly repository: string };
+  /** The page for people. */
+  readonly url: string;
+}
+
+const repo = z.object({ full_name: z.string() });
+
+export const pullRequestAnswer: z.ZodType<PullRequest> = z
+  .object({
+    number: z.int(),
+    state: z.enum(["open", "closed"]),
+    title: z.string(),
+    draft: z.boolean().optional(),
+    labels: z.array(z.object({ name: z.string() })),
+    updated_at: z.iso.datetime({ offset: true }),
+    mergeable: z.boolean().nullable().optional(),
+    merge_commit_sha: z.string().nullish(),
+    author_association: z.string(),
+    user: z.object({ login: z.string() }).nullable(),
+    head: z.object({ ref: z.string(), sha: z.string(), repo: repo.nullable() }),
+    base: z.object({ ref: z.string(), sha: z.string(), repo }),
+    html_url: z.string(),
+  })
+  .transform(({ number, state, title, head, base, ...rest }) => ({
+    number,
+    state,
+    title,
+    draft: rest.draft ?? false,
+    labels: rest.labels.map(({ name }) => name),
+    updatedAt: new Date(rest.updated_at),
+    mergeable: rest.mergeable,
+    mergeCommitSha: rest.merge_commit_sha ?? null,
+    authorAssociation: rest.author_association,
+    author: rest.user?.login,
+    head: { ref: head.ref, sha: head.sha, repository: head.repo?.full_name },
+    base: { ref: base.ref, sha: base.sha, repository: base.repo.full_name },
+    url: rest.html_url,
+  }));

@@ -1,0 +1,92 @@
+/** What is told to GitHub about a commit or a pull request, and the bodies of the requests that tell it. */
+import { z } from "zod";
+
+/** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
+export interface CommitStatus {
+  readonly state: "error" | "failure" | "pending" | "success";
+  /** Tells statuses of a commit apart: the newest of each context counts. */
+  readonly context: string;
+  /** Cut at 140 characters. */
+  readonly description?: string | undefined;
+  readonly targetUrl?: string | undefined;
+}
+
+/**
+ * A deployment that comes and goes with what it shows: neither production, nor merged with the default branch, nor kept
+ * back by checks. https://docs.github.com/en/rest/deployments/deployments#create-a-deployment
+ */
+export interface Deployment {
+  /** A branch, a tag or a SHA. */
+  readonly ref: string;
+  readonly environment: string;
+  /** Cut at 140 characters. */
+  readonly description?: string | undefined;
+}
+
+/** https://docs.github.com/en/rest/deployments/statuses#create-a-deployment-status */
+export interface DeploymentStatus {
+  readonly state: "error" | "failure" | "inactive" | "in_progress" | "queued" | "pending" | "success";
+  /** Where it can be seen. */
+  readonly environmentUrl?: string | undefined;
+  /** Cut at 140 characters. */
+  readonly description?: string | undefined;
+  readonly logUrl?: string | undefined;
+}
+
+/** A comment on an issue or a pull request. */
+export interface Comment {
+  readonly id: number;
+  readonly body: string;
+  /** A login, of an App with `[bot]` behind it; undefined when the account is gone. */
+  readonly author: string | undefined;
+}
+
+export const createdAnswer = z.object({ id: z.int() });
+
+export const commentsAnswer: z.ZodType<Comment[]> = z.array(
+  z
+    .object({
+      id: z.int(),
+      body: z.string().nullish(),
+      user: z.object({ login: z.string() }).nullable(),
+    })
+    .transform(({ id, body, user }) => ({ id, body: body ?? "", author: user?.login })),
+);
+
+export const statusBody = ({ state, context, description, targetUrl }: CommitStatus) => ({
+  state,
+  context,
+  ...described(description),
+  ...(targetUrl !== undefined && { target_url: targetUrl }),
+});
+
+export const deploymentBody = ({ ref, environment, description }: Deployment) => ({
+  ref,
+  environment,
+  ...described(description),
+  transient_environment: true,
+  production_environment: false,
+  auto_merge: false,
+  required_contexts: [],
+});
+
+export const deploymentStatusBody = ({ state, environmentUrl, description, logUrl }: DeploymentStatus) => ({
+  state,
+  ...described(description),
+  ...(environmentUrl !== undefined && { environment_url: environmentUrl }),
+  ...(logUrl !== undefined && { log_url: logUrl }),
+});
+
+/** GitHub refuses longer ones. */
+const longestDescription = 140;
+
+function described(description: string | undefined): { readonly description?: string } {
+  if (description === undefined) return {};
+  const characters = Array.from(description);
+  return {
+    description:
+      characters.length <= longestDescription
+        ? description
+        : `${characters.slice(0, longestDescription - 1).join("")}…`,
+  };
+}

@@ -1,0 +1,169 @@
+/** One repository of GitHub, as whoever has a token sees it. */
+import { z } from "zod";
+import { type Call, type CallerOptions, githubCalls } from "./call.ts";
+import { GitHubError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
+import { pageSize, pagesOf, settledList } from "./pages.ts";
+import { type PullRequest, pullRequestAnswer } from "./pullrequest.ts";
+import {
+  type Comment,
+  type CommitStatus,
+  commentsAnswer,
+  createdAnswer,
+  type Deployment,
+  type DeploymentStatus,
+  deploymentBody,
+  deploymentStatusBody,
+  statusBody,
+} from "./reports.ts";
+import { isToken, tokenCaller } from "./token.ts";
+import { githubApiUrl } from "./url.ts";
+
+export type { PullRequest } from "./pullrequest.ts";
+export type { Comment, CommitStatus, Deployment, DeploymentStatus } from "./reports.ts";
+
+/** Which repository, where, and who asks. `limits` and `etags`: one each for all clients of a process. */
+export interface GitHubRepositoryOptions extends Omit<CallerOptions, "base"> {
+  /** The web address of a GitHub Enterprise Server; github.com if it is empty or missing. */
+  readonly url?: string | undefined;
+  readonly owner: string;
+  readonly name: string;
+  /** Of an installation of an App. */
+  readonly token: string;
+}
+
+/** What is known of the repository itself. */
+export interface RepositoryFacts {
+  /** `owner/name`, as it is called now: GitHub leads from a former name to it. */
+  readonly fullName: string;
+  readonly defaultBranch: string;
+  readonly private: boolean;
+}
+
+/** A branch and the commit that it is at. */
+export interface Branch {
+  readonly name: string;
+  readonly sha: string;
+}
+
+/** What has been made, by its id. */
+export interface Created {
+  readonly id: number;
+}
+
+/** A repository. Each call throws a `GitHubError`, or the signal's reason when the caller gives up. */
+export interface GitHubRepositoryClient {
+  /** The base URL of the API that is asked. */
+  readonly base: string;
+  repository(signal?: AbortSignal): Promise<RepositoryFacts>;
+  /** Throws a `GitHubRefusedError` with status 404 when there is none of that name. */
+  branch(name: string, signal?: AbortSignal): Promise<Branch>;
+  pullRequest(number: number, signal?: AbortSignal): Promise<PullRequest>;
+  /**
+   * All that are open, the oldest first. None is missing that was open all the time that it took; when that can not be
+   * said, it throws.
+   */
+  openPullRequests(signal?: AbortSignal): Promise<readonly PullRequest[]>;
+  /** Needs `statuses: write`, as everything below needs the right to write what it writes. */
+  createStatus(sha: string, status: CommitStatus, signal?: AbortSignal): Promise<void>;
+  /** Those of an issue or a pull request, the oldest first; each page is asked for when it is reached. */
+  comments(issue: number, signal?: AbortSignal): AsyncGenerator<Comment, void>;
+  createComment(issue: number, body: string, signal?: AbortSignal): Promise<Created>;
+  updateComment(id: number, body: string, signal?: AbortSignal): Promise<Created>;
+  createDeployment(deployment: Deployment, signal?: AbortSignal): Promise<Created>;
+  setDeploymentStatus(id: number, status: DeploymentStatus, signal?: AbortSignal): Promise<Created>;
+}
+
+const repositoryAnswer = z
+  .object({ full_name: z.string(), default_branch: z.string(), private: z.boolean() })
+  .transform((found) => ({
+    fullName: found.full_name,
+    defaultBranch: found.default_branch,
+    private: found.private,
+  }));
+
+const branchAnswer = z
+  .object({ name: z.string(), commit: z.object({ sha: z.string() }) })
+  .transform(({ name, commit }) => ({ name, sha: commit.sha }));
+
+/**
+ * A client for one repository. Throws a `GitHubUrlError`, a {@link GitHubError} for a name that no repository can have, and
+ * a {@link GitHubRefusedError} with status 401 for a token that no header can carry; nothing is sent yet.
+ */
+export function githubRepository(options: GitHubRepositoryOptions): GitHubRepositoryClient {
+  const { owner, name, token } = options;
+  const base = githubApiUrl(options.url);
+  const root = `/repos/${repositoryPath(owner, name)}`;
+  if (!isToken(token)) {
+    throw new GitHubRefusedError(
+      `expected a token for ${owner}/${name}, found ${token === "" ? "none" : "characters that no token has"}. ` +
+        "Check the Secret that it is in.",
+      401,
+    );
+  }
+  const call = githubCalls({ ...options, base });
+  const as = tokenCaller("whoever has the token", token);
+
+  type Request<T> = Pick<Call<T>, "answer" | "signal" | "parameters">;
+  const get = <T>(path: string, request: Request<T>) =>
+    call({ method: "GET", path: `${root}${path}`, as, ...request });
+  const write = async (
+    method: "POST" | "PATCH",
+    path: string,
+    parameters: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Created> =>
+    (await call({ method, path: `${root}${path}`, as, parameters, answer: createdAnswer, signal })).body;
+
+  return {
+    base,
+    async repository(signal) {
+      return (await get("", { answer: repositoryAnswer, signal })).body;
+    },
+    async branch(branch, signal) {
+      return (await get(`/branches/${encodeURIComponent(branch)}`, { answer: branchAnswer, signal })).body;
+    },
+    async pullRequest(number, signal) {
+      return (await get(`/pulls/${number}`, { answer: pullRequestAnswer, signal })).body;
+    },
+    async openPullRequests(signal) {
+      const order = { state: "open", sort: "created", direction: "asc", per_page: pageSize };
+      const answer = z.array(pullRequestAnswer);
+      const pulls = await settledList(
+        (page) => get("/pulls", { parameters: { ...order, page }, answer, signal }),
+        ({ number }) => number,
+      );
+      if (pulls !== undefined) return pulls;
+      throw new GitHubUnreachableError(
+        `expected the open pull requests of ${owner}/${name} to stay the same while they are read, found others each time. ` +
+          "Try again later.",
+      );
+    },
+    async createStatus(sha, status, signal) {
+      await write("POST", `/statuses/${encodeURIComponent(sha)}`, statusBody(status), signal);
+    },
+    async *comments(issue, signal) {
+      const read = (page: number) =>
+        get(`/issues/${issue}/comments`, {
+          parameters: { per_page: pageSize, page },
+          answer: commentsAnswer,
+          signal,
+        });
+      for await (const page of pagesOf(read)) yield* page;
+    },
+    createComment: (issue, body, signal) => write("POST", `/issues/${issue}/comments`, { body }, signal),
+    updateComment: (id, body, signal) => write("PATCH", `/issues/comments/${id}`, { body }, signal),
+    createDeployment: (deployment, signal) =>
+      write("POST", "/deployments", deploymentBody(deployment), signal),
+    setDeploymentStatus: (id, status, signal) =>
+      write("POST", `/deployments/${id}/statuses`, deploymentStatusBody(status), signal),
+  };
+}
+
+/** No repository has a name that could mean another path. */
+function repositoryPath(owner: string, name: string): string {
+  if (/^[\w-]+$/.test(owner) && /^[\w.-]+$/.test(name) && !/^\.\.?$/.test(name)) return `${owner}/${name}`;
+  throw new GitHubError(
+    `expected the owner and the name of a repository as its page has them, found ${JSON.stringify(`${owner}/${name}`)}. ` +
+      "Correct them.",
+  );
+}
