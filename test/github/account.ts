@@ -1,7 +1,9 @@
 /** What a user of the emulated GitHub does: changes things through the API, so that webhooks are sent. */
-import type { ApiAnswer, ApiCall } from "./call.ts";
-import type { PullHeads } from "./pullheads.ts";
+import { forkedBranch, forkedName, forkedRepository } from "./forks.ts";
+import { type PullRequestActions, pullRequestActions } from "./pullactions.ts";
+import type { Pull, Pulls } from "./pulls.ts";
 import { user } from "./seed.ts";
+import type { UserRequest } from "./userrequests.ts";
 
 /** A pull request that was opened. */
 export interface OpenedPull {
@@ -10,56 +12,55 @@ export interface OpenedPull {
 }
 
 /** The user. */
-export interface Account {
+export interface Account extends PullRequestActions {
   /**
    * Asks the API as a member of all accounts: past the faults, and not among the requests of clients. Throws when the
    * answer is an error.
    */
   api<T = unknown>(method: string, path: string, body?: object): Promise<T>;
-  /** Opens one from a branch to `main`, with one commit; the branch is made when there is none of that name. */
+  /** Opens one from a branch, with one commit; the branch is made when there is none of that name. */
   openPullRequest(pull: {
     readonly repository: string;
     readonly title?: string;
     readonly branch?: string;
+    /** `main` unless given. */
+    readonly base?: string;
+    readonly draft?: boolean;
+    /** The full name of a fork whose owner opens it, who is no member. There is one at once. */
+    readonly fork?: string;
   }): Promise<OpenedPull>;
-  /** Commits a new file to a branch. Pull requests from it follow, and are told of as synchronized. */
+  /** Commits a new file to a branch, also of a fork. Pull requests from it follow, and are told of as synchronized. */
   push(to: { readonly repository: string; readonly branch: string }): Promise<{
     readonly before: string;
     readonly after: string;
   }>;
-  closePullRequest(pull: { readonly repository: string; readonly number: number }): Promise<void>;
 }
 
 /** What the account needs. */
 export interface AccountParts {
-  readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
-  readonly heads: PullHeads;
+  readonly request: UserRequest;
+  readonly pulls: Pulls;
   /** Has a webhook about a repository delivered to the Apps that want it. */
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
-interface Branch {
+interface Tip {
   readonly commit: { readonly sha: string };
 }
 
-interface Pull {
-  readonly number: number;
-  readonly head: { readonly sha: string };
+/** A branch where `emulate` has it, and the repository that pull requests from it are for. */
+interface Branch {
+  readonly repository: string;
+  readonly name: string;
+  readonly target: string;
 }
 
-/** The user that acts through `ask`. */
-export function account({ ask, heads, announce }: AccountParts): Account {
-  let asked = 0;
+/** The user that acts through `request`. */
+export function account({ request, pulls, announce }: AccountParts): Account {
+  /** What was forked, by the fork. */
+  const forked = new Map<string, string>();
   let opened = 0;
   let made = 0;
-
-  const request = (method: string, path: string, body?: object): Promise<ApiAnswer> =>
-    ask({
-      method,
-      path,
-      headers: { host: "github", authorization: `Bearer ${user.tokens[asked++ % user.tokens.length]}` },
-      body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
-    });
 
   async function api<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await request(method, path, body);
@@ -69,66 +70,70 @@ export function account({ ask, heads, announce }: AccountParts): Account {
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 
-  /** Makes the branch where `main` is, with a commit, unless there is one. */
-  async function ensureBranch(repository: string, branch: string): Promise<void> {
-    const { status } = await request("GET", `/repos/${repository}/branches/${branch}`);
-    if (status !== 404) return;
-    const main = await api<Branch>("GET", `/repos/${repository}/branches/main`);
-    const ref = `refs/heads/${branch}`;
-    await api("POST", `/repos/${repository}/git/refs`, { ref, sha: main.commit.sha });
-    await commit(repository, branch);
+  function branchOf(repository: string, name: string): Branch {
+    const target = forked.get(repository);
+    return target === undefined
+      ? { repository, name, target: repository }
+      : { repository: forkedRepository(target), name: forkedBranch(repository, name), target };
   }
 
-  async function commit(repository: string, branch: string): Promise<string> {
+  async function ensureFork(repository: string, fork: string): Promise<void> {
+    forked.set(fork, repository);
+    const { status } = await request("GET", `/repos/${forkedRepository(repository)}`);
+    if (status === 404) await api("POST", `/repos/${repository}/forks`, { name: forkedName(repository) });
+  }
+
+  /** Makes the branch where `main` is, with a commit, unless there is one. */
+  async function ensureBranch(branch: Branch): Promise<void> {
+    const { repository, name } = branch;
+    const { status } = await request("GET", `/repos/${repository}/branches/${name}`);
+    if (status !== 404) return;
+    const main = await api<Tip>("GET", `/repos/${repository}/branches/main`);
+    await api("POST", `/repos/${repository}/git/refs`, { ref: `refs/heads/${name}`, sha: main.commit.sha });
+    await commit(branch);
+  }
+
+  async function commit({ repository, name }: Branch): Promise<string> {
     const number = ++made;
     const content = Buffer.from(`${number}\n`).toString("base64");
     const path = `/repos/${repository}/contents/changes/${number}.txt`;
-    const { commit } = await api<{ commit: { sha: string } }>("PUT", path, {
-      message: `Change ${number}`,
-      content,
-      branch,
-    });
-    return commit.sha;
+    const message = `Change ${number}`;
+    return (await api<Tip>("PUT", path, { message, content, branch: name })).commit.sha;
   }
 
   /** What `emulate` leaves to be done when a branch has moved. */
-  async function follow(repository: string, branch: string, before: string, after: string): Promise<void> {
-    const [owner = ""] = repository.split("/");
-    const head = encodeURIComponent(`${owner}:${branch}`);
-    for (const { number } of await api<Pull[]>("GET", `/repos/${repository}/pulls?state=open&head=${head}`)) {
-      heads.move(repository, number, after);
-      const pull_request = await api<Pull>("GET", `/repos/${repository}/pulls/${number}`);
-      announce(repository, "pull_request", {
-        action: "synchronize",
-        number,
-        before,
-        after,
-        pull_request,
-        repository: await api("GET", `/repos/${repository}`),
-        sender: await api("GET", "/user"),
-      });
+  async function follow(branch: Branch, before: string, after: string): Promise<void> {
+    const { repository, name, target } = branch;
+    const head = encodeURIComponent(`${repository.split("/")[0]}:${name}`);
+    pulls.moveBase(repository, name, after);
+    for (const { number } of await api<Pull[]>("GET", `/repos/${target}/pulls?state=open&head=${head}`)) {
+      pulls.moveHead(target, number, after);
+      await actions.announce(target, number, { action: "synchronize", before, after });
     }
   }
 
+  const actions = pullRequestActions({ api, pulls, announce });
+
   return {
     api,
-    async openPullRequest({ repository, ...wanted }) {
+    ...actions.ofUser,
+    async openPullRequest({ repository, fork, base = "main", draft = false, ...wanted }) {
       // Counted at once: several may be opened side by side.
       const count = ++opened;
       const { title = `Change ${count}`, branch = `change-${count}` } = wanted;
-      await ensureBranch(repository, branch);
-      const pull = { title, head: branch, base: "main" };
-      const { number, head } = await api<Pull>("POST", `/repos/${repository}/pulls`, pull);
-      return { number, headSha: head.sha };
+      if (fork !== undefined) await ensureFork(repository, fork);
+      const from = branchOf(fork ?? repository, branch);
+      await ensureBranch(from);
+      const head = fork === undefined ? from.name : `${user.login}:${from.name}`;
+      const pull = await api<Pull>("POST", `/repos/${repository}/pulls`, { title, head, base, draft });
+      return { number: pull.number, headSha: pull.head.sha };
     },
     async push({ repository, branch }) {
-      const { commit: tip } = await api<Branch>("GET", `/repos/${repository}/branches/${branch}`);
-      const after = await commit(repository, branch);
-      await follow(repository, branch, tip.sha, after);
+      const to = branchOf(repository, branch);
+      const { commit: tip } = await api<Tip>("GET", `/repos/${to.repository}/branches/${to.name}`);
+      const after = await commit(to);
+      await follow(to, tip.sha, after);
       return { before: tip.sha, after };
-    },
-    async closePullRequest({ repository, number }) {
-      await api("PATCH", `/repos/${repository}/pulls/${number}`, { state: "closed" });
     },
   };
 }

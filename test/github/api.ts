@@ -1,16 +1,19 @@
 /** What the API answers: the package `emulate`, with what stands in beside it. */
 import type { ApiAnswer, ApiCall, Endpoint } from "./call.ts";
-import type { PullHeads } from "./pullheads.ts";
+import { conditional } from "./etags.ts";
+import type { Pulls } from "./pulls.ts";
+import type { RepositoryApi } from "./repositoryapi.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** What makes the answers. */
 export interface ApiParts {
   /** `emulate`. */
   readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
-  /** The endpoints that it does not have. */
+  /** The endpoints that it does not have: those of Apps and tokens, and those of a repository. */
   readonly beside: readonly Endpoint[];
+  readonly repositories: RepositoryApi;
   readonly tokens: Tokens;
-  readonly heads: PullHeads;
+  readonly pulls: Pulls;
 }
 
 /** The API. */
@@ -24,16 +27,25 @@ export interface Api {
 const pullsPath = /^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?($|\?)/;
 
 /** Puts the parts together. */
-export function api({ ask, beside, tokens, heads }: ApiParts): Api {
-  async function answerUser(call: ApiCall): Promise<ApiAnswer> {
-    const answer = await ask(call);
+export function api({ ask, beside, repositories, tokens, pulls }: ApiParts): Api {
+  /** `looked`: what is done with a pull request that is answered. */
+  async function answerRepository(
+    call: ApiCall,
+    admitted: ApiCall,
+    looked: (pull: unknown) => void,
+  ): Promise<ApiAnswer> {
+    const own = await repositories.answer(call, admitted);
+    if (own !== undefined) return own;
+    const answer = await ask(admitted);
     if (!pullsPath.test(call.path) || answer.status >= 300) return answer;
     const value: unknown = JSON.parse(answer.body.toString());
-    return heads.correct(value) ? { ...answer, body: JSON.stringify(value) } : answer;
+    pulls.correct(value);
+    if (call.method === "GET") looked(value);
+    return { ...answer, body: JSON.stringify(value) };
   }
 
   return {
-    answerUser,
+    answerUser: (call) => answerRepository(call, call, () => undefined),
     async answer(call) {
       const admitted = tokens.admit(call);
       if ("status" in admitted) return admitted;
@@ -41,7 +53,8 @@ export function api({ ask, beside, tokens, heads }: ApiParts): Api {
         const own = await endpoint(call);
         if (own !== undefined) return own;
       }
-      return tokens.issue(call, await answerUser(admitted));
+      const answer = await answerRepository(call, admitted, (pull) => pulls.look(pull));
+      return conditional(call, tokens.issue(call, await repositories.hidden(admitted, answer)));
     },
   };
 }

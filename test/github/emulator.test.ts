@@ -89,7 +89,8 @@ describe("an App", () => {
     const reach = async (method: string, path: string, body?: object) =>
       (await ask(method, `/repos/acme${path}`, `token ${answer.token}`, body)).status;
     expect(await reach("GET", "/web/branches/main")).toBe(200);
-    expect(await reach("GET", "/api/branches/main")).toBe(403);
+    expect(await reach("GET", "/api/branches/main")).toBe(404);
+    expect(await reach("GET", "/api")).toBe(404);
     expect(await reach("GET", "/web/pulls")).toBe(403);
     const file = { message: "m", content: "" };
     expect(await reach("PUT", "/web/contents/a", file)).toBe(403);

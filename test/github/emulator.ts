@@ -9,14 +9,20 @@ import { type Account, account } from "./account.ts";
 import { api } from "./api.ts";
 import { AppKeys } from "./appkeys.ts";
 import type { ApiCall } from "./call.ts";
+import { commitsOf } from "./commits.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { deliveryList } from "./deliverylist.ts";
+import { deployments } from "./deployments.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
 import { type ApiRequest, front, hookUrl } from "./front.ts";
-import { PullHeads } from "./pullheads.ts";
-import { filledIn, type SeededApp, type SeedOptions, seedConfig } from "./seed.ts";
+import { apiPrefix } from "./links.ts";
+import { Pulls } from "./pulls.ts";
+import { repositoryApi } from "./repositoryapi.ts";
+import { filledIn, type SeededApp, type SeedOptions, seedConfig, user } from "./seed.ts";
+import { commitStatuses } from "./statuses.ts";
 import { type TokenPolicy, Tokens } from "./tokens.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
+import { userRequests } from "./userrequests.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** What is on GitHub, and how it behaves. */
@@ -94,8 +100,16 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const { ask } = upstream;
   const faults = new Faults();
   const requests: ApiRequest[] = [];
-  const heads = new PullHeads();
+  const pulls = new Pulls();
   const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
+  const commits = commitsOf(userRequests(ask), pulls.hasMerge);
+  const repositories = repositoryApi({
+    endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve)],
+    ask,
+    tokens,
+    login: ({ app }) => botOf(seed.apps, app) ?? user.login,
+    apiUrl: url + apiPrefix,
+  });
   const deliveries = new Deliveries({
     targets: options.targets ?? [],
     timeoutMillis: options.deliveryTimeoutMillis ?? 10_000,
@@ -104,8 +118,8 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const list = deliveryList(deliveries, (headers) =>
     ask({ method: "GET", path: "/app", headers, body: Buffer.alloc(0) }),
   );
-  const { answer, answerUser } = api({ ask, beside: [list, tokens.revoke], tokens, heads });
-  const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, heads });
+  const { answer, answerUser } = api({ ask, beside: [list, tokens.revoke], repositories, tokens, pulls });
+  const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls });
   const apps = seed.apps.map((app) => ({ ...app, privateKey: privateKeyOf(app, upstream) }));
   const keys = new AppKeys(apps);
   const signed = (call: ApiCall) => answer(keys.resigned(call));
@@ -122,7 +136,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   return {
     url,
     apps,
-    ...account({ ask: answerUser, heads, announce }),
+    ...account({ request: userRequests(answerUser), pulls, announce }),
     deliverTo(urls) {
       deliveries.targets = urls;
     },
@@ -142,6 +156,12 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     },
   };
 }
+
+/** The user that acts for an App. */
+const botOf = (apps: readonly SeededApp[], id: number | undefined): string | undefined => {
+  const app = apps.find((one) => one.id === id);
+  return app && `${app.slug}[bot]`;
+};
 
 function privateKeyOf({ id }: SeededApp, { generatedSecrets }: Upstream): string {
   const key = generatedSecrets.find((one) => one.kind === "github.app_private_key" && one.id === String(id));

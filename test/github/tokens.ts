@@ -25,9 +25,16 @@ export interface Caller {
 interface Issued {
   readonly app: number | undefined;
   readonly installation: number;
+  readonly permissions: Readonly<Record<string, string>>;
   /** What `emulate` knows it as. */
   readonly token: string;
   readonly expiresAt: number;
+}
+
+interface IssuedAnswer {
+  readonly token: string;
+  readonly expires_at: string;
+  readonly permissions: Readonly<Record<string, string>>;
 }
 
 const tokenPath = /^\/app\/installations\/(\d+)\/access_tokens$/;
@@ -66,6 +73,14 @@ export class Tokens {
     return { ...call, headers: { ...headers, authorization: `Bearer ${issued.token}` } };
   }
 
+  /** Whether a request that was admitted may do what needs a permission; the user may do everything. */
+  may({ headers }: ApiCall, permission: string, access: "read" | "write"): boolean {
+    const text = bearer(headers.authorization);
+    if (user.tokens.includes(text)) return true;
+    const granted = this.#issued.get(text)?.permissions[permission];
+    return granted === "write" || granted === access;
+  }
+
   /** `DELETE /installation/token`, by a request that was admitted. */
   readonly revoke: Endpoint = async ({ method, path, headers }) => {
     if (method !== "DELETE" || path !== "/installation/token") return undefined;
@@ -78,14 +93,15 @@ export class Tokens {
   issue(call: ApiCall, answer: ApiAnswer): ApiAnswer {
     const installation = tokenPath.exec(call.path)?.[1];
     if (installation === undefined || call.method !== "POST" || answer.status !== 201) return answer;
-    const body = JSON.parse(answer.body.toString()) as { token: string; expires_at: string };
+    const body = JSON.parse(answer.body.toString()) as IssuedAnswer;
     const { lifetimeMillis, length } = this.policy;
     const app = claimedApp(bearer(call.headers.authorization));
     const expiresAt =
       lifetimeMillis === undefined ? Date.parse(body.expires_at) : Date.now() + lifetimeMillis;
     const text = length === undefined ? body.token : opaque(app, length);
     this.all.push(text);
-    this.#issued.set(text, { token: body.token, app, installation: Number(installation), expiresAt });
+    const { token, permissions } = body;
+    this.#issued.set(text, { token, app, installation: Number(installation), permissions, expiresAt });
     return json(201, { ...body, token: text, expires_at: new Date(expiresAt).toISOString() });
   }
 }

@@ -2,7 +2,7 @@
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import { prefixedLinks } from "./links.ts";
 import { completed, type Payload } from "./payloadgaps.ts";
-import type { PullHeads } from "./pullheads.ts";
+import type { Pull, Pulls } from "./pulls.ts";
 import type { SeededApp } from "./seed.ts";
 
 /** Ways in. */
@@ -21,11 +21,11 @@ export interface WebhookParts {
   /** Of the emulated GitHub. */
   readonly url: string;
   readonly deliveries: Deliveries;
-  readonly heads: PullHeads;
+  readonly pulls: Pulls;
 }
 
 /** Completes what is missing in the webhooks of `emulate`, and has all of them delivered. */
-export function webhooks({ apps, url, deliveries, heads }: WebhookParts): Webhooks {
+export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhooks {
   function appOf(id = apps[0]?.id): SeededApp {
     const app = apps.find((one) => one.id === id);
     if (app === undefined)
@@ -44,7 +44,9 @@ export function webhooks({ apps, url, deliveries, heads }: WebhookParts): Webhoo
     send,
     receive(id, event, body) {
       const payload: Payload = JSON.parse(prefixedLinks(body, url));
-      heads.correct(payload.pull_request);
+      pulls.correct(payload.pull_request);
+      if (payload.action === "opened" && event === "pull_request")
+        payload.sender = (payload.pull_request as Pull).user;
       void deliveries.deliver(appOf(id), event, JSON.stringify(completed(event, payload)));
     },
     announce(repository, event, payload) {

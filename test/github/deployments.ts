@@ -1,0 +1,111 @@
+/**
+ * A stand-in for deployments and their statuses, which the package `emulate` does not have. Nothing is merged and no check is
+ * waited for, as if `auto_merge` were false and `required_contexts` empty.
+ * https://docs.github.com/en/rest/deployments
+ */
+import { json, problem } from "./call.ts";
+import { newestFirst, type RepositoryCall, type RepositoryEndpoint } from "./repositoryapi.ts";
+
+/** A deployment as GitHub shows it. */
+export interface ShownDeployment {
+  readonly id: number;
+  readonly sha: string;
+  readonly ref: string;
+  readonly environment: string;
+  readonly description: string | null;
+  readonly transient_environment: boolean;
+  readonly production_environment: boolean;
+  readonly creator: { readonly login: string };
+}
+
+/** The status of a deployment as GitHub shows it. */
+export interface ShownDeploymentStatus {
+  readonly id: number;
+  readonly state: string;
+  readonly description: string;
+  readonly environment_url: string;
+  readonly log_url: string;
+  readonly creator: { readonly login: string };
+}
+
+interface Deployed {
+  readonly repository: string;
+  readonly deployment: ShownDeployment;
+  readonly statuses: ShownDeploymentStatus[];
+}
+
+const states = ["error", "failure", "inactive", "in_progress", "queued", "pending", "success"];
+
+/** Making deployments and telling of them; `resolve` gives the commit that a branch or a SHA stands for. */
+export function deployments(
+  resolve: (repository: string, ref: string) => Promise<string | undefined>,
+): readonly RepositoryEndpoint[] {
+  const all: Deployed[] = [];
+  let made = 0;
+
+  const deployedIn = ({ repository, found: [id] }: RepositoryCall): Deployed | undefined =>
+    all.find((one) => one.repository === repository && String(one.deployment.id) === id);
+
+  async function deploy({ repository, body, by, url }: RepositoryCall) {
+    const { ref, environment = "production" } = body;
+    const description = typeof body.description === "string" ? body.description : null;
+    const sha = await resolve(repository, String(ref));
+    if (sha === undefined) return problem(422, `No ref found for: ${ref}`);
+    const id = ++made;
+    const at = new Date().toISOString();
+    const deployment: ShownDeployment & Record<string, unknown> = {
+      ...{ id, sha, ref: String(ref), task: "deploy", environment: String(environment) },
+      description,
+      transient_environment: body.transient_environment === true,
+      production_environment: body.production_environment === true || environment === "production",
+      creator: { login: by },
+      ...{ created_at: at, updated_at: at },
+      ...{ url: `${url}/deployments/${id}`, statuses_url: `${url}/deployments/${id}/statuses` },
+    };
+    all.push({ repository, deployment, statuses: [] });
+    return json(201, deployment);
+  }
+
+  async function tell(call: RepositoryCall) {
+    const deployed = deployedIn(call);
+    if (deployed === undefined) return problem(404, "Not Found");
+    const { state, description = "", environment_url = "", log_url = "" } = call.body;
+    if (!states.includes(String(state)))
+      return problem(422, "Validation Failed: state is not included in the list");
+    if ([...String(description)].length > 140)
+      return problem(422, "Validation Failed: description is too long (maximum is 140 characters)");
+    const at = new Date().toISOString();
+    const status = {
+      ...{ id: ++made, state, description, environment_url, log_url },
+      creator: { login: call.by },
+      ...{ created_at: at, updated_at: at },
+    } as ShownDeploymentStatus;
+    deployed.statuses.push(status);
+    return json(201, status);
+  }
+
+  async function list({ repository, query }: RepositoryCall) {
+    const wanted = ["sha", "ref", "environment"] as const;
+    const shown = all
+      .filter((one) => one.repository === repository)
+      .map(({ deployment }) => deployment)
+      .filter((one) => wanted.every((name) => [null, one[name]].includes(query.get(name))));
+    return newestFirst(shown, query);
+  }
+
+  const permission = "deployments";
+  return [
+    { method: "POST", path: /^deployments$/, permission, answer: deploy },
+    { method: "GET", path: /^deployments$/, permission, answer: list },
+    { method: "POST", path: /^deployments\/(\d+)\/statuses$/, permission, answer: tell },
+    {
+      method: "GET",
+      path: /^deployments\/(\d+)\/statuses$/,
+      permission,
+      async answer(call) {
+        const deployed = deployedIn(call);
+        return deployed ? newestFirst(deployed.statuses, call.query) : problem(404, "Not Found");
+      },
+    },
+  ];
+}

@@ -1,0 +1,109 @@
+/**
+ * What the user does to pull requests. Where the package `emulate` sends no webhook about it, or not the right one, that is
+ * made here.
+ */
+import type { Mergeability, Pull, Pulls } from "./pulls.ts";
+
+/** Which pull request. */
+export interface PullName {
+  readonly repository: string;
+  readonly number: number;
+}
+
+/** What can be done to pull requests. */
+export interface PullRequestActions {
+  closePullRequest(pull: PullName): Promise<void>;
+  reopenPullRequest(pull: PullName): Promise<void>;
+  /** Into its base, which moves. */
+  mergePullRequest(pull: PullName): Promise<void>;
+  /** The label is made when there is none of that name. */
+  addLabel(pull: PullName & { readonly label: string }): Promise<void>;
+  removeLabel(pull: PullName & { readonly label: string }): Promise<void>;
+  convertToDraft(pull: PullName): Promise<void>;
+  markReadyForReview(pull: PullName): Promise<void>;
+  /** The branch is made when there is none of that name. */
+  changeBase(pull: PullName & { readonly base: string }): Promise<void>;
+  /** Its pull requests stay, with no repository as their head. */
+  deleteFork(fork: string): void;
+  /**
+   * What GitHub finds out about merging it, now and for later commits. Unless told, one can be merged; a client that looks at
+   * it for the first time, or after its head or base has moved, is told that it is being found out.
+   */
+  mergeability(repository: string, number: number, outcome: Mergeability): void;
+}
+
+/** What the actions need. */
+export interface PullActionParts {
+  readonly api: <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
+  readonly pulls: Pulls;
+  readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
+}
+
+/** The actions; `announce` sends a webhook about a pull request as it is. */
+export function pullRequestActions({ api, pulls, announce }: PullActionParts): {
+  readonly ofUser: PullRequestActions;
+  announce(repository: string, number: number, payload: Record<string, unknown>): Promise<void>;
+} {
+  async function tell(repository: string, number: number, payload: Record<string, unknown>): Promise<void> {
+    const pull_request = await pullOf({ repository, number });
+    announce(repository, "pull_request", {
+      number,
+      pull_request,
+      repository: await api("GET", `/repos/${repository}`),
+      sender: payload.action === "synchronize" ? pull_request.user : await api("GET", "/user"),
+      ...payload,
+    });
+  }
+
+  const at = ({ repository, number }: PullName): string => `/repos/${repository}/pulls/${number}`;
+  const pullOf = (pull: PullName): Promise<Pull> => api<Pull>("GET", at(pull));
+  const labelsAt = ({ repository, number }: PullName): string =>
+    `/repos/${repository}/issues/${number}/labels`;
+
+  async function setDraft({ repository, number }: PullName, draft: "draft" | "ready"): Promise<void> {
+    await api("PATCH", at({ repository, number }), { draft: draft === "draft" });
+    const action = draft === "draft" ? "converted_to_draft" : "ready_for_review";
+    await tell(repository, number, { action });
+  }
+
+  return {
+    announce: tell,
+    ofUser: {
+      async closePullRequest(pull) {
+        await api("PATCH", at(pull), { state: "closed" });
+      },
+      async reopenPullRequest(pull) {
+        await api("PATCH", at(pull), { state: "open" });
+      },
+      async mergePullRequest(pull) {
+        const { base } = await pullOf(pull);
+        const { sha } = await api<{ sha: string }>("PUT", `${at(pull)}/merge`, {});
+        pulls.moveBase(pull.repository, base.ref, sha);
+      },
+      async addLabel({ label, ...pull }) {
+        const labels = await api<{ name: string }[]>("POST", labelsAt(pull), { labels: [label] });
+        await tell(pull.repository, pull.number, {
+          action: "labeled",
+          label: labels.find(({ name }) => name === label),
+        });
+      },
+      async removeLabel({ label, ...pull }) {
+        const found = await api("GET", `/repos/${pull.repository}/labels/${encodeURIComponent(label)}`);
+        await api("DELETE", `${labelsAt(pull)}/${encodeURIComponent(label)}`);
+        await tell(pull.repository, pull.number, { action: "unlabeled", label: found });
+      },
+      convertToDraft: (pull) => setDraft(pull, "draft"),
+      markReadyForReview: (pull) => setDraft(pull, "ready"),
+      async changeBase({ base, ...pull }) {
+        const before = await pullOf(pull);
+        await api("PATCH", at(pull), { base });
+        await tell(pull.repository, pull.number, {
+          action: "edited",
+          changes: { base: { ref: { from: before.base.ref }, sha: { from: before.base.sha } } },
+        });
+      },
+      deleteFork: (fork) => pulls.loseFork(fork),
+      mergeability: (repository, number, outcome) => pulls.decide(repository, number, outcome),
+    },
+  };
+}

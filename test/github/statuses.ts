@@ -1,0 +1,90 @@
+/**
+ * A stand-in for commit statuses, which the package `emulate` does not have.
+ * https://docs.github.com/en/rest/commits/statuses
+ */
+import { type ApiAnswer, json, problem } from "./call.ts";
+import { newestFirst, type RepositoryEndpoint } from "./repositoryapi.ts";
+
+/** A status as GitHub shows it. */
+export interface ShownStatus {
+  readonly id: number;
+  readonly state: string;
+  readonly context: string;
+  readonly description: string | null;
+  readonly target_url: string | null;
+  readonly creator: { readonly login: string };
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const states = ["error", "failure", "pending", "success"];
+
+/** Creating statuses and listing them; `knows` says whether there is such a commit. */
+export function commitStatuses(
+  knows: (repository: string, sha: string) => Promise<boolean>,
+): readonly RepositoryEndpoint[] {
+  const all = new Map<string, ShownStatus[]>();
+  let made = 0;
+
+  const of = (repository: string, sha = ""): ShownStatus[] => {
+    const key = `${repository}@${sha}`;
+    const list = all.get(key) ?? [];
+    all.set(key, list);
+    return list;
+  };
+
+  return [
+    {
+      method: "POST",
+      path: /^statuses\/([^/]+)$/,
+      permission: "statuses",
+      async answer({ repository, found: [sha = ""], body, by, url }) {
+        const wrong = problemOf(body);
+        if (wrong !== undefined) return wrong;
+        if (!(await knows(repository, sha))) return problem(422, `No commit found for SHA: ${sha}`);
+        const { state, context = "default", description = null, target_url = null } = body;
+        const at = new Date().toISOString();
+        const status = {
+          id: ++made,
+          url: `${url}/statuses/${sha}`,
+          ...{ state, context, description, target_url },
+          creator: { login: by },
+          ...{ created_at: at, updated_at: at },
+        };
+        of(repository, sha).push(status as ShownStatus);
+        return json(201, status);
+      },
+    },
+    {
+      method: "GET",
+      path: /^commits\/([^/]+)\/statuses$/,
+      permission: "statuses",
+      answer: async ({ repository, found: [sha], query }) => newestFirst(of(repository, sha), query),
+    },
+    {
+      method: "GET",
+      path: /^commits\/([^/]+)\/status$/,
+      permission: "statuses",
+      async answer({ repository, found: [sha] }) {
+        const statuses = [...new Map(of(repository, sha).map((one) => [one.context, one])).values()];
+        const has = (...wanted: string[]) => statuses.some(({ state }) => wanted.includes(state));
+        const state = has("error", "failure") ? "failure" : has("pending") ? "pending" : "success";
+        return json(200, { sha, state: statuses.length > 0 ? state : "pending", statuses });
+      },
+    },
+  ];
+}
+
+function problemOf({
+  state,
+  description,
+  target_url,
+}: Readonly<Record<string, unknown>>): ApiAnswer | undefined {
+  if (!states.includes(String(state)))
+    return problem(422, "Validation Failed: state is not included in the list");
+  if (typeof description === "string" && [...description].length > 140)
+    return problem(422, "Validation Failed: description is too long (maximum is 140 characters)");
+  if (typeof target_url === "string" && !/^https?:\/\//.test(target_url))
+    return problem(422, "Validation Failed: target_url must use http(s) scheme");
+  return undefined;
+}
