@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { buildName, podName, sourceResolverName } from "./names.ts";
+
+const long = "a".repeat(58);
+
+test("short names stay as they are", () => {
+  expect(sourceResolverName("web")).toBe("web-source");
+  expect(podName(buildName("web", 12))).toBe("web-build-12-build-pod");
+});
+
+test("a name that would be longer than a label may be is cut and hashed, as recorded", () => {
+  const build = buildName(long, 1);
+  expect(build).toBe("aaaaaaaaaaaaaaaaaaaaaaadc2f2f2462a0d72358b2f99389458606-build-1");
+  expect(podName(build)).toBe("aaaaaaaaaaaaaaaaaaaaa83387386c23036828c57cda82fbeb477-build-pod");
+});
+
+test("the longest name that fits is not hashed", () => {
+  expect(buildName("b".repeat(55), 1)).toBe(`${"b".repeat(55)}-build-1`);
+  expect(buildName("b".repeat(56), 1)).toHaveLength(63);
+  expect(buildName("b".repeat(56), 1)).not.toContain("b".repeat(24));
+});

@@ -1,0 +1,17 @@
+/** Names of what kpack makes for an object: the rule of knative's `kmeta.ChildName`. */
+import { createHash } from "node:crypto";
+
+const longest = 63;
+const hashLength = 32;
+
+/** The parent's name and a suffix, of at most 31 characters; too long a parent is cut and hashed. */
+export function childName(parent: string, suffix: string): string {
+  if (parent.length <= longest - suffix.length) return parent + suffix;
+  const hash = createHash("md5").update(parent).digest("hex");
+  return parent.slice(0, longest - hashLength - suffix.length) + hash + suffix;
+}
+
+export const buildName = (image: string, number: number): string => childName(image, `-build-${number}`);
+export const sourceResolverName = (image: string): string => childName(image, "-source");
+export const cacheName = (image: string): string => childName(image, "-cache");
+export const podName = (build: string): string => childName(build, "-build-pod");

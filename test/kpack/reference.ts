@@ -1,0 +1,30 @@
+/** Tags of images: the weak rules of go-containerregistry's `name.NewTag`, by which kpack takes them apart and refuses them. */
+
+/** A tag taken apart, with what Docker Hub leaves out filled in. */
+export interface Tag {
+  readonly registry: string;
+  readonly repository: string;
+  readonly tag: string;
+}
+
+const dockerHub = "index.docker.io";
+
+/** Takes a tag apart; undefined when it is none. */
+export function parseTag(text: string): Tag | undefined {
+  const colon = text.lastIndexOf(":");
+  const hasTag = colon > 0 && !text.slice(colon).includes("/");
+  const [base, tag] = hasTag ? [text.slice(0, colon), text.slice(colon + 1)] : [text, "latest"];
+  const slash = base.indexOf("/");
+  const first = base.slice(0, Math.max(slash, 0));
+  const [host, path] = /[.:]/.test(first) ? [first, base.slice(slash + 1)] : [dockerHub, base];
+  if (!/^[\w.-]{1,128}$/.test(tag) || !/^[a-z0-9_\-./]{2,255}$/.test(path)) return undefined;
+  const repository = host === dockerHub && !path.includes("/") ? `library/${path}` : path;
+  return { registry: host, repository, tag };
+}
+
+/** `registry/repository`, of which images are named by digest. Throws on what is no tag: the webhook refuses it. */
+export function repositoryOf(text: string): string {
+  const parsed = parseTag(text);
+  if (parsed === undefined) throw new TypeError(`expected the tag of an image, found "${text}"`);
+  return `${parsed.registry}/${parsed.repository}`;
+}
