@@ -171,7 +171,8 @@ async function localGround({ display, say }: StageOptions, signal: AbortSignal):
       etcd: platform.etcd,
       "kube-apiserver": platform.apiserver,
       "kube-controller-manager": platform.controllerManager,
-      kwok: undefined,
+      "kube-scheduler": platform.nodes?.scheduler,
+      kwok: platform.nodes?.kwok,
     }[name];
   platform = await startLocalPlatform({
     signal,

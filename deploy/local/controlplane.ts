@@ -1,7 +1,8 @@
-/** etcd, kube-apiserver and kube-controller-manager, wired together with a throw-away authority. */
+/** etcd, kube-apiserver and kube-controller-manager, and nodes, wired together with a throw-away authority. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { kubeconfigText } from "./kubeconfig.ts";
+import { type NodeParts, type NodesSpec, startNodes } from "./nodes.ts";
 import { type ApiServer, type ControlPlaneFiles, startApiServer } from "./parts/apiserver.ts";
 import { startControllerManager } from "./parts/controller-manager.ts";
 import { type Etcd, startEtcd } from "./parts/etcd.ts";
@@ -20,6 +21,8 @@ export interface ControlPlaneBinaries {
   readonly etcd: string;
   readonly apiserver: string;
   readonly controllerManager?: string | undefined;
+  /** Without them pods are never run. */
+  readonly nodes?: NodesSpec | undefined;
 }
 
 /** A running control plane. */
@@ -29,6 +32,8 @@ export interface ControlPlane {
   readonly etcd: Etcd;
   readonly apiserver: ApiServer;
   readonly controllerManager: Child | undefined;
+  /** What is behind the nodes; undefined when there are none. */
+  readonly nodes: NodeParts | undefined;
   /**
    * Writes a kubeconfig for another user and returns its path; what the user may do is up to RBAC. Asked for again it
    * replaces the credentials in the file.
@@ -56,8 +61,12 @@ export async function startControlPlane(
       etcdUrl: etcd.url,
       files,
       trust,
-      // It refuses pods until their namespace has a service account, which only the controller manager makes.
-      disabledAdmission: binaries.controllerManager === undefined ? ["ServiceAccount"] : [],
+      disabledAdmission: [
+        // It refuses pods until their namespace has a service account, which only the controller manager makes.
+        ...(binaries.controllerManager === undefined ? ["ServiceAccount"] : []),
+        // It taints new nodes until the node lifecycle controller, which does not run here, finds them ready.
+        ...(binaries.nodes === undefined ? [] : ["TaintNodesByCondition"]),
+      ],
     }),
   );
 
@@ -69,22 +78,26 @@ export async function startControlPlane(
   }
 
   const kubeconfigPath = await writeKubeconfig("kubeconfig", "admin", trust.admin);
-  let controllerManager: Child | undefined;
-  if (binaries.controllerManager !== undefined) {
-    const user = "system:kube-controller-manager";
-    const itsKubeconfig = await writeKubeconfig("controller-manager.kubeconfig", user);
-    controllerManager = await observed(
-      "kube-controller-manager",
-      binaries.controllerManager,
-      observer,
-      (options) =>
-        startControllerManager(run, {
-          ...options,
-          server: apiserver.url,
-          kubeconfigPath: itsKubeconfig,
-          files,
-          trust,
-        }),
+  const [controllerManager, nodes] = await Promise.all([
+    binaries.controllerManager === undefined ? undefined : startManager(binaries.controllerManager),
+    binaries.nodes === undefined
+      ? undefined
+      : startNodes(run, binaries.nodes, { kubeconfigPath, writeKubeconfig, files, trust }, observer),
+  ]);
+
+  async function startManager(binary: string): Promise<Child> {
+    const itsKubeconfig = await writeKubeconfig(
+      "controller-manager.kubeconfig",
+      "system:kube-controller-manager",
+    );
+    return observed("kube-controller-manager", binary, observer, (options) =>
+      startControllerManager(run, {
+        ...options,
+        server: apiserver.url,
+        kubeconfigPath: itsKubeconfig,
+        files,
+        trust,
+      }),
     );
   }
 
@@ -93,6 +106,7 @@ export async function startControlPlane(
     etcd,
     apiserver,
     controllerManager,
+    nodes,
     kubeconfigFor: (user, groups = [], validity = {}) =>
       writeKubeconfig(
         `${encodeURIComponent(user)}.kubeconfig`,

@@ -1,6 +1,6 @@
 /**
  * The embedded local platform: the real etcd, kube-apiserver, kube-controller-manager and nats-server as child
- * processes, without Docker.
+ * processes, without Docker; with `nodes`, kube-scheduler and kwok as well.
  *
  * @example
  * const platform = await startLocalPlatform({
@@ -22,6 +22,8 @@ export { BinaryUnavailableError, obtainBinaries } from "./binaries/obtain.ts";
 export type { Progress } from "./binaries/progress.ts";
 export type { Binary, ObtainOptions } from "./binaries/request.ts";
 export type { ControlPlane } from "./controlplane.ts";
+export type { NodeParts } from "./nodes.ts";
+export { kwokNodeAnnotation, notReadyAnnotation } from "./parts/kwok.ts";
 export type { NatsStorage } from "./parts/nats.ts";
 export { freePort } from "./parts/ports.ts";
 export {

@@ -4,6 +4,7 @@ import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
 import { type ControlPlane, startControlPlane } from "./controlplane.ts";
+import type { NodesSpec } from "./nodes.ts";
 import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
@@ -28,6 +29,11 @@ export interface LocalNatsOptions
 export interface LocalPlatformOptions extends LocalNatsOptions {
   /** Whether garbage collection, workloads and service accounts work; `run` unless given. */
   readonly controllerManager?: "run" | "omit" | undefined;
+  /**
+   * How many nodes there are: none unless given. Pods are scheduled onto them and become ready within a second or two,
+   * whatever their images are: nothing is pulled and nothing runs. `notReadyAnnotation` is for those that shall not.
+   */
+  readonly nodes?: number | undefined;
 }
 
 /** A place for children. */
@@ -65,8 +71,9 @@ export async function startLocalNats(options: LocalNatsOptions = {}): Promise<Lo
 }
 
 /**
- * Starts etcd, kube-apiserver, kube-controller-manager and nats-server on free ports of 127.0.0.1. Resolves when all
- * of them are ready; throws, with nothing left behind, when one of them is not.
+ * Starts etcd, kube-apiserver, kube-controller-manager and nats-server on free ports of 127.0.0.1, and kube-scheduler and
+ * kwok when there are to be nodes. Resolves when all of them are ready; throws, with nothing left behind, when one of them
+ * is not.
  */
 export async function startLocalPlatform(options: LocalPlatformOptions = {}): Promise<LocalPlatform> {
   const binaries = await obtainBinaries(["nats-server", "etcd", "kube-apiserver"], options);
@@ -74,6 +81,7 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
     options.controllerManager === "omit"
       ? undefined
       : (await obtainBinaries(["kube-controller-manager"], options))["kube-controller-manager"];
+  const nodes = await nodesSpec(options);
   return inRun(async (run) => {
     const [bus, controlPlane] = await Promise.all([
       startBus(run, binaries["nats-server"].path, options),
@@ -83,12 +91,24 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
           etcd: binaries.etcd.path,
           apiserver: binaries["kube-apiserver"].path,
           controllerManager: controllerManager?.path,
+          nodes,
         },
         options,
       ),
     ]);
     return { ...controlPlane, ...surface(run), ...bus };
   });
+}
+
+/** Throws a `RangeError` on a number of nodes that there can not be. */
+async function nodesSpec(options: LocalPlatformOptions): Promise<NodesSpec | undefined> {
+  const count = options.nodes ?? 0;
+  if (!Number.isInteger(count) || count < 0) {
+    throw new RangeError(`expected a number of nodes, 0 or more, found ${count}`);
+  }
+  if (count === 0) return undefined;
+  const binaries = await obtainBinaries(["kube-scheduler", "kwok"], options);
+  return { count, scheduler: binaries["kube-scheduler"].path, kwok: binaries.kwok.path };
 }
 
 /** Starts the NATS server with its users. */

@@ -45,6 +45,7 @@ describe("releases", () => {
     expect(urls("linux", "amd64")).toEqual({
       "kube-apiserver": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-apiserver",
       "kube-controller-manager": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-controller-manager",
+      "kube-scheduler": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-scheduler",
       etcd: "https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-linux-amd64.tar.gz",
       "nats-server":
         "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-linux-amd64.tar.gz",
@@ -56,6 +57,7 @@ describe("releases", () => {
     expect(urls("darwin", "arm64")).toEqual({
       "kube-apiserver": undefined,
       "kube-controller-manager": undefined,
+      "kube-scheduler": undefined,
       etcd: "https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-darwin-arm64.zip",
       "nats-server":
         "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-darwin-arm64.tar.gz",

@@ -68,7 +68,7 @@ function kubernetesLdflags(): string {
   return ["-s -w", ...settings].join(" ");
 }
 
-function kubernetes(name: "kube-apiserver" | "kube-controller-manager"): CatalogueEntry {
+function kubernetes(name: Extract<BinaryName, `kube-${string}`>): CatalogueEntry {
   return {
     release({ os, arch }, hosts) {
       // Servers are published for Linux only.
@@ -84,6 +84,7 @@ function kubernetes(name: "kube-apiserver" | "kube-controller-manager"): Catalog
 export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
   "kube-apiserver": kubernetes("kube-apiserver"),
   "kube-controller-manager": kubernetes("kube-controller-manager"),
+  "kube-scheduler": kubernetes("kube-scheduler"),
   etcd: {
     release({ os, arch }, hosts) {
       const folder = `etcd-v${versions.etcd}-${os}-${arch}`;
