@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { ConfigMap } from "../../../bus/kube/kind.ts";
+import { ChartError } from "./chart.ts";
+import { checkedObjects } from "./validate.ts";
+
+const namespace = "team-a";
+const checked = (...rendered: unknown[]) => checkedObjects(rendered, { namespace });
+const configMap = (name: string, metadata: object = {}) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...metadata },
+  data: { a: "1" },
+});
+
+/** The reason and the message of what is thrown. */
+function refusal(rendered: unknown[]): string {
+  try {
+    checked(...rendered);
+  } catch (error) {
+    if (error instanceof ChartError) return `${error.reason}: ${error.message}`;
+    throw error;
+  }
+  return "nothing was thrown";
+}
+
+test("objects stay as they are, in their order, in the namespace of the application", () => {
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace, labels: { a: "b" }, annotations: { c: "d" } },
+    spec: { replicas: 0, template: { spec: { containers: [] } } },
+  };
+  expect(checked(deployment, configMap("web"))).toEqual([deployment, configMap("web", { namespace })]);
+});
+
+test("what has no value, status, and what the API server sets are left out", () => {
+  const [object] = checked(null, undefined, {
+    ...configMap("web", {
+      namespace: null,
+      uid: "1",
+      resourceVersion: "2",
+      generation: 3,
+      creationTimestamp: null,
+      managedFields: [],
+      selfLink: "/x",
+      finalizers: null,
+      labels: { a: undefined, b: "c" },
+    }),
+    data: { a: null, b: "1" },
+    list: [1, null, { c: undefined }],
+    status: { ready: true },
+  });
+  expect(JSON.stringify(object)).toBe(
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      data: { b: "1" },
+      list: [1, {}],
+      metadata: { name: "web", labels: { b: "c" }, namespace },
+    }),
+  );
+});
+
+test("what is checked is a copy", () => {
+  const object = configMap("web");
+  Object.assign(checked(object)[0]!.data as object, { a: "2" });
+  expect(object).toEqual(configMap("web"));
+});
+
+test("a field with a name that JavaScript uses is a field", () => {
+  const [object] = checked(
+    JSON.parse('{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"__proto__":{"x":1}}'),
+  );
+  expect(JSON.stringify(object)).toContain('"__proto__":{"x":1}');
+});
+
+test("the same name may be that of objects of several kinds", () => {
+  const service = { apiVersion: "v1", kind: "Service", metadata: { name: "web" } };
+  expect(checked(configMap("web"), service)).toHaveLength(2);
+});
+
+test.each<[string, unknown[], string]>([
+  ["nothing", [], "ChartEmpty: expected at least one object, found none"],
+  ["empty documents alone", [null, undefined], "ChartEmpty: expected at least one object"],
+  ["text", ["web"], 'ChartOutputInvalid: document 1: expected an object of Kubernetes, found "web"'],
+  [
+    "a list",
+    [[configMap("a")]],
+    "ChartOutputInvalid: document 1: expected an object of Kubernetes, found [{",
+  ],
+  ["no apiVersion", [{ kind: "Service" }], "ChartOutputInvalid: document 1: apiVersion: expected text"],
+  ["no kind", [{ apiVersion: "v1", kind: 7 }], "kind: expected text such as Deployment, found 7"],
+  ["no metadata", [{ apiVersion: "v1", kind: "Service" }], "expected metadata with a name, found nothing"],
+  ["no name", [{ apiVersion: "v1", kind: "Service", metadata: {} }], "metadata.name: expected text"],
+  ["an empty name", [configMap("")], 'metadata.name: expected text that is the same each time, found ""'],
+  [
+    "a name that leads elsewhere",
+    [configMap("../b")],
+    'expected a name that an object can have, found "../b"',
+  ],
+  [
+    "a kind that gives rights",
+    [
+      configMap("a"),
+      { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "a" } },
+    ],
+    "ChartNotAllowed: document 2 (rbac.authorization.k8s.io/v1 ClusterRole): expected one of Deployment.apps, Service, " +
+      "Ingress.networking.k8s.io, HTTPRoute.gateway.networking.k8s.io, ConfigMap, HorizontalPodAutoscaler.autoscaling, " +
+      "PodDisruptionBudget.policy, NetworkPolicy.networking.k8s.io, found ClusterRole.rbac.authorization.k8s.io",
+  ],
+  [
+    "a kind of that name of somebody else",
+    [{ apiVersion: "serving.knative.dev/v1", kind: "Service", metadata: { name: "a" } }],
+    "found Service.serving.knative.dev",
+  ],
+  [
+    "a Secret",
+    [{ apiVersion: "v1", kind: "Secret", metadata: { name: "a" } }],
+    "ChartNotAllowed: document 1",
+  ],
+  [
+    "a version that is gone",
+    [{ apiVersion: "networking.k8s.io/v1beta1", kind: "Ingress", metadata: { name: "a" } }],
+    "ChartNotAllowed: document 1 (networking.k8s.io/v1beta1 Ingress): expected networking.k8s.io/v1, which is the version",
+  ],
+  [
+    "another namespace",
+    [configMap("a", { namespace: "team-b" })],
+    'ChartNotAllowed: document 1 (v1 ConfigMap): expected the namespace of the Application, team-a, found "team-b"',
+  ],
+  [
+    "an owner",
+    [configMap("a", { ownerReferences: [] })],
+    "ChartNotAllowed: document 1 (v1 ConfigMap): expected no metadata.ownerReferences",
+  ],
+  [
+    "a finalizer",
+    [configMap("a", { finalizers: ["x/y"] })],
+    'expected no metadata.finalizers, found ["x/y"]',
+  ],
+  ["a name that is made up", [configMap("a", { generateName: "a-" })], "expected no metadata.generateName"],
+  [
+    "a label that is a number",
+    [configMap("a", { labels: { b: 1 } })],
+    "metadata.labels: expected text for b, found 1",
+  ],
+  [
+    "annotations that are a list",
+    [configMap("a", { annotations: ["b"] })],
+    'metadata.annotations: expected names with values, found ["b"]',
+  ],
+  [
+    "the same object twice",
+    [configMap("a"), configMap("b"), configMap("a")],
+    "ChartOutputInvalid: document 3: expected each object once, found ConfigMap a in document 1 as well",
+  ],
+  [
+    "too many",
+    Array.from({ length: 101 }, (_, at) => configMap(`c${at}`)),
+    "expected at most 100 objects, found 101",
+  ],
+  [
+    "a function",
+    [{ ...configMap("a"), data: { b: () => 1 } }],
+    "document 1.data.b: expected text, a number, true, false, a list or an object, found a function",
+  ],
+  ["a date", [{ ...configMap("a"), data: { b: new Date(0) } }], "found a Date"],
+  [
+    "no number",
+    [{ ...configMap("a"), data: [1, Number.NaN] }],
+    "document 1.data[1]: expected text, a number",
+  ],
+])("%s is refused", (_, rendered, message) => {
+  expect(refusal(rendered)).toContain(message);
+});
+
+test("what holds itself is refused", () => {
+  const data: Record<string, unknown> = {};
+  data.data = data;
+  expect(refusal([{ ...configMap("a"), data }])).toContain("expected at most 100 levels, found more");
+});
+
+test("long values are not shown in full", () => {
+  expect(refusal([configMap("a", { namespace: "x".repeat(1000) })]).length).toBeLessThan(400);
+});
+
+describe("with a list of its own", () => {
+  test("a site allows what is in it, and nothing else", () => {
+    const allowed = [ConfigMap];
+    expect(checkedObjects([configMap("a")], { namespace, allowed })).toHaveLength(1);
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "a" } };
+    expect(() => checkedObjects([service], { namespace, allowed })).toThrow(
+      "expected one of ConfigMap, found Service",
+    );
+  });
+});

@@ -1,0 +1,182 @@
+/** What a chart made, before anything of it reaches the API server. */
+import { apiVersionOf, type Kind, kindText } from "../../../bus/kube/kind.ts";
+import { groupOf, isPathSegment } from "../../../bus/kube/object.ts";
+import { ChartError } from "./chart.ts";
+import { isRecord, type Json, type JsonObject, plain } from "./json.ts";
+import { childKinds } from "./kinds.ts";
+
+/** An object that a chart made: checked, in the namespace of its Application, without status. */
+export interface ChildObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  /** `spec`, `data` and what else the kind has. */
+  readonly [field: string]: unknown;
+}
+
+/** What the objects of a chart are checked against. */
+export interface Allowed {
+  /** Of the Application: its objects are nowhere else. */
+  readonly namespace: string;
+  /** Default: {@link childKinds}. */
+  readonly allowed?: readonly Kind[];
+}
+
+/** More is a chart that runs wild: each is watched, compared and kept in the status. */
+const maxObjects = 100;
+
+/** Set by the API server; a chart that was written from the output of kubectl has them. */
+const ofServer: readonly string[] = [
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+  "selfLink",
+];
+
+/** Of metadata, what only we may set, or nobody: an object with it would not go when its Application goes. */
+const refused: Readonly<Record<string, string>> = {
+  ownerReferences: "its owner is the Application, which the platform sets",
+  finalizers: "it would stay when the Application is deleted",
+  generateName: "it would get another name each time",
+};
+
+/**
+ * The objects that a chart made. Empty documents, fields without a value, `status` and what of the metadata the API server
+ * sets are left out; the namespace is filled in. Throws a {@link ChartError} that names the document, counted from 1: it is
+ * `ChartEmpty` when there is none, `ChartNotAllowed` for what a chart may not make, else `ChartOutputInvalid`.
+ */
+export function checkedObjects(
+  rendered: readonly unknown[],
+  { namespace, allowed = childKinds }: Allowed,
+): ChildObject[] {
+  const documents = rendered.filter((document) => document !== null && document !== undefined);
+  if (documents.length === 0) {
+    throw new ChartError(
+      "ChartEmpty",
+      "expected at least one object, found none. An Application never loses all that it has at once: let the chart make what it needs, or delete the Application.",
+    );
+  }
+  if (documents.length > maxObjects) {
+    throw invalid(
+      `expected at most ${maxObjects} objects, found ${documents.length}`,
+      "Make fewer of them, or several Applications.",
+    );
+  }
+  const seen = new Map<string, string>();
+  return documents.map((document, index) => {
+    const object = checked(document, `document ${index + 1}`, namespace, allowed);
+    const key = `${kindText({ group: groupOf(object.apiVersion), kind: object.kind })} ${object.metadata.name}`;
+    const where = `document ${index + 1}`;
+    const first = seen.get(key);
+    if (first !== undefined) {
+      throw invalid(
+        `${where}: expected each object once, found ${key} in ${first} as well`,
+        "Give one of them another name.",
+      );
+    }
+    seen.set(key, where);
+    return object;
+  });
+}
+
+function checked(document: unknown, where: string, namespace: string, allowed: readonly Kind[]): ChildObject {
+  const object = plain(document, where);
+  if (!isRecord(object)) {
+    throw invalid(
+      `${where}: expected an object of Kubernetes, found ${found(object)}`,
+      "Return one object in each document.",
+    );
+  }
+  const { status: _, metadata, ...rest } = object;
+  const apiVersion = textOf(object.apiVersion, `${where}: apiVersion`, "such as apps/v1");
+  const kind = textOf(object.kind, `${where}: kind`, "such as Deployment");
+  const what = `${where} (${apiVersion} ${kind})`;
+  checkKind(apiVersion, kind, what, allowed);
+  if (!isRecord(metadata)) {
+    throw invalid(`${what}: expected metadata with a name, found ${found(metadata)}`, "Give it a name.");
+  }
+  return { ...rest, apiVersion, kind, metadata: checkedMetadata(metadata, what, namespace) };
+}
+
+function checkKind(apiVersion: string, kind: string, what: string, allowed: readonly Kind[]): void {
+  const group = groupOf(apiVersion);
+  const match = allowed.find((other) => other.group === group && other.kind === kind);
+  if (match === undefined) {
+    throw new ChartError(
+      "ChartNotAllowed",
+      `${what}: expected one of ${allowed.map(kindText).join(", ")}, found ${kindText({ group, kind })}. ` +
+        "Charts may make no others: take it out of the chart, and apply it by other means.",
+    );
+  }
+  if (apiVersionOf(match) !== apiVersion) {
+    throw new ChartError(
+      "ChartNotAllowed",
+      `${what}: expected ${apiVersionOf(match)}, which is the version that is watched, found ${apiVersion}. Write the ${kind} in that version.`,
+    );
+  }
+}
+
+function checkedMetadata(metadata: JsonObject, what: string, namespace: string): ChildObject["metadata"] {
+  for (const [field, why] of Object.entries(refused)) {
+    if (metadata[field] !== undefined) {
+      throw new ChartError(
+        "ChartNotAllowed",
+        `${what}: expected no metadata.${field}, found ${found(metadata[field])}. Take it out: ${why}.`,
+      );
+    }
+  }
+  const name = textOf(metadata.name, `${what}: metadata.name`, "that is the same each time");
+  if (!isPathSegment(name)) {
+    throw invalid(
+      `${what}: expected a name that an object can have, found ${JSON.stringify(name)}`,
+      "Use lower-case letters, digits and hyphens.",
+    );
+  }
+  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw new ChartError(
+      "ChartNotAllowed",
+      `${what}: expected the namespace of the Application, ${namespace}, found ${found(metadata.namespace)}. Leave metadata.namespace out.`,
+    );
+  }
+  for (const field of ["labels", "annotations"]) checkTexts(metadata[field], `${what}: metadata.${field}`);
+  const kept = Object.entries(metadata).filter(([field]) => !ofServer.includes(field));
+  return { ...Object.fromEntries(kept), name, namespace };
+}
+
+function checkTexts(map: Json | undefined, where: string): void {
+  if (map === undefined) return;
+  if (!isRecord(map)) {
+    throw invalid(`${where}: expected names with values, found ${found(map)}`, "Make it an object.");
+  }
+  for (const [name, value] of Object.entries(map)) {
+    if (typeof value === "string") continue;
+    throw invalid(
+      `${where}: expected text for ${name}, found ${found(value)}`,
+      "Put it in quotes, or make it a string.",
+    );
+  }
+}
+
+function textOf(value: Json | undefined, where: string, hint: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw invalid(`${where}: expected text ${hint}, found ${found(value)}`, "Each object needs it.");
+}
+
+const invalid = (problem: string, whatToDo: string): ChartError =>
+  new ChartError("ChartOutputInvalid", `${problem}. ${whatToDo}`);
+
+/** A value as people see it, and not all of a long one. */
+function found(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
