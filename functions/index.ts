@@ -3,6 +3,15 @@ import type { ReconcileFunction } from "../bus/worker/function.ts";
 import clustergithubapp from "./ghapp/clustergithubapp.ts";
 import githubapp from "./ghapp/githubapp.ts";
 import installation from "./ghapp/installation.ts";
+import application from "./paas/application.ts";
+import remotesync from "./paas/remotesync.ts";
 import hikawa from "./zundoko/hikawa.ts";
 
-export const functions: readonly ReconcileFunction[] = [hikawa, githubapp, clustergithubapp, installation];
+export const functions: readonly ReconcileFunction[] = [
+  hikawa,
+  githubapp,
+  clustergithubapp,
+  installation,
+  application,
+  remotesync,
+];

@@ -7,10 +7,10 @@ import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { platformNamespace } from "../../bus/process/namespace.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";
-import { platformNamespace } from "../../bus/process/namespace.ts";
 import { TokenSecret } from "./secret.ts";
 
 /** An App of either kind. */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "v
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import type { Fault, FaultAnswer } from "../github/faults.ts";
-import { conditionOf, type GhApps, has, pemKey, startGhApps } from "../harness/ghapp.ts";
+import { type GhApps, pemKey, startGhApps } from "../harness/ghapp.ts";
+import { conditionOf, has } from "../harness/world.ts";
 
 const timeout = 100_000;
 

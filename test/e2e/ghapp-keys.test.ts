@@ -4,7 +4,8 @@ import { parsePrivateKey } from "../../bus/github/key.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../functions/ghapp/secret.ts";
-import { conditionOf, type GhApps, has, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { conditionOf, has } from "../harness/world.ts";
 
 const timeout = 60_000;
 

@@ -5,7 +5,8 @@ import { kindSubjects, streams } from "../../bus/subjects.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import type { Rule } from "../../functions/ghapp/policy.ts";
 import { TokenSecret } from "../../functions/ghapp/secret.ts";
-import { type GhApps, has, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { has } from "../harness/world.ts";
 
 const timeout = 60_000;
 

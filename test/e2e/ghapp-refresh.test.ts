@@ -5,9 +5,10 @@ import { sweeps, timersStream } from "../../bus/subjects.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import type { Fault } from "../github/faults.ts";
-import { type GhApps, has, startGhApps, texts } from "../harness/ghapp.ts";
+import { type GhApps, startGhApps, texts } from "../harness/ghapp.ts";
 import type { Replica } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
+import { has } from "../harness/world.ts";
 
 const timeout = 60_000;
 const scope = { fn: "installation", cluster: "default" };

@@ -7,8 +7,9 @@ import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import type { FaultAnswer } from "../github/faults.ts";
 import { examplePayload } from "../github/payloads.ts";
-import { Event, type GhApps, has, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
 import { type GatewayReplica, hookSecret } from "../harness/kit.ts";
+import { Event, has } from "../harness/world.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import type { FaultAnswer } from "../github/faults.ts";
 import { examplePayload } from "../github/payloads.ts";
-import { conditionOf, type GhApps, has, startGhApps } from "../harness/ghapp.ts";
+import { type GhApps, startGhApps } from "../harness/ghapp.ts";
 import { type GatewayReplica, hookSecret } from "../harness/kit.ts";
+import { conditionOf, has } from "../harness/world.ts";
 
 const timeout = 100_000;
 const delivered = "WebhooksDelivered";

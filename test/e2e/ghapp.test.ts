@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
-import { conditionOf, type GhApps, has, platformNamespace, startGhApps, texts } from "../harness/ghapp.ts";
+import { type GhApps, platformNamespace, startGhApps, texts } from "../harness/ghapp.ts";
+import { conditionOf, has } from "../harness/world.ts";
 
 const namespace = "team-a";
 const sample = { name: "acme-web", namespace };

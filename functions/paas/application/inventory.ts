@@ -3,11 +3,16 @@
  * that was made is in it. Pure.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
-import { groupOf, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import { groupOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 
 /** One object of the list. */
 export type Resource = NonNullable<NonNullable<Application["status"]>["resources"]>[number];
+
+/** An object that is wanted, or is there. */
+type Child = Pick<KubeObject, "apiVersion" | "kind"> & {
+  readonly metadata: Pick<ObjectMeta, "name" | "namespace" | "uid">;
+};
 
 /** What tells objects apart. Not the version: the same object has several. */
 export const resourceKey = ({
@@ -17,7 +22,7 @@ export const resourceKey = ({
 }: Pick<Resource, "apiVersion" | "kind" | "name">): string => `${groupOf(apiVersion)}/${kind}/${name}`;
 
 /** An object as the list has it. */
-export const resourceOf = ({ apiVersion, kind, metadata }: KubeObject): Resource => ({
+export const resourceOf = ({ apiVersion, kind, metadata }: Child): Resource => ({
   apiVersion,
   kind,
   name: metadata.name,
@@ -26,20 +31,20 @@ export const resourceOf = ({ apiVersion, kind, metadata }: KubeObject): Resource
 });
 
 /** The list before anything is made: what is there, and what will be. */
-export function announced(before: readonly Resource[], wanted: readonly KubeObject[]): readonly Resource[] {
+export function announced(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
   const known = new Set(before.map(resourceKey));
   const added = wanted.map(resourceOf).filter((resource) => !known.has(resourceKey(resource)));
   return added.length === 0 ? before : [...before, ...added];
 }
 
 /** What is not wanted any more. */
-export function obsolete(before: readonly Resource[], wanted: readonly KubeObject[]): readonly Resource[] {
+export function obsolete(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
   const keys = new Set(wanted.map((object) => resourceKey(resourceOf(object))));
   return before.filter((resource) => !keys.has(resourceKey(resource)));
 }
 
 /** The uid that an object had when it was last made. */
-export const knownUid = (before: readonly Resource[], object: KubeObject): string | undefined =>
+export const knownUid = (before: readonly Resource[], object: Child): string | undefined =>
   before.find((resource) => resourceKey(resource) === resourceKey(resourceOf(object)))?.uid;
 
 /** Whether an object is the one of the list, and not another one of its name. */

@@ -59,11 +59,8 @@ export class ChartError extends Error {
   }
 }
 
-/** What says that somebody looked at the Application, and nothing about it. */
-const noise: readonly string[] = [
-  annotations.refreshedAt,
-  "kubectl.kubernetes.io/last-applied-configuration",
-];
+/** What says that somebody looked at the Application, or wrote it, and nothing about it. */
+const noise = [annotations.refreshedAt, "kubectl.kubernetes.io/", "applied.denrei.dev/"];
 
 /** What a chart is told of an Application. The image is the pinned one, if there is one. */
 export function chartApplication({
@@ -82,7 +79,9 @@ export function chartApplication({
       uid: metadata.uid,
       labels: metadata.labels ?? {},
       annotations: Object.fromEntries(
-        Object.entries(metadata.annotations ?? {}).filter(([name]) => !noise.includes(name)),
+        Object.entries(metadata.annotations ?? {}).filter(
+          ([name]) => !noise.some((start) => name.startsWith(start)),
+        ),
       ),
     },
     spec: { ...rest, ...(pinnedImage !== undefined && { image: pinnedImage }) },

@@ -1,0 +1,171 @@
+/** The PaaS on a real control plane: replicas, gateways, nodes that run anything, the emulated GitHub, the stand-in for kpack. */
+import { githubApp } from "../../bus/github/app.ts";
+import { parsePrivateKey } from "../../bus/github/key.ts";
+import { rateLimits } from "../../bus/github/limits.ts";
+import { ConfigMap, Namespace, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { functions } from "../../functions/index.ts";
+import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { siteName } from "../../functions/paas/site/config.ts";
+import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/emulator.ts";
+import { type Kpack, startKpack } from "../kpack/kpack.ts";
+import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";
+import { optIn } from "./namespaces.ts";
+import { openWorld, type World } from "./world.ts";
+
+/** Where the platform is, as far as its workers know. */
+export const platformNamespace = "denrei";
+/** Names of Secrets: with a token of GitHub, and with the credentials of a registry. */
+export const secrets = { git: "acme-web", registry: "regcred" } as const;
+/** Where images go. */
+export const registry = "registry.example.com";
+
+const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
+
+/** What there is. */
+export interface PaasOptions extends GitHubOptions {
+  /** How many nodes run pods; one unless given. */
+  readonly nodes?: number;
+  /** How many gateways there are; none unless given: webhooks go nowhere. */
+  readonly gateways?: number;
+  /** How many workers; three unless given. */
+  readonly workers?: number;
+}
+
+/** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
+export interface Paas extends Omit<World, "close"> {
+  readonly kit: Kit;
+  readonly github: EmulatedGitHub;
+  readonly kpack: Kpack;
+  readonly workers: readonly Replica[];
+  readonly gateways: readonly GatewayReplica[];
+  readonly bridge: Replica;
+  /** The Secret {@link secrets}`.git`, as an Installation with the format basic-auth keeps it. */
+  tokenSecret(namespace?: string): Promise<void>;
+  /** The Secret {@link secrets}`.registry`. */
+  registrySecret(namespace?: string): Promise<void>;
+  /** Settings and chart of the site, instead of those of before. */
+  site(data: Readonly<Record<string, string>>): Promise<void>;
+  application(name: string, spec?: Partial<Application["spec"]>): Promise<Stored<Application>>;
+  /** Of the branch `main` of acme/web, unless it is said otherwise, for the Application of the same name. */
+  remoteSync(
+    name: string,
+    github?: Partial<RemoteSync["spec"]["base"]["github"]>,
+    spec?: Partial<RemoteSync["spec"]>,
+  ): Promise<Stored<RemoteSync>>;
+  /** Previews of acme/web. */
+  pipeline(name: string, spec?: Partial<AppPipeline["spec"]>): Promise<Stored<AppPipeline>>;
+  stop(): Promise<void>;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** Starts all of it, with the Secrets and a ClusterBuilder `default` that is ready. */
+export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
+  const [kit, github] = await Promise.all([
+    startKit({ controllerManager: "run", nodes: options.nodes ?? 1 }),
+    startGitHub({
+      repositories: ["acme/web", "acme/api"],
+      ...options,
+      apps: options.apps ?? [{ webhookSecret: hookSecret }],
+    }),
+  ]);
+  const { client } = kit;
+  const workers: Replica[] = [];
+  const world = await openWorld(kit, ours, workers);
+  const { create } = world;
+  const [app] = github.apps;
+  const installation = app?.installations[0];
+  if (app === undefined || installation === undefined) throw new Error("expected an installed App");
+
+  await Promise.all([
+    optIn(client, "default"),
+    create(Namespace, { metadata: { name: platformNamespace } }),
+  ]);
+  const kpack = await startKpack({ client });
+  await kpack.builder("default", "ready");
+  const bridge = await kit.bridge("bridge-1");
+  const env = { CONTROLLER_NAMESPACE: platformNamespace };
+  const names = ours.map(({ name }) => name);
+  const counted = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+  workers.push(
+    ...(await Promise.all(
+      counted(options.workers ?? 3).map((n) => kit.worker(`worker-${n}`, names, { env })),
+    )),
+  );
+  const gateways = await Promise.all(
+    counted(options.gateways ?? 0).map((n) => kit.gateway(`gateway-${n}`)),
+  );
+  github.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
+  const asApp = githubApp({
+    url: github.url,
+    appId: app.id,
+    key: parsePrivateKey(app.privateKey),
+    limits: rateLimits(),
+  });
+
+  const paas: Paas = {
+    ...world,
+    kit,
+    github,
+    kpack,
+    workers,
+    gateways,
+    bridge,
+    async tokenSecret(namespace = "default") {
+      const { token } = await asApp.mintToken(installation.id);
+      await create(Secret, {
+        metadata: { namespace, name: secrets.git, annotations: { "kpack.io/git": github.url } },
+        type: "kubernetes.io/basic-auth",
+        data: { username: base64("x-access-token"), password: base64(token) },
+      });
+    },
+    async registrySecret(namespace = "default") {
+      const auths = { [registry]: { auth: base64("user:password") } };
+      await create(Secret, {
+        metadata: { namespace, name: secrets.registry },
+        type: "kubernetes.io/dockerconfigjson",
+        data: { ".dockerconfigjson": base64(JSON.stringify({ auths })) },
+      });
+    },
+    async site(data) {
+      const at = { namespace: platformNamespace, name: siteName };
+      await client.delete(ConfigMap, at, {}).catch(() => undefined);
+      await create(ConfigMap, { metadata: at, data });
+    },
+    application: (name, spec = {}) =>
+      create(Application, {
+        metadata: { namespace: "default", name },
+        spec: { domains: [`${name}.example.com`], ...spec },
+      }),
+    remoteSync: (name, base = {}, spec = {}) =>
+      create(RemoteSync, {
+        metadata: { namespace: "default", name },
+        spec: {
+          applicationRef: { name },
+          base: { github: { owner: "acme", repo: "web", secretName: secrets.git, ...base } },
+          image: { name: `${registry}/acme/web`, secretName: secrets.registry },
+          ...spec,
+        },
+      }),
+    pipeline: (name, spec = {}) =>
+      create(AppPipeline, {
+        metadata: { namespace: "default", name },
+        spec: {
+          domainBase: "*.preview.example.com",
+          applicationTemplate: { spec: {} },
+          base: { github: { owner: "acme", repo: "web", secretName: secrets.git } },
+          image: { name: `${registry}/acme/web`, secretName: secrets.registry },
+          ...spec,
+        },
+      }),
+    async stop() {
+      await world.close();
+      await kpack.stop();
+      await kit.stop();
+      await github.stop();
+    },
+  };
+  await Promise.all([paas.tokenSecret(), paas.registrySecret()]);
+  return paas;
+}

@@ -1,0 +1,122 @@
+/** Objects of a cluster with functions at work on them: how tests write them, look at them, and send their events again. */
+import type { MsgHdrs } from "@nats-io/transport-node";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import type { ObjectName } from "../../bus/kube/client.ts";
+import { apiVersionOf, externalKind, type Kind } from "../../bus/kube/kind.ts";
+import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
+import { streams } from "../../bus/subjects.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import type { Kit, Replica } from "./kit.ts";
+import { metricSum } from "./metrics.ts";
+import { untilQuiet } from "./quiet.ts";
+
+const manager = { fieldManager: "test" };
+
+interface EventObject extends KubeObject {
+  readonly reason: string;
+  readonly note: string;
+  readonly type: string;
+  readonly regarding: { readonly kind: string; readonly name: string };
+}
+
+/** What is recorded about objects. */
+export const Event = externalKind<EventObject>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+});
+
+/** An object whose condition has the status, and the reason if it is given. */
+export const has =
+  (type: string, status: Condition["status"], reason?: string) =>
+  (object: KubeObject): boolean => {
+    const found = conditionOf(object, type);
+    return found?.status === status && (reason === undefined || found.reason === reason);
+  };
+
+/** A condition of an object. */
+export const conditionOf = (object: KubeObject | undefined, type = "Ready"): Condition | undefined =>
+  (object as KubeObject<unknown, { conditions?: Condition[] }> | undefined)?.status?.conditions?.find(
+    (condition) => condition.type === type,
+  );
+
+/** What is in an object beside its kind. */
+export type NewObject = Pick<KubeObject, "metadata"> & Readonly<Record<string, unknown>>;
+
+/** An event of an object, as it is stored. */
+export interface Change {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers: MsgHdrs;
+}
+
+/** Ways to write and read objects, and to know what their functions do. The namespace is `default` unless given. */
+export interface World {
+  /** As the administrator. */
+  readonly bus: Bus;
+  create<T extends KubeObject>(kind: Kind<T>, object: NewObject): Promise<Stored<T>>;
+  patch<T extends KubeObject>(kind: Kind<T>, name: string | ObjectName, patch: object): Promise<Stored<T>>;
+  /** Wakes its function. */
+  touch(kind: Kind, name: string | ObjectName): Promise<void>;
+  /** Reasons and notes of the Events about an object of this name. */
+  events(name: string, namespace?: string): Promise<Pick<EventObject, "type" | "reason" | "note">[]>;
+  /** Resolves when there is nothing to do any more, but for what waits for its time. */
+  untilQuiet(): Promise<void>;
+  /** The newest event of each object, or of some. */
+  changes(subjects?: string): Promise<readonly Change[]>;
+  /** Publishes events as if they came again. */
+  replay(changes: readonly Change[]): Promise<void>;
+  /** Writes of all workers since they were started. */
+  writes(): Promise<number>;
+  /** Leaves the bus. */
+  close(): Promise<void>;
+}
+
+const at = (name: string | ObjectName): ObjectName =>
+  typeof name === "string" ? { name, namespace: "default" } : name;
+
+/** Opens the world of a kit in which workers run these functions. */
+export async function openWorld(
+  { client, platform }: Kit,
+  functions: readonly ReconcileFunction[],
+  workers: readonly Replica[],
+): Promise<World> {
+  const bus = await connectBus({ url: platform.natsUrl, name: "test" });
+  const patch: World["patch"] = (kind, name, changes) => client.mergePatch(kind, at(name), changes, manager);
+  return {
+    bus,
+    patch,
+    create: <T extends KubeObject>(kind: Kind<T>, object: NewObject) =>
+      client.create(
+        kind,
+        { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object } as unknown as T,
+        manager,
+      ),
+    async touch(kind, name) {
+      await patch(kind, name, { metadata: { annotations: { touched: String(performance.now()) } } });
+    },
+    async events(name, namespace = "default") {
+      const { items } = await client.list(Event, namespace);
+      return items.filter(({ regarding }) => regarding.name === name);
+    },
+    untilQuiet: () => untilQuiet({ bus, client, functions }),
+    async changes(subjects = "objects.>") {
+      const changes: Change[] = [];
+      const last = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: [subjects] });
+      for await (const { subject, data, header: headers } of last) {
+        // Stored with the event, but the server's own.
+        for (const name of headers.keys()) if (name.startsWith("Nats-")) headers.delete(name);
+        changes.push({ subject, data, headers });
+      }
+      return changes;
+    },
+    async replay(changes) {
+      await Promise.all(
+        changes.map(({ subject, data, headers }) => bus.js.publish(subject, data, { headers })),
+      );
+    },
+    writes: () => metricSum(workers, /^rest_client_requests_total\{.*method="(POST|PATCH|PUT|DELETE)"/),
+    close: () => bus.nc.close(),
+  };
+}
