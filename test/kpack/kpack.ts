@@ -5,23 +5,16 @@
  */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import { controllerOf, type KubeObject } from "../../bus/kube/object.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
-import { buildController } from "./build.ts";
-import { type BuilderState, builders } from "./builder.ts";
+import { startAdmissionServer } from "./admission.ts";
+import type { BuilderState } from "./builder.ts";
+import { startControllers } from "./controllers.ts";
 import { kpackCrds } from "./crds.ts";
-import { imageController } from "./image.ts";
-import { keyOf } from "./informer.ts";
-import { Build, Builder, ClusterBuilder, Image } from "./kinds.ts";
-import { buildKeyOf, keepNode, kubelet } from "./kubelet.ts";
+import { keepNode } from "./kubelet.ts";
 import { startKubeletServer } from "./kubeletserver.ts";
-import { type Loop, startLoop } from "./loop.ts";
-import { sourceResolverName } from "./names.ts";
-import { labels } from "./newbuild.ts";
 import { podLogs } from "./podlogs.ts";
-import { sourceResolverController } from "./sourceresolver.ts";
-import { openWorld } from "./world.ts";
+import { registerWebhooks, unregisterWebhooks } from "./webhooks.ts";
+import { openWorld, type World } from "./world.ts";
 
 /** How to start it. */
 export interface KpackOptions {
@@ -43,154 +36,69 @@ export interface Kpack {
   newBuildpacks(): Promise<void>;
   /** The Image's status does not tell of its next Build before that ends. */
   loseNextReference(image: ObjectName): void;
-  /** Ends it. What is in the cluster stays. */
+  /** Nobody answers the API server there, which refuses every write to Images, Builds and builders. */
+  readonly webhook: { away(): Promise<void>; back(): Promise<void> };
+  /** Ends it. What is in the cluster stays, but for the registration of webhooks that nobody would answer. */
   stop(): Promise<void>;
 }
 
 const startMillis = 60_000;
 const fieldManager = "kpack";
 
-/** Installs the CRDs and starts everything in this process. Rejects when the API server does not answer. */
+/** Installs the CRDs and starts everything in this process. Rejects, with nothing left behind, when that can not be done. */
 export async function startKpack({ client, log, stepMillis = 20 }: KpackOptions): Promise<Kpack> {
   const over = new AbortController();
-  const { signal } = over;
-  await installCrds(client, kpackCrds, { fieldManager, signal: AbortSignal.timeout(startMillis) });
-  const { world, tell } = await openWorld(client, signal);
-  const { images, builds, pods, sourceResolvers, clusterBuilders } = world;
+  const deadline = AbortSignal.timeout(startMillis);
   const authority = createCertificateAuthority("kpack");
-  const logs = podLogs();
+  const ends: (() => Promise<void>)[] = [];
 
-  const server = await startKubeletServer(authority.server(["127.0.0.1"]), (namespace, name, container) => {
-    const uid = pods.get({ namespace, name })?.metadata.uid ?? "";
-    return logs.of(uid, container) ?? "waiting";
-  });
-  await keepNode(client, server.port, signal);
+  /** In the order in which it was begun, because controllers need all of the rest until their end. */
+  async function stop(): Promise<void> {
+    over.abort();
+    for (const end of ends.splice(0)) await end();
+  }
 
-  const failed = (what: string, error: unknown) =>
-    log?.(`${what}: ${error instanceof Error ? error.message : String(error)}`);
-  const start = (name: string, reconcile: (key: string) => Promise<void>): Loop =>
-    startLoop(name, reconcile, { signal, failed });
-
-  const imageKey = ({ metadata }: KubeObject): string =>
-    keyOf({ namespace: metadata.namespace, name: metadata.labels?.[labels.image] ?? "" });
-  const controller = imageController({
-    ...world,
-    client,
-    signal,
-    builderOf: ({ metadata: { namespace }, spec: { builder } }) =>
-      builder.kind === ClusterBuilder.kind
-        ? clusterBuilders.get({ name: builder.name })
-        : world.builders.get({ namespace, name: builder.name }),
-  });
-  const imageLoop = start("Image", controller.reconcile);
-  const resolverLoop = start(
-    "SourceResolver",
-    sourceResolverController({
-      ...world,
+  try {
+    await installCrds(client, kpackCrds, { fieldManager, signal: deadline });
+    const { world, tell } = await openWorld(client, over.signal);
+    const logs = podLogs();
+    const controllers = startControllers({
       client,
-      signal,
-      stepMillis,
-      imageIdle: async ({ metadata: { namespace, name } }) => {
-        const image = images
-          .all()
-          .find(
-            (one) => one.metadata.namespace === namespace && sourceResolverName(one.metadata.name) === name,
-          );
-        if (image) await imageLoop.idle(keyOf(image.metadata));
-      },
-    }),
-  );
-  const buildLoop = start(
-    "Build",
-    buildController({
-      ...world,
-      client,
-      signal,
-      lastLine: logs.lastLine,
-      imageIdle: (build) => imageLoop.idle(imageKey(build)),
-    }),
-  );
-  const podLoop: Loop = start(
-    "Pod",
-    kubelet({
-      ...world,
-      client,
-      signal,
+      world,
       logs,
       stepMillis,
-      add: (key) => podLoop.add(key),
-      caughtUp: async (pod) => {
-        await buildLoop.idle(buildKeyOf(pod));
-        await imageLoop.idle(imageKey(pod));
-      },
-    }),
-  );
-  const builderLoops = new Map<Kind<Builder>, Loop>();
-  const made = builders({
-    client,
-    signal,
-    stepMillis,
-    informers: new Map([
-      [ClusterBuilder, clusterBuilders],
-      [Builder, world.builders],
-    ]),
-    async settle(kind, key) {
-      builderLoops.get(kind)?.add(key);
-      await builderLoops.get(kind)?.idle(key);
-    },
-  });
-  for (const kind of [ClusterBuilder, Builder])
-    builderLoops.set(
-      kind,
-      start(kind.kind, (key) => made.reconcile(kind, key)),
-    );
-
-  /** The owner alone: what has lost it is nobody's business any more. */
-  function addOwner(loop: Loop, kind: Kind, object: KubeObject): void {
-    const owner = controllerOf(object);
-    if (owner?.kind === kind.kind)
-      loop.add(keyOf({ namespace: object.metadata.namespace, name: owner.name }));
+      signal: over.signal,
+      failed: (what, error) => log?.(`${what}: ${error instanceof Error ? error.message : String(error)}`),
+    });
+    ends.push(controllers.ended);
+    const server = await startKubeletServer(authority.server(["127.0.0.1"]), (namespace, name, container) => {
+      const uid = world.pods.get({ namespace, name })?.metadata.uid ?? "";
+      return logs.of(uid, container) ?? "waiting";
+    });
+    ends.push(server.stop);
+    await keepNode(client, server.port, deadline);
+    const webhook = await startAdmissionServer(authority, () => ({
+      hasDefaultStorageClass: hasDefaultStorageClass(world),
+    }));
+    ends.push(() => unregisterWebhooks(client), webhook.stop);
+    await registerWebhooks(client, { url: webhook.url, ca: authority.cert }, deadline);
+    tell(controllers.handlers);
+    const { builders, images } = controllers;
+    return {
+      builder: builders.set,
+      newStack: () => builders.renew("stack"),
+      newBuildpacks: () => builders.renew("buildpacks"),
+      loseNextReference: images.loseNextReference,
+      webhook,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  function builderChanged(kind: Kind<Builder>, builder: Builder): void {
-    builderLoops.get(kind)?.add(keyOf(builder.metadata));
-    for (const image of images.all()) {
-      const { kind: named, name } = image.spec.builder;
-      const isNear = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
-      if (named === kind.kind && name === builder.metadata.name && isNear)
-        imageLoop.add(keyOf(image.metadata));
-    }
-  }
-  tell({
-    images: ({ metadata }) => imageLoop.add(keyOf(metadata)),
-    builds(build) {
-      buildLoop.add(keyOf(build.metadata));
-      addOwner(imageLoop, Image as Kind, build);
-    },
-    sourceResolvers(resolver) {
-      resolverLoop.add(keyOf(resolver.metadata));
-      addOwner(imageLoop, Image as Kind, resolver);
-    },
-    pods(pod) {
-      podLoop.add(keyOf(pod.metadata));
-      addOwner(buildLoop, Build as Kind, pod);
-      if (pods.get(pod.metadata)?.metadata.uid !== pod.metadata.uid) logs.forget(pod);
-    },
-    claims: (claim) => addOwner(imageLoop, Image as Kind, claim),
-    storageClasses: () => undefined,
-    builders: (builder) => builderChanged(Builder, builder),
-    clusterBuilders: (builder) => builderChanged(ClusterBuilder, builder),
-  });
-
-  return {
-    builder: made.set,
-    newStack: () => made.renew("stack"),
-    newBuildpacks: () => made.renew("buildpacks"),
-    loseNextReference: controller.loseNextReference,
-    async stop() {
-      over.abort();
-      const loops = [imageLoop, resolverLoop, buildLoop, podLoop, ...builderLoops.values()];
-      await Promise.all(loops.map((loop) => loop.ended()));
-      await server.stop();
-    },
-  };
 }
+
+const hasDefaultStorageClass = ({ storageClasses }: World): boolean =>
+  storageClasses
+    .all()
+    .some(({ metadata }) => metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true");

@@ -1,0 +1,107 @@
+/**
+ * What is left of an object that has gone through kpack's webhook: the fields that v1alpha2 has. Whatever else there is gets
+ * lost without a word, and so does what is empty. Left out: what is inside environment variables, tolerations and the like.
+ */
+
+/** An object's fields. */
+export interface Fields {
+  readonly [name: string]: Field;
+}
+
+/** Anything; anything, also when it is empty; an object; or an object that is there even when nobody has written it. */
+type Field = "value" | "kept" | { readonly fields: Fields } | { readonly always: Fields };
+
+const reference: Fields = Object.fromEntries(
+  ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => [
+    name,
+    "value",
+  ]),
+);
+const source: Fields = {
+  git: { fields: { url: "kept", revision: "kept", initializeSubmodules: "value" } },
+  blob: { fields: { url: "kept", auth: "value", stripComponents: "value" } },
+  registry: { fields: { image: "kept", imagePullSecrets: "value" } },
+  subPath: "value",
+};
+const resources: Fields = { limits: "value", requests: "value", claims: "value" };
+const registryCache = { fields: { tag: "kept" } } as const;
+const scheduling: Fields = {
+  tolerations: "value",
+  nodeSelector: "value",
+  affinity: "kept",
+  runtimeClassName: "kept",
+  schedulerName: "value",
+  creationTime: "value",
+};
+const workload: Fields = {
+  services: "value",
+  cnbBindings: "value",
+  env: "value",
+  resources: { always: resources },
+};
+
+/** Of an Image's spec. */
+export const imageFields: Fields = {
+  tag: "kept",
+  builder: { always: reference },
+  serviceAccountName: "value",
+  source: { always: source },
+  cache: {
+    fields: { volume: { fields: { size: "kept", storageClassName: "value" } }, registry: registryCache },
+  },
+  failedBuildHistoryLimit: "kept",
+  successBuildHistoryLimit: "kept",
+  imageTaggingStrategy: "value",
+  projectDescriptorPath: "value",
+  build: { fields: { ...workload, ...scheduling, buildTimeout: "kept" } },
+  notary: "kept",
+  cosign: { fields: { annotations: "value" } },
+  defaultProcess: "value",
+  additionalTags: "value",
+};
+
+/** Of a Build's spec. */
+export const buildFields: Fields = {
+  tags: "value",
+  builder: { always: { image: "value", imagePullSecrets: "value", ref: "kept" } },
+  serviceAccountName: "value",
+  source: { always: source },
+  cache: { fields: { volume: { fields: { persistentVolumeClaimName: "value" } }, registry: registryCache } },
+  runImage: { always: { image: "value" } },
+  activeDeadlineSeconds: "kept",
+  ...workload,
+  ...scheduling,
+  projectDescriptorPath: "value",
+  lastBuild: { fields: { image: "value", cache: { always: { image: "value" } }, stackId: "value" } },
+  notary: "kept",
+  cosign: { fields: { annotations: "value" } },
+  defaultProcess: "value",
+  priorityClassName: "value",
+};
+
+type Json = Record<string, unknown>;
+
+/** The object with these fields and no others. Throws a `TypeError` on something that is no object where one has to be. */
+export function known(object: unknown, fields: Fields, path = "spec"): Json {
+  if (typeof object !== "object" || object === null || Array.isArray(object))
+    throw new TypeError(`expected an object at ${path}, found ${JSON.stringify(object)}`);
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const value = knownField((object as Json)[name], field, `${path}.${name}`);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function knownField(value: unknown, field: Field, path: string): unknown {
+  if (typeof field === "object" && "always" in field) return known(value ?? {}, field.always, path);
+  if (value === undefined || value === null) return undefined;
+  if (typeof field === "object") return known(value, field.fields, path);
+  return field === "value" && isEmpty(value) ? undefined : value;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === "" ||
+  value === 0 ||
+  value === false ||
+  (typeof value === "object" && value !== null && Object.keys(value).length === 0);
