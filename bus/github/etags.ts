@@ -2,11 +2,14 @@
  * Asking for what was asked for before: GitHub answers that it is still the same, and counts no request.
  * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
  */
+import { promisify } from "node:util";
+import { deflate, inflate } from "node:zlib";
 
 /** An answer that can be asked for again. */
 interface Kept {
   readonly etag: string;
-  readonly body: string;
+  /** Compressed: a page of pull requests has megabytes, nearly all of them links. */
+  readonly body: Buffer;
   /** Those that say how to read the body, and where there is more. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -20,37 +23,40 @@ export interface EtagCache {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+const compressed = promisify(deflate);
+const uncompressed = promisify(inflate);
 const keptHeaders = ["content-type", "link"];
-/** What an entry takes besides its key and its body. */
+/** About what an entry takes besides its body. */
 const bytesBeside = 1000;
 
 /**
- * An empty cache, one for all clients of a process. Of more than `limitBytes` the answers make way that nobody has asked for
- * the longest; one that is longer is not kept.
+ * An empty cache, one for all clients of a process. Of more than `limitBytes`, compressed, the answers make way that nobody
+ * has asked for the longest; one that is longer is not kept.
  */
 export function etagCache({ limitBytes }: { readonly limitBytes: number }): EtagCache {
-  const entries = new Map<string, { readonly kept: Kept; readonly bytes: number }>();
+  const entries = new Map<string, Kept>();
   let total = 0;
 
   function remove(key: string): void {
-    total -= entries.get(key)?.bytes ?? 0;
+    const kept = entries.get(key);
+    if (kept === undefined) return;
     entries.delete(key);
+    total -= kept.body.length + bytesBeside;
   }
 
   return {
     get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
+      const kept = entries.get(key);
+      if (kept === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, entry);
-      return entry.kept;
+      entries.set(key, kept);
+      return kept;
     },
     set(key, kept) {
       remove(key);
-      // JavaScript may store a character in two bytes.
-      const bytes = 2 * (key.length + kept.body.length) + bytesBeside;
+      const bytes = kept.body.length + bytesBeside;
       if (bytes > limitBytes) return;
-      entries.set(key, { kept, bytes });
+      entries.set(key, kept);
       total += bytes;
       for (const oldest of entries.keys()) {
         if (total <= limitBytes) break;
@@ -69,14 +75,15 @@ export const conditional =
     const headers = new Headers(init.headers);
     if (kept) headers.set("if-none-match", kept.etag);
     const response = await fetch(url, { ...init, headers });
-    if (kept && response.status === 304) return new Response(kept.body, { headers: kept.headers });
+    if (kept && response.status === 304)
+      return new Response((await uncompressed(kept.body)).toString(), { headers: kept.headers });
     const etag = response.headers.get("etag");
     if (response.status !== 200 || etag === null) return response;
     const body = await response.text();
     const told = keptHeaders.map((name) => [name, response.headers.get(name)] as const);
     etags.set(key, {
       etag,
-      body,
+      body: await compressed(body),
       headers: Object.fromEntries(told.flatMap(([name, value]) => (value === null ? [] : [[name, value]]))),
     });
     return new Response(body, { headers: response.headers });

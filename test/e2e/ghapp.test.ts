@@ -99,7 +99,7 @@ test("the sample has its token: in a Secret as it is wanted, and good for what w
   ]);
   expect(github.tokens()).toEqual([password]);
   expect(await ghapps.use(password, "GET /repos/acme/web/branches/main")).toBe(200);
-  expect(await ghapps.use(password, "GET /repos/acme/api/branches/main")).toBe(403);
+  expect(await ghapps.use(password, "GET /repos/acme/api/branches/main")).toBe(404);
   const file = { message: "m", content: "" };
   expect(await ghapps.use(password, "PUT /repos/acme/web/contents/a", file)).toBe(403);
 });

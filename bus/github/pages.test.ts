@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { GitHubError } from "./errors.ts";
+import { nextParameter, pagesOf, settledList } from "./pages.ts";
+
+const base = "https://github.example.com/api/v3";
+const linkTo = (page: number) => `<${base}/pulls?per_page=3&page=${page}>; rel="next"`;
+
+test("pages - the parameter of the next page is taken from the link, and nothing else", () => {
+  const link = '<https://a/b?page=1>; rel="prev", <https://evil.example?cursor=c&page=3>; rel="next"';
+  expect(nextParameter(link, base, "page")).toBe("3");
+  expect(nextParameter(link, base, "cursor")).toBe("c");
+  for (const none of [
+    undefined,
+    "",
+    '<https://a?page=1>; rel="prev"',
+    '<>; rel="next"',
+    "<http://>; rel=next",
+  ])
+    expect(nextParameter(none, base, "page"), none).toBeUndefined();
+});
+
+async function numbered(links: (page: number) => string | undefined): Promise<number[]> {
+  const seen: number[] = [];
+  const read = async (page: number) => ({ body: [page], link: links(page) });
+  for await (const page of pagesOf(read)) seen.push(...page);
+  return seen;
+}
+
+test("pages - a list goes on for as long as there is a next page", async () => {
+  expect(await numbered((page) => (page < 4 ? linkTo(page + 1) : '<https://a?page=3>; rel="prev"'))).toEqual([
+    1, 2, 3, 4,
+  ]);
+  expect(await numbered((page) => (page < 100 ? linkTo(page + 1) : undefined))).toHaveLength(100);
+});
+
+test.each([
+  [
+    "no page",
+    () => '<https://a?cursor=x>; rel="next"',
+    /expected a link to page 2 of a list, found ".*cursor=x/,
+  ],
+  ["the same page", (page: number) => linkTo(page), /expected a link to page 2/],
+  ["a page too far", (page: number) => linkTo(page + 2), /expected a link to page 2/],
+  ["no end", (page: number) => linkTo(page + 1), /at most 10000 items, found more/],
+])("pages - a list with %s is an error, and not a shorter list", async (_, links, message) => {
+  const error = await numbered(links).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(GitHubError);
+  expect((error as Error).message).toMatch(message);
+});
+
+const pageLength = 3;
+
+/** A list of numbers in their order; `change` happens before the page that is read next. */
+function changing(list: Set<number>, change: () => void) {
+  const read = async (page: number) => {
+    change();
+    const all = [...list].sort((a, b) => a - b);
+    const body = all.slice((page - 1) * pageLength, page * pageLength);
+    return { body, link: all.length > page * pageLength ? linkTo(page + 1) : undefined };
+  };
+  return settledList(read, (item) => item);
+}
+
+test("pages - what moves to a page that was read already is not lost", async () => {
+  const list = new Set([1, 2, 3, 4, 5, 6, 7]);
+  let reads = 0;
+  const found = await changing(list, () => {
+    if (++reads === 2) list.delete(1);
+  });
+  expect(found).toEqual([2, 3, 4, 5, 6, 7]);
+});
+
+test("pages - what is met twice is given once", async () => {
+  const list = new Set([2, 3, 4, 5, 6]);
+  let reads = 0;
+  const found = await changing(list, () => {
+    if (++reads === 2) list.add(1);
+  });
+  expect(found).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("pages - one page is read once, several until they stay the same", async () => {
+  let reads = 0;
+  const counted = () => void reads++;
+  expect(await changing(new Set([1, 2, 3]), counted)).toEqual([1, 2, 3]);
+  expect(reads).toBe(1);
+  expect(await changing(new Set([1, 2, 3, 4]), counted)).toEqual([1, 2, 3, 4]);
+  expect(reads).toBe(5);
+});
+
+test("pages - a list that does not come to rest is none", async () => {
+  const list = new Set(Array.from({ length: 50 }, (_, index) => index));
+  let reads = 0;
+  expect(await changing(list, () => void list.delete(reads++))).toBeUndefined();
+});
+
+test("pages - what is there all the time is in the list, whatever else goes or comes meanwhile", async () => {
+  const change = fc.record({ before: fc.nat(30), item: fc.nat(25) });
+  const properties = fc.asyncProperty(
+    fc.uniqueArray(fc.nat(25), { minLength: 4 }),
+    fc.array(change, { maxLength: 8 }),
+    async (there, changes) => {
+      const list = new Set(there);
+      const always = new Set(there);
+      // Each goes or comes once.
+      const left = new Map(changes.map(({ before, item }) => [item, before]));
+      let reads = 0;
+      const found = await changing(list, () => {
+        for (const [item, before] of left) {
+          if (before !== reads) continue;
+          if (!list.delete(item)) list.add(item);
+          always.delete(item);
+        }
+        reads++;
+      });
+      if (found !== undefined) expect(found).toEqual(expect.arrayContaining([...always]));
+    },
+  );
+  await fc.assert(properties, { numRuns: 2000 });
+});

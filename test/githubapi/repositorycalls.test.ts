@@ -1,0 +1,230 @@
+/** What the client for a repository sends, and what it makes of answers. */
+import { expect, test } from "vitest";
+import {
+  GitHubError,
+  GitHubRateLimitedError,
+  GitHubRefusedError,
+  GitHubUnreachableError,
+} from "../../bus/github/errors.ts";
+import { etagCache } from "../../bus/github/etags.ts";
+import { rateLimits } from "../../bus/github/limits.ts";
+import { type GitHubRepositoryOptions, githubRepository } from "../../bus/github/repository.ts";
+import { type Reply, type Seen, serving } from "./testserver.ts";
+
+const options = { owner: "acme", name: "web", token: "ghs_one" };
+
+async function repositoryAt(reply: (seen: Seen) => Reply, more: Partial<GitHubRepositoryOptions> = {}) {
+  const server = await serving(reply);
+  const limits = rateLimits();
+  const open = (others: Partial<GitHubRepositoryOptions> = {}) =>
+    githubRepository({ url: server.url, limits, ...options, ...more, ...others });
+  return { ...server, open, repository: open() };
+}
+
+const failed = (promise: Promise<unknown>): Promise<Error> =>
+  promise.then(
+    () => expect.fail("expected an error, found none"),
+    (error: Error) => error,
+  );
+
+const pull = (number: number) => ({
+  ...{ number, state: "open", title: "t", labels: [], updated_at: "2026-11-20T10:00:00Z" },
+  ...{ merge_commit_sha: null, author_association: "NONE", user: null, html_url: "https://h" },
+  head: { ref: "a", sha: "b", repo: null },
+  base: { ref: "main", sha: "c", repo: { full_name: "acme/web" } },
+});
+
+test("repository - names that mean another path, and tokens that no header carries, are told at once", () => {
+  const open = (wrong: object) => () => githubRepository({ limits: rateLimits(), ...options, ...wrong });
+  for (const name of ["", ".", "..", "a/b", "a?b", "a b", "%2e%2e"]) {
+    expect(open({ name }), name).toThrow(GitHubError);
+    expect(open({ name }), name).toThrow(/expected the owner and the name .* found "acme\//);
+  }
+  for (const owner of ["", ".", "..", "a/b", "a.b"]) expect(open({ owner }), owner).toThrow(/Correct them/);
+  for (const token of ["", "ghs_one\n", "ghs one", "ü"]) {
+    expect(open({ token }), token).toThrow(GitHubRefusedError);
+    expect(open({ token }), token).toThrow(/^expected a token for acme\/web, found (none|characters)/);
+  }
+  expect(open({ owner: "a-b_c", name: ".github" })).not.toThrow();
+});
+
+test("repository - the names of branches are sent as they are", async () => {
+  const { repository, seen } = await repositoryAt(() => ({ body: { name: "x", commit: { sha: "y" } } }));
+  expect(await repository.branch("feature/ü #1?{a}%2F")).toEqual({ name: "x", sha: "y" });
+  expect(decodeURIComponent(seen[0]?.path ?? "")).toBe("/api/v3/repos/acme/web/branches/feature/ü #1?{a}%2F");
+  expect(seen[0]?.headers.authorization).toBe("Bearer ghs_one");
+});
+
+test("repository - a pull request whose fork and author are gone", async () => {
+  const { repository } = await repositoryAt(() => ({ body: { ...pull(7), mergeable: false } }));
+  expect(await repository.pullRequest(7)).toEqual({
+    ...{ number: 7, state: "open", title: "t", draft: false, labels: [], mergeable: false },
+    ...{ mergeCommitSha: null, authorAssociation: "NONE", author: undefined, url: "https://h" },
+    updatedAt: new Date("2026-11-20T10:00:00Z"),
+    head: { ref: "a", sha: "b", repository: undefined },
+    base: { ref: "main", sha: "c", repository: "acme/web" },
+  });
+});
+
+const pageOf = ({ path }: Seen): number => Number(/[?&]page=(\d+)/.exec(path)?.[1]);
+const next = (page: number) => ({ link: `<https://elsewhere.example/?page=${page}>; rel="next"` });
+
+test("repository - a list goes on here, wherever its links lead", async () => {
+  const { repository, seen } = await repositoryAt((request) =>
+    pageOf(request) === 1 ? { body: [pull(1)], headers: next(2) } : { body: [pull(2)] },
+  );
+  expect((await repository.openPullRequests()).map(({ number }) => number)).toEqual([1, 2]);
+  expect(seen.map(pageOf)).toEqual([1, 2, 1, 2]);
+});
+
+test.each<[string, Reply, new (...parts: never[]) => GitHubError]>([
+  ["is not answered", { status: 502 }, GitHubUnreachableError],
+  ["is too much", { status: 429 }, GitHubRateLimitedError],
+  ["is no list", { body: {} }, GitHubError],
+  ["has one that is none", { body: [pull(2), {}] }, GitHubError],
+  ["leads nowhere", { body: [pull(2)], headers: { link: '<https://h>; rel="next"' } }, GitHubError],
+])("repository - there is no list when its second page %s", async (_, second, type) => {
+  const { repository, seen } = await repositoryAt((request) =>
+    pageOf(request) === 1 ? { body: [pull(1)], headers: next(2) } : second,
+  );
+  expect(await failed(repository.openPullRequests())).toBeInstanceOf(type);
+  expect(seen).toHaveLength(2);
+});
+
+test("repository - there is no list when it is another one each time", async () => {
+  let number = 0;
+  const { repository, seen } = await repositoryAt((request) =>
+    pageOf(request) === 1 ? { body: [pull(++number)], headers: next(2) } : { body: [] },
+  );
+  const error = await failed(repository.openPullRequests());
+  expect(error).toBeInstanceOf(GitHubUnreachableError);
+  expect(error.message).toMatch(/^expected the open pull requests of acme\/web to stay the same/);
+  expect(seen).toHaveLength(10);
+});
+
+test("repository - comments are asked for page by page, as far as they are wanted", async () => {
+  const comment = (id: number) => ({ id, body: null, user: null });
+  const { repository, seen } = await repositoryAt((request) => {
+    const page = pageOf(request);
+    return { body: [comment(page)], headers: page < 3 ? next(page + 1) : {} };
+  });
+  const ids: number[] = [];
+  for await (const { id, body, author } of repository.comments(7)) {
+    expect([body, author]).toEqual(["", undefined]);
+    ids.push(id);
+    if (id === 2) break;
+  }
+  expect(ids).toEqual([1, 2]);
+  expect(seen.map(({ path }) => path)).toEqual([
+    "/api/v3/repos/acme/web/issues/7/comments?per_page=100&page=1",
+    "/api/v3/repos/acme/web/issues/7/comments?per_page=100&page=2",
+  ]);
+});
+
+test("repository - what is written, and no more than GitHub takes", async () => {
+  const { repository, seen } = await repositoryAt(() => ({ status: 201, body: { id: 4_000_000_000 } }));
+  const longest = "🚀".repeat(140);
+  await repository.createStatus("abc", { state: "error", context: "c", description: longest });
+  await repository.createStatus("abc", { state: "error", context: "c", description: `${longest}!` });
+  expect(await repository.createComment(7, "b")).toEqual({ id: 4_000_000_000 });
+  await repository.updateComment(8, "b");
+  await repository.createDeployment({ ref: "abc", environment: "e" });
+  await repository.setDeploymentStatus(9, { state: "inactive", description: "d" });
+  const body = { state: "error", context: "c" };
+  expect(
+    seen.map(({ method, path, ...one }) => [
+      method,
+      path.replace("/api/v3/repos/acme/web", ""),
+      JSON.parse(one.body),
+    ]),
+  ).toEqual([
+    ["POST", "/statuses/abc", { ...body, description: longest }],
+    ["POST", "/statuses/abc", { ...body, description: `${"🚀".repeat(139)}…` }],
+    ["POST", "/issues/7/comments", { body: "b" }],
+    ["PATCH", "/issues/comments/8", { body: "b" }],
+    [
+      "POST",
+      "/deployments",
+      {
+        ...{ ref: "abc", environment: "e", transient_environment: true, production_environment: false },
+        ...{ auto_merge: false, required_contexts: [] },
+      },
+    ],
+    ["POST", "/deployments/9/statuses", { state: "inactive", description: "d" }],
+  ]);
+});
+
+test("repository - an answer that is still the same is given again, with its pages, to the same token alone", async () => {
+  const etags = etagCache({ limitBytes: 1_000_000 });
+  const reply = (request: Seen): Reply => {
+    const page = pageOf(request);
+    const etag = `W/"${request.headers.authorization} ${page}"`;
+    return request.headers["if-none-match"] === etag
+      ? { status: 304, headers: { etag } }
+      : { body: [pull(page)], headers: { etag, ...(page === 1 && next(2)) } };
+  };
+  const { open, seen } = await repositoryAt(reply, { etags });
+  const first = await open().openPullRequests();
+  expect(await open().openPullRequests()).toEqual(first);
+  const asked = seen.map(({ headers }) => headers["if-none-match"]);
+  const both = ['W/"Bearer ghs_one 1"', 'W/"Bearer ghs_one 2"'];
+  expect(asked).toEqual([undefined, undefined, ...both, ...both, ...both]);
+  await open({ token: "ghs_two" }).openPullRequests();
+  expect(seen.slice(8).map(({ headers }) => headers["if-none-match"])).toEqual([
+    ...[undefined, undefined],
+    ...['W/"Bearer ghs_two 1"', 'W/"Bearer ghs_two 2"'],
+  ]);
+});
+
+test("repository - what is refused now is not given from before", async () => {
+  const etags = etagCache({ limitBytes: 1_000_000 });
+  const replies: Reply[] = [
+    { body: pull(7), headers: { etag: '"a"' } },
+    { status: 404 },
+    { status: 304 },
+    { body: { ...pull(7), title: "new" }, headers: { etag: '"b"' } },
+  ];
+  const { repository, seen } = await repositoryAt(() => replies.shift() ?? { status: 304 }, { etags });
+  await repository.pullRequest(7);
+  expect(await failed(repository.pullRequest(7))).toMatchObject({ status: 404 });
+  expect((await repository.pullRequest(7)).title).toBe("t");
+  expect((await repository.pullRequest(7)).title).toBe("new");
+  expect((await repository.pullRequest(7)).title).toBe("new");
+  expect(seen.map(({ headers }) => headers["if-none-match"])).toEqual([
+    undefined,
+    '"a"',
+    '"a"',
+    '"a"',
+    '"b"',
+  ]);
+});
+
+test("repository - without a place for answers nothing is asked for again, and 304 is no answer", async () => {
+  const replies: Reply[] = [{ body: pull(7), headers: { etag: '"a"' } }, { status: 304 }];
+  const { repository, seen } = await repositoryAt(() => replies.shift() ?? {});
+  await repository.pullRequest(7);
+  expect(await failed(repository.pullRequest(7))).toMatchObject({ name: "GitHubRefusedError", status: 304 });
+  expect(seen[1]?.headers["if-none-match"]).toBeUndefined();
+});
+
+test("repository - each call ends when its caller gives up", async () => {
+  const { repository } = await repositoryAt(() => () => undefined);
+  const reason = new Error("enough");
+  const calls: ((signal: AbortSignal) => Promise<unknown>)[] = [
+    (signal) => repository.repository(signal),
+    (signal) => repository.branch("b", signal),
+    (signal) => repository.pullRequest(7, signal),
+    (signal) => repository.openPullRequests(signal),
+    (signal) => repository.createStatus("a", { state: "error", context: "c" }, signal),
+    (signal) => repository.comments(7, signal).next(),
+    (signal) => repository.createComment(7, "b", signal),
+    (signal) => repository.updateComment(7, "b", signal),
+    (signal) => repository.createDeployment({ ref: "a", environment: "e" }, signal),
+    (signal) => repository.setDeploymentStatus(7, { state: "queued" }, signal),
+  ];
+  for (const one of calls) {
+    const giving = new AbortController();
+    setTimeout(() => giving.abort(reason), 20);
+    expect(await failed(one(giving.signal))).toBe(reason);
+  }
+});
