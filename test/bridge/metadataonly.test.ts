@@ -6,16 +6,16 @@ import { ApiError } from "../../bus/kube/errors.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import type { WatchEvent } from "../../bus/kube/watchstream.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
 const namespace = "quiet";
 /** What must not come along. */
 const hidden = "hunter2-hunter2";
-let kit: Kit;
+let kit: LocalKit;
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [] });
+  kit = await startLocalKit({ crds: [] });
   await createNamespace(kit.client, namespace);
 });
 afterAll(() => kit?.stop());

@@ -26,7 +26,7 @@ test("it runs there, beside what there is, and takes its own objects away", asyn
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(
-    `Using the cluster at ${kit.platform.apiserver.url} and the bus at ${redacted(env().NATS_URL)}`,
+    `Using the cluster at ${kit.client.connection.server} and the bus at ${redacted(env().NATS_URL)}`,
   );
   expect(stdout).not.toContain("kube-apiserver");
   expect(said(stdout).map(([word]) => word)).toEqual([...words, "Kiyoshi!"]);

@@ -137,7 +137,7 @@ describe("on somebody's own cluster and bus", () => {
     const ended = await run(args, { env: { ...here.env, ...env() }, longestMillis });
     const { code, stdout, stderr } = ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain(`Using the cluster at ${kit.platform.apiserver.url}`);
+    expect(stdout).toContain(`Using the cluster at ${kit.client.connection.server}`);
     const name = /The namespace (\S+) is deleted; the CRDs stay in the cluster\./.exec(stdout)?.[1] ?? "";
     expect(name).toMatch(/^denrei-demo-[a-z0-9]+$/);
     expectSteps(stdout, `${name}/web`, name);

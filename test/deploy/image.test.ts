@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { hookSecret, type Kit, startKit } from "../harness/kit.ts";
+import { hookSecret, type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
@@ -93,12 +93,12 @@ describe("the Dockerfile", () => {
 });
 
 describe("bridge, worker and gateway of the base, in the layout of the image,", () => {
-  let kit: Kit;
+  let kit: LocalKit;
   let webhookSecrets: string;
   const logs = new Map<string, Lines>();
   const processes = new Map<string, Child>();
   beforeAll(async () => {
-    kit = await startKit();
+    kit = await startLocalKit();
     webhookSecrets = join(kit.platform.directory, "webhooks");
     await mkdir(webhookSecrets);
     await writeFile(join(webhookSecrets, "app"), `${hookSecret}\n`);

@@ -11,7 +11,7 @@ import { defineFunction } from "../../bus/worker/function.ts";
 import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
 import notes, { Note } from "../fixtures/functions/notes.ts";
 import { notesPath } from "../harness/bridged.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { accountUser, grant, rightKinds } from "../harness/rights.ts";
@@ -26,11 +26,11 @@ const keeper = defineFunction({
 const functions = [notes, keeper];
 const manager = { fieldManager: "test" };
 const patience = { timeout: 60_000, interval: 50 };
-let kit: Kit;
+let kit: LocalKit;
 let bridge: Replica;
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Note)] });
+  kit = await startLocalKit({ crds: [crdOf(Note)] });
   for (const name of ["denrei", "opted-in", "labelled", "closed"]) await createNamespace(kit.client, name);
   await optIn(kit.client, "denrei");
   await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));

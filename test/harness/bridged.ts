@@ -16,7 +16,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { untilBusAgrees, watchedIn } from "./agreement.ts";
 import { type History, openHistory } from "./history.ts";
-import { type Kit, type Replica, type ReplicaOptions, startKit } from "./kit.ts";
+import { type LocalKit, type Replica, type ReplicaOptions, startLocalKit } from "./kit.ts";
 import { optIn } from "./namespaces.ts";
 import { random } from "./random.ts";
 
@@ -37,7 +37,7 @@ export interface BridgeReplica extends Replica {
 
 /** Notes, bridges and the bus. */
 export interface Bridged {
-  readonly kit: Kit;
+  readonly kit: LocalKit;
   readonly bus: Bus;
   /** The bucket of leases and positions. */
   readonly kv: KV;
@@ -60,7 +60,7 @@ const deadlineMillis = 60_000;
 
 /** Starts a platform with the CRD of Note, and of more kinds if they are given; the namespace `default` is opted in. */
 export async function startBridged(more: readonly Kind[] = []): Promise<Bridged> {
-  const kit = await startKit({ crds: [Note, ...more].map(crdOf) });
+  const kit = await startLocalKit({ crds: [Note, ...more].map(crdOf) });
   await optIn(kit.client, "default");
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });

@@ -1,28 +1,22 @@
 /**
  * A cluster, a bus and replicas for one test file: real parts, thrown away at the end. Files that run side by side
- * never meet.
+ * never meet, unless they are told to use an existing cluster ({@link clusterVariable}).
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type KubeClient, kubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
-import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { type KubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { connectCluster } from "../../bus/process/cluster.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
-import {
-  type Child,
-  type LocalNats,
-  type LocalPlatform,
-  type NatsStorage,
-  startLocalPlatform,
-} from "../../deploy/local/index.ts";
+import type { Child, LocalNats, LocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { compiledBefore } from "./compiled.ts";
+import { type GroundOptions, ground, type KitPlatform, localGround, type Origin } from "./ground.ts";
 import { Lines } from "./lines.ts";
-import { testRoles } from "./roles.ts";
 
 /** A replica and what it logs. */
 export interface Replica extends Child {
@@ -50,9 +44,21 @@ export interface ReplicaOptions {
   readonly until?: "ready" | "serving";
 }
 
+/** How to start. */
+export interface KitOptions extends GroundOptions {
+  /** The CRDs to install; those of every shipped function unless given. */
+  readonly crds?: readonly Record<string, unknown>[];
+}
+
+/** A kit for tests that do something to the control plane. */
+export type LocalKit = Kit<LocalPlatform>;
+
 /** Everything a test needs. */
-export interface Kit {
-  readonly platform: LocalPlatform;
+export interface Kit<Platform extends KitPlatform = KitPlatform> {
+  /** Whose the cluster is: one that exists has a past, and other users. */
+  readonly origin: Origin;
+  /** etcd, the API server and so on are in a {@link LocalKit} alone. */
+  readonly platform: Platform;
   readonly client: KubeClient;
   /**
    * A worker of the real command line; `functions` are names, or paths of modules under `test/fixtures` that are called
@@ -72,6 +78,7 @@ export interface Kit {
   /** Resolves when there is no such object. */
   untilGone(kind: Kind, at: ObjectName, deadlineMillis?: number): Promise<void>;
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
+  /** Stops everything that the kit has started; an existing cluster is left as it is. */
   stop(): Promise<void>;
 }
 
@@ -125,26 +132,42 @@ export async function startReplica(
   });
 }
 
-/** Starts a platform with the CRDs of every function (and of `kinds`) installed. */
-export async function startKit(
-  options: {
-    readonly controllerManager?: "run" | "omit";
-    readonly crds?: readonly Record<string, unknown>[];
-    readonly storage?: NatsStorage;
-  } = {},
-): Promise<Kit> {
-  const platform = await startLocalPlatform({
-    controllerManager: options.controllerManager ?? "omit",
-    roles: testRoles(),
-    storage: options.storage,
-  });
-  const connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
-  const client = kubeClient(connection);
-  await installCrds(client, options.crds ?? crdManifests(functions), {
-    fieldManager: "test",
-    signal: AbortSignal.timeout(defaultDeadline),
-  });
+/** Starts a platform, or a bus beside an existing cluster, and installs CRDs. */
+export async function startKit(options: KitOptions = {}): Promise<Kit> {
+  const { origin, platform } = await ground(options);
+  return kitOn(origin, platform, options);
+}
 
+/** Starts a platform in any case and installs CRDs. Throws when the tests are told to use an existing cluster. */
+export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit> {
+  return kitOn("local", await localGround(options), options);
+}
+
+async function kitOn<Platform extends KitPlatform>(
+  origin: Origin,
+  platform: Platform,
+  options: KitOptions,
+): Promise<Kit<Platform>> {
+  let client: KubeClient | undefined;
+  try {
+    client = await connectCluster({ path: platform.kubeconfigPath });
+    await installCrds(client, options.crds ?? crdManifests(functions), {
+      fieldManager: "test",
+      signal: AbortSignal.timeout(defaultDeadline),
+    });
+    return kitWith(origin, platform, client);
+  } catch (error) {
+    await platform.stop();
+    await client?.connection.close();
+    throw error;
+  }
+}
+
+function kitWith<Platform extends KitPlatform>(
+  origin: Origin,
+  platform: Platform,
+  client: KubeClient,
+): Kit<Platform> {
   const replica = (name: string, role: string, args: string[], more: ReplicaOptions): Promise<Replica> =>
     startReplica(platform, name, args, {
       ...more,
@@ -152,6 +175,7 @@ export async function startKit(
     });
 
   return {
+    origin,
     platform,
     client,
     worker: (name, fns, more = {}) =>
@@ -188,7 +212,7 @@ export async function startKit(
     list: async (kind, namespace = "default") => (await client.list(kind, namespace)).items,
     async stop() {
       await platform.stop();
-      await connection.close();
+      await client.connection.close();
     },
   };
 }
