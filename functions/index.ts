@@ -4,6 +4,7 @@ import clustergithubapp from "./ghapp/clustergithubapp.ts";
 import githubapp from "./ghapp/githubapp.ts";
 import installation from "./ghapp/installation.ts";
 import application from "./paas/application.ts";
+import apppipeline from "./paas/apppipeline.ts";
 import remotesync from "./paas/remotesync.ts";
 import hikawa from "./zundoko/hikawa.ts";
 
@@ -14,4 +15,5 @@ export const functions: readonly ReconcileFunction[] = [
   installation,
   application,
   remotesync,
+  apppipeline,
 ];

@@ -2,7 +2,8 @@
  * Which Installations an App gives tokens to. Whoever may create an Installation chooses which installation, which
  * repositories and which permissions it is about, so the App says what it may choose. Pure.
  */
-import { type LabelSelector, matchesGlob, selects, valueIn } from "./matching.ts";
+import { matchesGlob } from "../../bus/glob.ts";
+import { type LabelSelector, selects, valueIn } from "./matching.ts";
 
 /** Levels of a permission, each with those before it. */
 export const levels = ["read", "write", "admin"] as const;

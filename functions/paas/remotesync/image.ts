@@ -1,16 +1,9 @@
 /** kpack's Image of a RemoteSync: one for all its revisions, so that builds have a cache, numbers and a history. Pure. */
-import { digestOf } from "../../../bus/digest.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { NewChild } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { labels } from "../names.ts";
-
-const longest = 63;
-
-/** A name that is also the value of a label: what is too long is cut, and told apart by a digest. */
-export const shortened = (name: string): string =>
-  name.length <= longest ? name : `${name.slice(0, longest - 9).replace(/[-.]+$/, "")}-${digestOf(name, 8)}`;
+import { labels, shortened } from "../names.ts";
 
 export const imageNameOf = ({ metadata }: RemoteSync): string => shortened(`modoki-${metadata.name}`);
 export const accountNameOf = ({ metadata }: RemoteSync): string => `modoki-${metadata.name}-builder`;

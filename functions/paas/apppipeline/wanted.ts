@@ -1,0 +1,70 @@
+/** The objects of a preview. Pure. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { NewChild } from "../../../bus/worker/function.ts";
+import type { Application } from "../kinds/application.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { labels } from "../names.ts";
+import { previewHost, previewName } from "./names.ts";
+import type { Candidate } from "./select.ts";
+
+/** An Application and the RemoteSync that keeps its image built. */
+export interface PreviewObjects {
+  readonly host: string;
+  readonly application: NewChild<Application>;
+  readonly remoteSync: NewChild<RemoteSync>;
+}
+
+/** Of a stranger's code nothing is told that is a secret: what it runs with it can send anywhere. */
+function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTemplate"]["spec"]>): typeof spec {
+  const { env, envFrom, ...rest } = spec;
+  return {
+    ...rest,
+    ...(env && { env: env.filter(({ valueFrom }) => valueFrom?.secretKeyRef === undefined) }),
+    ...(envFrom && { envFrom: envFrom.filter(({ secretRef }) => secretRef === undefined) }),
+  };
+}
+
+/** What a pull request's preview is made of. */
+export function previewObjects(
+  { metadata, spec }: Stored<AppPipeline>,
+  candidate: Candidate,
+): PreviewObjects {
+  const { name: pipeline, namespace = "" } = metadata;
+  const { number, fork, approvedSHA } = candidate;
+  const { applicationTemplate: template, base, image, build, builder, revision } = spec;
+  const name = previewName(pipeline, number);
+  const host = previewHost({ namespace, name: pipeline }, number, spec.domainBase);
+  const own = { [labels.pipeline]: pipeline, [labels.pullRequest]: String(number) };
+  const runtime = fork === undefined ? template.spec : template.spec && withoutSecrets(template.spec);
+  return {
+    host,
+    application: {
+      metadata: {
+        name,
+        labels: { ...template.metadata?.labels, ...own },
+        ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
+      },
+      // The number of pods has a default.
+      spec: { ...runtime, domains: [host] } as Application["spec"],
+    },
+    remoteSync: {
+      metadata: { name, labels: own },
+      spec: {
+        applicationRef: { name },
+        base: {
+          github: {
+            ...base.github,
+            // What was approved is a commit.
+            ...(approvedSHA === undefined ? { pullRequest: number } : { sha: approvedSHA }),
+          },
+          ...(base.subPath !== undefined && { subPath: base.subPath }),
+        },
+        image,
+        ...(revision !== undefined && { revision }),
+        ...(build !== undefined && { build }),
+        ...(builder !== undefined && { builder }),
+      },
+    },
+  };
+}
