@@ -1,0 +1,188 @@
+/** What clients tell the emulated GitHub about commits and pull requests, and who may. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { appJwt } from "./appjwt.ts";
+import type { ShownDeployment, ShownDeploymentStatus } from "./deployments.ts";
+import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
+import type { ShownStatus } from "./statuses.ts";
+
+const repository = "acme/web";
+let github: EmulatedGitHub;
+let token: string;
+let pull: { number: number; headSha: string };
+
+beforeAll(async () => {
+  github = await startGitHub({ repositories: [repository, "acme/api"] });
+  token = await newToken({});
+  pull = await github.openPullRequest({ repository });
+});
+afterAll(() => github?.stop());
+
+interface Got {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+async function ask(
+  method: string,
+  path: string,
+  body?: object,
+  authorization = `Bearer ${token}`,
+): Promise<Got> {
+  const answer = await fetch(`${github.url}/api/v3${path}`, {
+    method,
+    headers: { authorization },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+async function newToken(scope: object): Promise<string> {
+  const [app] = github.apps as [EmulatedGitHub["apps"][0]];
+  const path = `/app/installations/${app.installations[0]?.id}/access_tokens`;
+  const { status, body } = await ask("POST", path, scope, `Bearer ${appJwt(app)}`);
+  expect(status).toBe(201);
+  return body.token as string;
+}
+
+const create = (sha: string, body: object) => ask("POST", `/repos/${repository}/statuses/${sha}`, body);
+
+describe("statuses of commits", () => {
+  test("are those of a commit, and the newest of each context counts", async () => {
+    const { headSha: sha } = await github.openPullRequest({ repository });
+    const combined = `/repos/${repository}/commits/${sha}/status`;
+    expect(await github.api("GET", combined)).toMatchObject({ state: "pending", statuses: [] });
+    for (const [context, state] of [
+      ["a", "failure"],
+      ["b", "success"],
+      ["a", "pending"],
+    ] as const)
+      expect((await create(sha, { context, state })).status).toBe(201);
+    const list = await github.api<ShownStatus[]>("GET", `/repos/${repository}/commits/${sha}/statuses`);
+    expect(list.map(({ context, state }) => [context, state])).toEqual([
+      ["a", "pending"],
+      ["b", "success"],
+      ["a", "failure"],
+    ]);
+    expect(list[0]?.creator.login).toBe("denrei[bot]");
+    expect(await github.api("GET", combined)).toMatchObject({ state: "pending" });
+    await create(sha, { context: "a", state: "success" });
+    expect(await github.api("GET", combined)).toMatchObject({ state: "success", statuses: { length: 2 } });
+    await create(sha, { state: "error" });
+    expect(await github.api("GET", combined)).toMatchObject({ state: "failure", statuses: { length: 3 } });
+    expect((await ask("GET", `/repos/${repository}/commits/${pull.headSha}/statuses`)).body).toEqual([]);
+  });
+
+  test("are for commits that there are: of forks and of merges that are tried as well", async () => {
+    const fork = await github.openPullRequest({ repository, fork: "stranger/web" });
+    github.mergeability(repository, fork.number, "clean");
+    const merge = (await ask("GET", `/repos/${repository}/pulls/${fork.number}`)).body
+      .merge_commit_sha as string;
+    for (const sha of [fork.headSha, merge])
+      expect((await create(sha, { state: "success" })).status).toBe(201);
+    expect(await create("0".repeat(40), { state: "success" })).toMatchObject({
+      status: 422,
+      body: { message: `No commit found for SHA: ${"0".repeat(40)}` },
+    });
+  });
+
+  test.each([
+    ["another state", { state: "ok" }],
+    ["a description that is too long", { state: "success", description: "a".repeat(141) }],
+    ["a target that is no web address", { state: "success", target_url: "ftp://a" }],
+  ])("have not %s", async (_, body) => {
+    expect((await create(pull.headSha, body)).status).toBe(422);
+  });
+});
+
+test("comments are changed in place", async () => {
+  const path = `/repos/${repository}/issues/${pull.number}/comments`;
+  const { body } = await ask("POST", path, { body: "one" });
+  await ask("POST", path, { body: "two" });
+  expect(
+    (await ask("PATCH", `/repos/${repository}/issues/comments/${body.id}`, { body: "three" })).status,
+  ).toBe(200);
+  expect(await github.api("GET", path)).toMatchObject([
+    { id: body.id, body: "three", user: { login: "denrei[bot]" } },
+    { body: "two" },
+  ]);
+  expect((await ask("PATCH", `/repos/${repository}/issues/comments/999`, { body: "x" })).status).toBe(404);
+});
+
+describe("deployments", () => {
+  const path = `/repos/${repository}/deployments`;
+
+  test("are of a branch or a commit, with the statuses that they are given", async () => {
+    const environment = "preview/7";
+    const byBranch = await ask("POST", path, { ref: "main", environment, transient_environment: true });
+    expect(byBranch).toMatchObject({
+      status: 201,
+      body: { ref: "main", sha: expect.stringMatching(/^[0-9a-f]{40}$/) },
+    });
+    const byCommit = await ask("POST", path, { ref: pull.headSha, environment, description: "d" });
+    await ask("POST", path, { ref: "main" });
+    const list = await github.api<ShownDeployment[]>("GET", `${path}?environment=${environment}`);
+    expect(list).toMatchObject([
+      { id: byCommit.body.id, sha: pull.headSha, transient_environment: false, description: "d" },
+      { id: byBranch.body.id, transient_environment: true, production_environment: false },
+    ]);
+    expect((await ask("GET", `${path}?sha=${pull.headSha}`)).body).toHaveLength(1);
+    const all = await github.api<ShownDeployment[]>("GET", path);
+    expect(all[0]).toMatchObject({ environment: "production", production_environment: true });
+
+    const statuses = `${path}/${byCommit.body.id}/statuses`;
+    for (const state of ["in_progress", "success", "inactive"])
+      expect((await ask("POST", statuses, { state, environment_url: "https://a" })).status).toBe(201);
+    const told = await github.api<ShownDeploymentStatus[]>("GET", statuses);
+    expect(told.map(({ state }) => state)).toEqual(["inactive", "success", "in_progress"]);
+    expect(told[0]).toMatchObject({ environment_url: "https://a", creator: { login: "denrei[bot]" } });
+    expect(await github.api("GET", `${path}/${byBranch.body.id}/statuses`)).toEqual([]);
+  });
+
+  test("are not of what is not there, and have no other states", async () => {
+    expect(await ask("POST", path, { ref: "none" })).toMatchObject({
+      status: 422,
+      body: { message: "No ref found for: none" },
+    });
+    const { body } = await ask("POST", path, { ref: "main" });
+    const statuses = `${path}/${body.id}/statuses`;
+    expect((await ask("POST", statuses, { state: "gone" })).status).toBe(422);
+    expect((await ask("POST", statuses, { state: "error", description: "a".repeat(141) })).status).toBe(422);
+    expect((await ask("POST", `${path}/999/statuses`, { state: "error" })).status).toBe(404);
+    expect((await ask("GET", `/repos/acme/api/deployments/${body.id}/statuses`)).status).toBe(404);
+  });
+});
+
+describe("a token reaches no further than it was made for", () => {
+  const calls = (sha: string): [string, string, object?][] => [
+    ["POST", `statuses/${sha}`, { state: "success" }],
+    ["GET", `commits/${sha}/statuses`],
+    ["POST", "deployments", { ref: "main" }],
+    ["GET", "deployments"],
+    ["POST", `issues/${pull.number}/comments`, { body: "b" }],
+    ["GET", "pulls"],
+    ["GET", "branches/main"],
+  ];
+  const statuses = async (name: string, authorization: string) => {
+    const found: number[] = [];
+    for (const [method, path, body] of calls(pull.headSha))
+      found.push((await ask(method, `/repos/acme/${name}/${path}`, body, authorization)).status);
+    return found;
+  };
+
+  test("in what it may do", async () => {
+    const permissions = { statuses: "write", deployments: "read", metadata: "read" };
+    const narrow = await newToken({ permissions });
+    expect(await statuses("web", `Bearer ${narrow}`)).toEqual([201, 200, 403, 200, 403, 403, 403]);
+  });
+
+  test("in where it may do it: other repositories are not there", async () => {
+    const narrow = await newToken({ repositories: ["web"] });
+    expect(await statuses("web", `Bearer ${narrow}`)).toEqual([201, 200, 201, 200, 201, 200, 200]);
+    expect(await statuses("api", `Bearer ${narrow}`)).toEqual(Array(7).fill(404));
+    expect(await statuses("none", `Bearer ${narrow}`)).toEqual(Array(7).fill(404));
+  });
+
+  test("when it is none", async () => {
+    expect(await statuses("web", "Bearer ghs_made_up")).toEqual(Array(7).fill(401));
+  });
+});
