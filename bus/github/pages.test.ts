@@ -44,7 +44,12 @@ test.each([
   ["a page too far", (page: number) => linkTo(page + 2), /expected a link to page 2/],
   ["no end", (page: number) => linkTo(page + 1), /at most 10000 items, found more/],
 ])("pages - a list with %s is an error, and not a shorter list", async (_, links, message) => {
-  const error = await numbered(links).catch((thrown: unknown) => thrown);
+  let reads = 0;
+  const error = await numbered((page) => {
+    reads++;
+    return links(page);
+  }).catch((thrown: unknown) => thrown);
+  expect(reads).toBeLessThanOrEqual(100);
   expect(error).toBeInstanceOf(GitHubError);
   expect((error as Error).message).toMatch(message);
 });

@@ -44,12 +44,13 @@ export async function* pagesOf<T>(
 }
 
 /**
- * All items of a list that may change while it is read. When one goes, those behind it move up, and the first of a page may
- * have become the last of the page before, which was read already. So a list of several pages is read again until two
- * readings in a row have the same items; then nothing that was there all the time is missing. What moved down is met twice
- * and given once. Undefined when the list does not come to rest within five readings.
+ * All items of a list that may change while it is read; undefined when it does not come to rest within five readings. `key`
+ * tells items apart.
  *
- * `key` tells items apart.
+ * When an item goes, those behind it move up, and the first one of a page may become the last one of the page before, which
+ * was read already. So a list of several pages is read until two readings in a row have the same items: a reading that
+ * has lost one has met the one that went, and the next does not meet that again. Nothing is missing then that was there all
+ * the time, unless what went came back and went again at the same two moments. What moves down is met twice and given once.
  */
 export async function settledList<T>(
   read: (page: number) => Promise<Answer<readonly T[]>>,

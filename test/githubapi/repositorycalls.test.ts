@@ -176,6 +176,15 @@ test("repository - an answer that is still the same is given again, with its pag
   ]);
 });
 
+test("repository - what is written is written each time", async () => {
+  const etags = etagCache({ limitBytes: 1_000_000 });
+  const { repository, seen } = await repositoryAt(() => ({ body: { id: 7 }, headers: { etag: '"a"' } }), {
+    etags,
+  });
+  for (let count = 0; count < 2; count++) await repository.updateComment(7, "b");
+  expect(seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, undefined]);
+});
+
 test("repository - what is refused now is not given from before", async () => {
   const etags = etagCache({ limitBytes: 1_000_000 });
   const replies: Reply[] = [
