@@ -59,6 +59,7 @@ interface Branch {
 export function account({ request, pulls, announce }: AccountParts): Account {
   /** What was forked, by the fork. */
   const forked = new Map<string, string>();
+  const forks = new Map<string, Promise<unknown>>();
   let opened = 0;
   let made = 0;
 
@@ -77,10 +78,13 @@ export function account({ request, pulls, announce }: AccountParts): Account {
       : { repository: forkedRepository(target), name: forkedBranch(repository, name), target };
   }
 
-  async function ensureFork(repository: string, fork: string): Promise<void> {
+  /** `emulate` has one fork of a repository for all; several may want it at once. */
+  function ensureFork(repository: string, fork: string): Promise<unknown> {
     forked.set(fork, repository);
-    const { status } = await request("GET", `/repos/${forkedRepository(repository)}`);
-    if (status === 404) await api("POST", `/repos/${repository}/forks`, { name: forkedName(repository) });
+    const made =
+      forks.get(repository) ?? api("POST", `/repos/${repository}/forks`, { name: forkedName(repository) });
+    forks.set(repository, made);
+    return made;
   }
 
   /** Makes the branch where `main` is, with a commit, unless there is one. */

@@ -177,8 +177,10 @@ describe("a pull request from a fork", () => {
 
   test("is by somebody who is nothing to the repository, and follows the fork", async () => {
     const branch = "feature/one";
-    const { number, headSha } = await github.openPullRequest({ repository, fork, branch });
-    const other = await github.openPullRequest({ repository, fork: "other/web", branch });
+    const [{ number, headSha }, other] = await Promise.all([
+      github.openPullRequest({ repository, fork, branch }),
+      github.openPullRequest({ repository, fork: "other/web", branch }),
+    ]);
     const from = {
       head: { ref: branch, label: `stranger:${branch}`, repo: { full_name: fork, name: "web" } },
     };
