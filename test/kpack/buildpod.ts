@@ -56,7 +56,8 @@ export function buildPod(build: Stored<Build>, { arguments: secrets, pullSecrets
     nodeSelector,
     affinity,
     runtimeClassName,
-    schedulerName,
+    // The stand-in binds its pods itself: where a scheduler runs, it is not to.
+    schedulerName: schedulerName ?? "kpack-builds",
     activeDeadlineSeconds,
   };
   return {
