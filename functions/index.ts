@@ -6,6 +6,7 @@ import installation from "./ghapp/installation.ts";
 import application from "./paas/application.ts";
 import apppipeline from "./paas/apppipeline.ts";
 import remotesync from "./paas/remotesync.ts";
+import report from "./paas/report.ts";
 import hikawa from "./zundoko/hikawa.ts";
 
 export const functions: readonly ReconcileFunction[] = [
@@ -16,4 +17,5 @@ export const functions: readonly ReconcileFunction[] = [
   application,
   remotesync,
   apppipeline,
+  report,
 ];

@@ -133,7 +133,7 @@ async function tryOnce(
     const finalizers = [...(object.metadata.finalizers ?? []), fn.finalizer];
     object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
   }
-  if (isLeftAlone(object) && !isReplay(request)) {
+  if (!fn.secondary && isLeftAlone(object) && !isReplay(request)) {
     log.debug("left alone: it killed its workers as it is");
     return done();
   }
@@ -197,7 +197,7 @@ async function clearStalled(fn: ReconcileFunction, object: Stored, ctx: Context)
   const { conditions } = ((object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {}) as {
     conditions?: Condition[];
   };
-  if (!conditions?.some((condition) => condition.type === stalled)) return false;
+  if (fn.secondary || !conditions?.some((condition) => condition.type === stalled)) return false;
   await ctx.status(fn.for, object, { conditions: withoutConditions(conditions, stalled) } as never);
   return true;
 }

@@ -138,6 +138,11 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly fieldManager?: string;
   /** The kind that is reconciled. */
   readonly for: Kind<T>;
+  /**
+   * Another function reconciles the same objects, and speaks for them: what goes wrong with this one is in its logs and dead
+   * letters, and in no condition but those that it writes itself.
+   */
+  readonly secondary?: true;
   /** Kinds of children: a change of one wakes its controller. */
   readonly owns?: readonly Kind[];
   readonly watches?: readonly Watch[];

@@ -36,7 +36,7 @@ export async function reportTrouble(
     onNews(object: Stored): void;
   },
 ): Promise<void> {
-  if (!("conditions" in (fn.for.definition?.status?.shape ?? {}))) return;
+  if (fn.secondary || !("conditions" in (fn.for.definition?.status?.shape ?? {}))) return;
   const message = trouble.message.slice(0, messageLimit);
   const { reason } = trouble;
   for (let tries = 0; ; tries++) {

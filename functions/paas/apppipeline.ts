@@ -212,7 +212,7 @@ async function tell(
     const isBehind = candidate.approvedSHA !== undefined && candidate.approvedSHA !== candidate.headSHA;
     const phase = trouble
       ? { phase: "Failed" as const, message: trouble.message }
-      : phaseOf(found, remoteSyncs.get(name));
+      : phaseOf(found, remoteSyncs.get(name), candidate);
     return {
       ...candidate,
       application: name,

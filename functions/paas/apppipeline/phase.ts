@@ -3,29 +3,44 @@ import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
+import type { Candidate } from "./select.ts";
 
 /** A phase, and what there is to say about it. */
 export type Phase = Pick<Preview, "phase" | "message">;
 
-const conditionOf = (object: KubeObject | undefined, type: string): Condition | undefined =>
-  (object as KubeObject<unknown, { conditions?: Condition[] }> | undefined)?.status?.conditions?.find(
+const conditionOf = (object: KubeObject, type: string): Condition | undefined =>
+  (object as KubeObject<unknown, { conditions?: Condition[] }>).status?.conditions?.find(
     (condition) => condition.type === type,
   );
 
-/** Reasons for an Application not to be ready that pass by themselves. */
-const passing: ReadonlySet<string> = new Set(["Progressing"]);
+/** Whether what an object says is about what is wanted of it now. */
+const isUpToDate = ({ metadata, status }: Application | RemoteSync): boolean =>
+  status?.observedGeneration === metadata.generation;
 
-/** How far the objects are. */
-export function phaseOf(application: Application | undefined, remoteSync: RemoteSync | undefined): Phase {
-  for (const type of ["SourceResolved", "Built", "Deployed"]) {
-    const { status, reason, message = "" } = conditionOf(remoteSync, type) ?? {};
-    if (status === "True") continue;
+/** Whether a RemoteSync speaks of the commit that is to be shown, and not of the one before. */
+const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): boolean =>
+  approvedSHA === undefined ? status?.headSHA === headSHA : status?.revision === approvedSHA;
+
+/** How far the objects are. Events of several objects come in any order, so what is of before says nothing. */
+export function phaseOf(
+  application: Application | undefined,
+  remoteSync: RemoteSync | undefined,
+  candidate: Candidate,
+): Phase {
+  if (remoteSync === undefined || !isUpToDate(remoteSync)) return { phase: "Resolving" };
+  const source = conditionOf(remoteSync, "SourceResolved");
+  if (source?.status === "False") return { phase: "Failed", message: source.message };
+  if (source?.status !== "True" || !isAbout(remoteSync, candidate)) return { phase: "Resolving" };
+  for (const type of ["Built", "Deployed"]) {
+    const { status, message = "" } = conditionOf(remoteSync, type) ?? {};
     if (status === "False") return { phase: "Failed", message };
-    if (type === "SourceResolved") return { phase: "Resolving", ...(reason && { message }) };
-    return { phase: "Building" };
+    if (status !== "True") return { phase: "Building" };
   }
-  const { status, reason = "", message = "" } = conditionOf(application, "Ready") ?? {};
+  const hasImage = application !== undefined && application.spec.image === remoteSync.status?.latestImage;
+  if (!hasImage || !isUpToDate(application)) return { phase: "Deploying" };
+  const { status, reason, message = "" } = conditionOf(application, "Ready") ?? {};
   if (status === "True") return { phase: "Ready" };
-  if (status === "False" && !passing.has(reason)) return { phase: "Failed", message };
-  return { phase: "Deploying" };
+  // The pods are on their way.
+  if (status !== "False" || reason === "Progressing") return { phase: "Deploying" };
+  return { phase: "Failed", message };
 }

@@ -139,10 +139,12 @@ export const AppPipeline = defineKind({
       .array(
         z.object({
           number: z.int(),
-          sha: z.string(),
-          state: z.string().describe("Digest of what was reported."),
-          comment: z.int().optional(),
-          deployment: z.int().optional(),
+          status: z.string().optional().describe("Digest of the commit status that was set last."),
+          deployment: z.int().optional().describe("Id of the deployment."),
+          deployedSHA: z.string().optional().describe("The commit that it is of."),
+          deploymentStatus: z.string().optional().describe("Digest of its status."),
+          comment: z.int().optional().describe("Id of the comment."),
+          commentText: z.string().optional().describe("Digest of its text."),
         }),
       )
       .optional()

@@ -9,8 +9,8 @@ import { type Resolution, resolve } from "./resolve.ts";
 import { type Source, sourceOf, sourceText } from "./source.ts";
 import { type Said, say } from "./status.ts";
 
-/** How soon GitHub is asked again whether a pull request can be merged. Milliseconds. */
-const mergeabilityMillis = 8000;
+/** How soon GitHub is asked again whether a pull request can be merged: it mostly knows in a moment. Milliseconds. */
+const mergeabilityMillis = { first: 2000, later: 8000 };
 
 /** The commit to go on with, if any is known; and what is to be done about the source later. */
 export interface Followed {
@@ -65,7 +65,7 @@ export async function follow(
     return { revision: known };
   }
   try {
-    return accept(await ask(source, sync, siteUrl, ctx), { text, known, said, ctx });
+    return accept(await ask(source, sync, siteUrl, ctx), { text, known, sync, said, ctx });
   } catch (error) {
     if (!(error instanceof BlockedError) || known === undefined) throw error;
     const passes = error.reason === "GitHubUnreachable" || error.reason === "RateLimited";
@@ -97,11 +97,13 @@ function accept(
   {
     text,
     known,
+    sync,
     said,
     ctx,
   }: {
     readonly text: string;
     readonly known: string | undefined;
+    readonly sync: Stored<RemoteSync>;
     readonly said: Said;
     readonly ctx: Context;
   },
@@ -118,5 +120,7 @@ function accept(
   const { state, reason, message } = found;
   if (known === undefined) said.status.revision = null;
   say(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
-  return { revision: known, ...(state === "pending" && { requeueAfter: mergeabilityMillis }) };
+  const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);
+  const pause = mergeabilityMillis[wasPending ? "later" : "first"];
+  return { revision: known, ...(state === "pending" && { requeueAfter: pause }) };
 }
