@@ -22,12 +22,15 @@ export interface Ingredients {
   readonly builder: Stored<Builder>;
 }
 
-/** The source that a SourceResolver has found, as a Build has it. */
+/** The source that a SourceResolver has found, as a Build has it. Fields are in kpack's order, for the text that shows them. */
 export function resolvedSource({ status, spec }: SourceResolver): Source {
   const { git } = status?.source ?? {};
   if (git === undefined) return spec.source;
-  const { type: _type, subPath, ...rest } = git;
-  return { git: rest, ...(subPath && { subPath }) };
+  const { url, revision, subPath, initializeSubmodules } = git;
+  return {
+    git: { url, revision, ...(initializeSubmodules && { initializeSubmodules }) },
+    ...(subPath && { subPath }),
+  };
 }
 
 /** Every reason to build, in kpack's order. None means that the Image is up to date. */

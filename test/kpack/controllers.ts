@@ -48,10 +48,12 @@ export function startControllers(options: ControllersOptions): Controllers {
     ...world,
     client,
     signal,
-    builderOf: ({ metadata: { namespace }, spec: { builder } }) =>
-      builder.kind === ClusterBuilder.kind
-        ? clusterBuilders.get({ name: builder.name })
-        : world.builders.get({ namespace, name: builder.name }),
+    builderOf({ metadata: { namespace }, spec: { builder } }) {
+      const { kind, name } = builder;
+      if (kind === ClusterBuilder.kind) return clusterBuilders.get({ name });
+      if (kind === Builder.kind) return world.builders.get({ namespace, name });
+      throw new Error(`unknown builder type: ${kind}`);
+    },
   });
   const imageLoop = start("Image", imageControls.reconcile);
   const resolverLoop = start(
@@ -121,7 +123,8 @@ export function startControllers(options: ControllersOptions): Controllers {
   function builderChanged(kind: Kind<Builder>, builder: Builder): void {
     builderLoops.get(kind)?.add(keyOf(builder.metadata));
     for (const image of images.all()) {
-      const { kind: named, name } = image.spec.builder;
+      // What was written as v1alpha1 was checked by nobody.
+      const { kind: named, name } = image.spec?.builder ?? {};
       const isNear = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
       if (named === kind.kind && name === builder.metadata.name && isNear)
         imageLoop.add(keyOf(image.metadata));

@@ -120,7 +120,7 @@ export interface SourceResolverStatus {
   observedGeneration?: number;
   conditions?: Condition[];
   source?: {
-    git?: { url: string; revision: string; type: string; subPath?: string };
+    git?: NonNullable<Source["git"]> & { type: string; subPath?: string };
     blob?: Record<string, unknown>;
     registry?: Record<string, unknown>;
   };

@@ -47,16 +47,16 @@ export async function keepNode(client: KubeClient, port: number, signal: AbortSi
 /** Moves one pod a step on, if its time has come. */
 export function kubelet(options: KubeletOptions): (key: string) => Promise<void> {
   const { client, signal, pods, logs } = options;
-  /** When the step that runs may end, by pod. */
-  const due = new Map<string, { readonly step: string; readonly at: number }>();
+  /** When the step that runs may end, by the pod's key. */
+  const due = new Map<string, { readonly uid: string; readonly step: string; readonly at: number }>();
 
   /** Whether the step has had its time. Asks for another pass when it has not. */
   function isDue(key: string, pod: Stored<Pod>, step: string): boolean {
     const { uid } = pod.metadata;
-    const known = due.get(uid);
-    if (known?.step === step) return performance.now() >= known.at;
+    const known = due.get(key);
+    if (known?.uid === uid && known.step === step) return performance.now() >= known.at;
     const millis = Number(steered(pod, stepMillisAnnotation) ?? options.stepMillis);
-    due.set(uid, { step, at: performance.now() + millis });
+    due.set(key, { uid, step, at: performance.now() + millis });
     // Timers may be early by less than a millisecond.
     setTimeout(() => options.add(key), millis + 1).unref();
     return false;
@@ -124,16 +124,14 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     await options.caughtUp(pod);
     if (pod.spec.nodeName === undefined) return bind(pod);
     const next = nextStep(pod, () => built(pod));
-    if (next === undefined) {
-      due.delete(pod.metadata.uid);
-      return;
-    }
+    if (next === undefined) return;
     if (next.ends && (!isDue(key, pod, next.ends) || steered(pod, holdStep) === next.ends)) return;
     await write(pod, next);
   }
 
   return async (key) => {
     const pod = pods.get(atKey(key));
+    if (pod === undefined) due.delete(key);
     if (pod === undefined || (pod.spec.nodeName !== undefined && pod.spec.nodeName !== nodeName)) return;
     try {
       await step(key, pod);

@@ -15,7 +15,6 @@ test("a name that would be longer than a label may be is cut and hashed, as reco
 });
 
 test("the longest name that fits is not hashed", () => {
-  expect(buildName("b".repeat(55), 1)).toBe(`${"b".repeat(55)}-build-1`);
-  expect(buildName("b".repeat(56), 1)).toHaveLength(63);
-  expect(buildName("b".repeat(56), 1)).not.toContain("b".repeat(24));
+  expect(buildName("z".repeat(55), 1)).toBe(`${"z".repeat(55)}-build-1`);
+  expect(buildName("z".repeat(56), 1)).toMatch(/^z{23}[0-9a-f]{32}-build-1$/);
 });

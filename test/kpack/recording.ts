@@ -1,0 +1,123 @@
+/** What happens to the objects of a namespace, as lines in the notation of the recording of the real kpack. */
+import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import { compareVersions, type KubeObject } from "../../bus/kube/object.ts";
+import type { WatchEvent } from "../../bus/kube/watchstream.ts";
+import { Build, type BuildStatus, type Condition, Image, type ImageStatus } from "./kinds.ts";
+import { labels } from "./newbuild.ts";
+
+/** Events so far, and those to come. */
+export interface Recording {
+  /** In the order in which the API server stored the objects, of whatever kind. */
+  lines(): string[];
+  /** Resolves to the lines when there is, for each of the patterns, one that it matches. */
+  until(...patterns: readonly (RegExp | string)[]): Promise<string[]>;
+  stop(): void;
+}
+
+const deadlineMillis = 60_000;
+
+/** Begins to watch the kinds in the namespace. What is there already is not told. */
+export async function record(
+  client: KubeClient,
+  namespace: string,
+  kinds: readonly Kind[] = [Image as Kind, Build as Kind],
+): Promise<Recording> {
+  const over = new AbortController();
+  const events: WatchEvent[] = [];
+  const arrived = new Set<() => void>();
+
+  async function follow(kind: Kind): Promise<void> {
+    const { metadata } = await client.list(kind, namespace);
+    const path = resourcePath(kind, namespace);
+    const query = { resourceVersion: metadata.resourceVersion };
+    const watch = await client.watch({ path, query, signal: over.signal });
+    void (async () => {
+      for await (const event of watch) {
+        events.push(event);
+        for (const told of arrived) told();
+      }
+    })().catch(() => undefined);
+  }
+  await Promise.all(kinds.map(follow));
+
+  function lines(): string[] {
+    const sorted = events.toSorted((a, b) =>
+      compareVersions(a.object.metadata.resourceVersion, b.object.metadata.resourceVersion),
+    );
+    const digests = new Map<string, string>();
+    return sorted.map((event) => lineOf(event, digests));
+  }
+
+  return {
+    lines,
+    until: (...patterns) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          arrived.delete(check);
+          const missing = patterns.filter((one) => !lines().some((line) => line.match(one)));
+          reject(new Error(`expected ${missing.join(" and ")} among\n${lines().join("\n")}`));
+        }, deadlineMillis);
+        function check(): void {
+          const now = lines();
+          if (!patterns.every((one) => now.some((line) => line.match(one)))) return;
+          arrived.delete(check);
+          clearTimeout(timer);
+          resolve(now);
+        }
+        arrived.add(check);
+        check();
+      }),
+    stop: () => over.abort(),
+  };
+}
+
+/** One event. Images by digest are called D1, D2 and so on, in the order in which they first appear. */
+function lineOf({ type, object }: WatchEvent, digests: Map<string, string>): string {
+  const digest = (image: string | undefined) => {
+    if (image === undefined) return undefined;
+    const known = digests.get(image) ?? `D${digests.size + 1}`;
+    digests.set(image, known);
+    return known;
+  };
+  const { kind, metadata } = object;
+  if (kind === Image.kind) {
+    const status = (object.status ?? {}) as ImageStatus;
+    const fields = {
+      gen: metadata.generation,
+      obs: status.observedGeneration,
+      latestBuildRef: status.latestBuildRef,
+      buildCounter: status.buildCounter,
+      latestBuildReason: status.latestBuildReason,
+      latestBuildImageGeneration: status.latestBuildImageGeneration,
+      latestImage: digest(status.latestImage),
+      latestStack: status.latestStack,
+    };
+    return line(`${type} Image`, fields, status.conditions);
+  }
+  if (kind === Build.kind) {
+    const status = (object.status ?? {}) as BuildStatus;
+    const fields = {
+      obs: status.observedGeneration,
+      podName: status.podName,
+      stepsCompleted: status.stepsCompleted && `[${status.stepsCompleted.join(" ")}]`,
+      latestImage: digest(status.latestImage),
+      stack: status.stack?.id,
+    };
+    return line(`${type} ${nameOf(object)}`, fields, status.conditions);
+  }
+  return `${type} ${kind} ${metadata.name}`;
+}
+
+const nameOf = ({ metadata }: KubeObject): string => `Build-${metadata.labels?.[labels.buildNumber]}`;
+
+function line(start: string, fields: Record<string, unknown>, conditions: Condition[] = []): string {
+  const known = Object.entries(fields).flatMap(([name, value]) => (value ? [`${name}=${value}`] : []));
+  return [start, ...known, ...conditions.map(conditionText)].join(" ");
+}
+
+function conditionText({ type, status, reason, message }: Condition): string {
+  if (type !== "Ready" && type !== "Succeeded" && type === reason && status === "True" && !message)
+    return type === "BuilderReady" ? "BR" : "BU";
+  return `${type}=${status}/${reason ?? "-"}${message ? ` "${message}"` : ""}`;
+}

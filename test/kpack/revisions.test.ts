@@ -1,0 +1,246 @@
+/** The stand-in for kpack beside the recording: what is changed on an Image, and what becomes of it. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Build, Pod, SourceResolver } from "./kinds.ts";
+import { record } from "./recording.ts";
+import { manager, type Place, r1, r2, r3, r4, registry, revised, type Scene, startScene } from "./scene.ts";
+import { conditionOf } from "./status.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+/** A place with an Image that was built. */
+async function built(namespace: string, annotations: Record<string, string> = {}): Promise<Place> {
+  const place = await scene.place(namespace);
+  await place.image("web", { annotations });
+  await place.untilReady("web", "True/UpToDate");
+  return place;
+}
+
+const reasons = (builds: readonly Build[]): unknown[] =>
+  builds.map(({ metadata, spec }) => [
+    metadata.annotations?.["image.kpack.io/reason"],
+    spec.source.git?.revision,
+  ]);
+
+/** Of an Image: `Image gen=…`, without what the running steps say. */
+const ofImage = (lines: readonly string[]): string[] =>
+  lines.filter((line) => line.includes(" Image ") && !line.includes("Container "));
+
+test("another revision shows the old image until it is built", async () => {
+  const place = await built("again");
+  const seen = await record(scene.client, place.namespace);
+  await place.patch("web", {
+    spec: { source: { git: { revision: r2 } }, additionalTags: [`${registry}/apps/web:${r2}`] },
+  });
+  const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
+  seen.stop();
+  const first =
+    "latestBuildRef=web-build-1 buildCounter=1 latestBuildReason=CONFIG latestBuildImageGeneration=1";
+  const second =
+    "latestBuildRef=web-build-2 buildCounter=2 latestBuildReason=COMMIT latestBuildImageGeneration=2";
+  const running = (message: string) =>
+    `MODIFIED Image gen=2 obs=2 ${second} latestImage=D1 Ready=Unknown/BuildRunning${message} BR BU`;
+  expect(ofImage(lines)).toEqual([
+    `MODIFIED Image gen=2 obs=1 ${first} latestImage=D1 latestStack=kpk.stack Ready=True/UpToDate BR BU`,
+    `MODIFIED Image gen=2 obs=2 ${first} latestImage=D1 latestStack=kpk.stack Ready=Unknown/ResolverNotReady "Error: SourceResolver 'web-source' is not ready" BR BU`,
+    running(` "Build 'web-build-2' is executing"`),
+    running(""),
+    running(""),
+    `MODIFIED Image gen=2 obs=2 ${second} latestImage=D2 latestStack=kpk.stack Ready=True/UpToDate BR BU`,
+  ]);
+  const [one, two] = await place.builds("web");
+  expect(two?.metadata.annotations?.["image.kpack.io/buildChanges"]).toBe(
+    JSON.stringify([{ reason: "COMMIT", old: r1, new: r2 }]),
+  );
+  expect(two?.metadata.labels?.["image.kpack.io/imageGeneration"]).toBe("2");
+  expect(two?.spec.lastBuild).toEqual({ image: one?.status?.latestImage, cache: {}, stackId: "kpk.stack" });
+  expect(two?.status?.latestImage).not.toBe(one?.status?.latestImage);
+});
+
+test("revisions that come while a Build runs become one Build, of the newest", async () => {
+  const place = await built("during");
+  const hold = { metadata: { annotations: { "sim.kpk/hold-step": "detect" } } };
+  await place.patch("web", { ...hold, ...revised(r2) });
+  const pod = { namespace: place.namespace, name: "web-build-2-build-pod" };
+  await scene.kit.until(Pod, pod, isRunning("detect"));
+  const seen = await record(scene.client, place.namespace);
+  await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r3) });
+  await place.patch("web", revised(r4));
+  const jumped = /Image gen=4 obs=4 latestBuildRef=web-build-2 .*latestBuildImageGeneration=2 .*BuildRunning/;
+  await seen.until(jumped);
+  const resolver = { namespace: place.namespace, name: "web-source" };
+  expect((await scene.client.get(SourceResolver, resolver)).spec.source.git?.revision).toBe(r2);
+
+  await scene.client.mergePatch(Pod, pod, release, manager);
+  const lines = await seen.until(/Image .*latestBuildRef=web-build-3 .*Ready=True/);
+  seen.stop();
+  expect(reasons(await place.builds("web"))).toEqual([
+    ["CONFIG", r1],
+    ["COMMIT", r2],
+    ["COMMIT", r4],
+  ]);
+  expect(lines.filter((line) => /Ready=True/.test(line))).toHaveLength(1);
+  expect(
+    lines.filter((line) => /latestBuildRef=web-build-2 .*latestImage=D\d .*ResolverNotReady/.test(line)),
+  ).toHaveLength(1);
+});
+
+const release = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
+const isRunning = (step: string) => (pod: Pod) =>
+  pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
+
+test("a reference that was lost is not found again before the Build ends", async () => {
+  const place = await built("race");
+  scene.kpack.loseNextReference({ namespace: place.namespace, name: "web" });
+  const seen = await record(scene.client, place.namespace);
+  await place.patch("web", revised(r2));
+  const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
+  seen.stop();
+  const running = lines.filter((line) => / Image .*BuildRunning/.test(line));
+  expect(running.length).toBeGreaterThan(5);
+  for (const line of running)
+    expect(line).toContain(
+      "obs=2 latestBuildRef=web-build-1 buildCounter=1 latestBuildReason=CONFIG latestBuildImageGeneration=1 latestImage=D1",
+    );
+  expect(reasons(await place.builds("web"))).toEqual([
+    ["CONFIG", r1],
+    ["COMMIT", r2],
+  ]);
+});
+
+describe("what makes a Build", () => {
+  test.each([
+    ["environment", { build: { env: [{ name: "A", value: "b" }] } }, "CONFIG"],
+    ["resources", { build: { resources: { limits: { cpu: "1" } } } }, "CONFIG"],
+    ["subpath", { source: { subPath: "web" } }, "CONFIG"],
+    ["url", { source: { git: { url: "https://git.example/acme/other" } } }, "CONFIG"],
+    [
+      "both",
+      { source: { git: { revision: r2 } }, build: { env: [{ name: "A", value: "b" }] } },
+      "COMMIT,CONFIG",
+    ],
+  ])("%s", async (name, spec, reason) => {
+    const place = await built(`does-${name}`);
+    await place.patch("web", { spec });
+    const build = await place.untilBuilt("web", 2);
+    expect(build.metadata.annotations?.["image.kpack.io/reason"]).toBe(reason);
+    expect((await place.untilReady("web", "True/UpToDate")).status?.latestBuildImageGeneration).toBe(2);
+    expect(await place.builds("web")).toHaveLength(2);
+  });
+});
+
+describe("what makes no Build", () => {
+  const generation = { gen: 2, resolves: false };
+  test.each([
+    ["labels", { metadata: { labels: { a: "b" } } }, { gen: 1, resolves: true }],
+    ["annotations", { metadata: { annotations: { a: "b" } } }, { gen: 1, resolves: false }],
+    ["tags", { spec: { additionalTags: [`${registry}/apps/web:x`] } }, generation],
+    ["limits", { spec: { failedBuildHistoryLimit: 3, successBuildHistoryLimit: 5 } }, generation],
+    ["account", { spec: { serviceAccountName: "default" } }, { gen: 2, resolves: true }],
+    ["strategy", { spec: { imageTaggingStrategy: "None" } }, generation],
+    ["process", { spec: { defaultProcess: "worker" } }, generation],
+    ["tolerations", { spec: { build: { tolerations: [{ operator: "Exists" }] } } }, generation],
+    ["timeout", { spec: { build: { buildTimeout: 60 } } }, generation],
+    ["time", { spec: { build: { creationTime: "now" } } }, generation],
+  ])("%s", async (name, patch, { gen, resolves }) => {
+    const place = await built(`not-${name}`);
+    const seen = await record(scene.client, place.namespace);
+    await place.patch("web", patch);
+    const { status } = await place.untilReady("web", "True/UpToDate");
+    // Another revision afterwards: whatever was to come of the first change has come by then.
+    await place.patch("web", revised(r2));
+    const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
+    seen.stop();
+    const [before, after] = reasons(await place.builds("web"));
+    expect([before, after]).toEqual([
+      ["CONFIG", r1],
+      ["COMMIT", r2],
+    ]);
+    expect(status?.latestBuildImageGeneration).toBe(1);
+    const flips = lines.filter(
+      (line) => line.includes(`gen=${gen} obs=${gen} `) && /ResolverNotReady/.test(line),
+    );
+    expect(flips).toHaveLength(resolves ? 1 : 0);
+  });
+});
+
+describe("image.kpack.io/additionalBuildNeeded", () => {
+  const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
+  const annotate = (place: Place, number: number) =>
+    scene.client.mergePatch(
+      Build,
+      { namespace: place.namespace, name: `web-build-${number}` },
+      needed,
+      manager,
+    );
+
+  test("on the latest Build makes another, once, and nothing on an older one", async () => {
+    const place = await built("trigger");
+    await annotate(place, 1);
+    const build = await place.untilBuilt("web", 2);
+    const [change] = JSON.parse(build.metadata.annotations?.["image.kpack.io/buildChanges"] ?? "[]");
+    expect(change).toEqual({
+      reason: "TRIGGER",
+      old: "",
+      new: expect.stringMatching(
+        /^A new build was manually triggered on \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/,
+      ),
+    });
+    await place.untilReady("web", "True/UpToDate");
+    const { namespace } = place;
+    const name = "web-build-1";
+    await scene.client.mergePatch(
+      Build,
+      { namespace, name },
+      { metadata: { annotations: { again: "1" } } },
+      manager,
+    );
+    await place.patch("web", revised(r2));
+    await place.untilBuilt("web", 3);
+    expect(reasons(await place.builds("web"))).toEqual([
+      ["CONFIG", r1],
+      ["TRIGGER", r1],
+      ["COMMIT", r2],
+    ]);
+  });
+
+  test("on a failed Build tries the same again", async () => {
+    const place = await scene.place("trigger-failed");
+    await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
+    await place.untilReady("web", "False/BuildFailed");
+    await place.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } } });
+    await annotate(place, 1);
+    expect(conditionOf(await place.untilBuilt("web", 2), "Succeeded")?.status).toBe("True");
+  });
+
+  test("while the latest Build runs acts when that ends", async () => {
+    const place = await scene.place("trigger-running");
+    await place.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
+    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+    await scene.kit.until(Pod, pod, isRunning("build"));
+    await annotate(place, 1);
+    await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } } });
+    expect(await place.builds("web")).toHaveLength(1);
+    await scene.client.mergePatch(Pod, pod, release, manager);
+    await place.untilBuilt("web", 2);
+  });
+
+  test("on the Image never ends, until it is taken away", async () => {
+    const place = await built("trigger-endless");
+    await place.patch("web", { ...needed, ...revised(r2) });
+    await place.untilBuilt("web", 4);
+    await place.patch("web", { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": null } } });
+    await place.untilReady("web", "True/UpToDate");
+    const [first, second, ...more] = reasons(await place.builds("web"));
+    expect([first, second]).toEqual([
+      ["CONFIG", r1],
+      ["COMMIT", r2],
+    ]);
+    expect(new Set(more.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify(["TRIGGER", r2])]),
+    );
+  });
+});
