@@ -1,0 +1,189 @@
+/** The stand-in for kpack beside the recording: what Images say of their builder, and what a new stack does to them. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ClusterBuilder, Image, Pod, SourceResolver } from "./kinds.ts";
+import { record } from "./recording.ts";
+import { manager, r1, type Scene, startScene } from "./scene.ts";
+import { conditionOf } from "./status.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+const spec = (name: string, kind = "ClusterBuilder") => ({ builder: { kind, name } });
+const readyOf = (line: string): string => line.slice(line.indexOf(" Ready=") + 1);
+const notReady = (name: string) => `Error: Builder '${name}' is not ready in namespace ''`;
+const notUpToDate =
+  'BuilderUpToDate=False/BuilderNotUpToDate "Builder is not up to date. The latest stack and buildpacks may not be in use."';
+
+describe("a builder that", () => {
+  test("does not exist is the only thing that the Image says; it is built when the builder is ready", async () => {
+    const { image, namespace, builds } = await scene.place("late");
+    const seen = await record(scene.client, namespace);
+    await image("web", { spec: spec("late") });
+    await seen.until(/BuilderNotFound/);
+    expect((await scene.client.list(SourceResolver, namespace)).items).toEqual([]);
+    await scene.kpack.builder("late", "not-ready");
+    await seen.until(/BuilderNotReady/);
+    await scene.kpack.builder("late", "broken");
+    await seen.until(/Message: Builder has no latestImage/);
+    const broken = await scene.client.get(ClusterBuilder, { name: "late" });
+    expect(conditionOf(broken, "Ready")).toMatchObject({ status: "False", reason: "NoLatestImage" });
+    expect(conditionOf(broken, "UpToDate")).toMatchObject({
+      status: "False",
+      reason: "ReconcileFailed",
+      message: 'clusterstack.kpack.io "nostack" not found',
+    });
+    expect(await builds("web")).toEqual([]);
+    await scene.kpack.builder("late", "ready");
+    const lines = await seen.until(/Image .*Ready=True/);
+    seen.stop();
+    const both = (text: string) =>
+      `Ready=False/BuilderNotReady "${text}" BuilderReady=False/BuilderNotReady "${text}" ${notUpToDate}`;
+    const ready = lines.filter((line) => / Image .* Ready=/.test(line)).map(readyOf);
+    expect([...new Set(ready)].slice(0, 3)).toEqual([
+      `Ready=False/BuilderNotFound "Error: Unable to find builder 'late' in namespace ''."`,
+      both(notReady("late")),
+      both(`${notReady("late")}; Message: Builder has no latestImage`),
+    ]);
+    expect(lines[1]).toMatch(/^MODIFIED Image gen=1 obs=1 Ready=False/);
+    expect(await builds("web")).toHaveLength(1);
+  });
+
+  test("is of a namespace is missed in the same words", async () => {
+    const place = await scene.place("namespaced");
+    await place.image("web", { spec: spec("near", "Builder") });
+    const image = await place.untilReady("web", "False/BuilderNotFound");
+    expect(image.status?.conditions?.map(({ message }) => message)).toEqual([
+      "Error: Unable to find builder 'near' in namespace ''.",
+    ]);
+    const builder = {
+      apiVersion: "kpack.io/v1alpha2",
+      kind: "Builder",
+      metadata: { namespace: place.namespace, name: "near" },
+      spec: { tag: "registry.example/near", stack: { kind: "ClusterStack", name: "default" } },
+    };
+    await scene.client.request({
+      method: "POST",
+      path: `/apis/kpack.io/v1alpha2/namespaces/${place.namespace}/builders`,
+      body: builder,
+    });
+    await place.untilReady("web", "True/UpToDate");
+  });
+
+  test("is edited makes its Images unready for a moment, without a Build", async () => {
+    const place = await scene.place("flap");
+    await scene.kpack.builder("flapping", "ready");
+    await place.image("web", { spec: spec("flapping") });
+    await place.untilReady("web", "True/UpToDate");
+    const seen = await record(scene.client, place.namespace);
+    await scene.kpack.builder("flapping", "ready");
+    const lines = await seen.until(/Ready=True/);
+    seen.stop();
+    const kept =
+      "gen=1 obs=1 latestBuildRef=web-build-1 buildCounter=1 latestBuildReason=CONFIG latestBuildImageGeneration=1 latestImage=D1 latestStack=kpk.stack";
+    expect(lines).toEqual([
+      `MODIFIED Image ${kept} Ready=False/BuilderNotReady "${notReady("flapping")}" BuilderReady=False/BuilderNotReady "${notReady("flapping")}" BU`,
+      `MODIFIED Image ${kept} Ready=True/UpToDate BR BU`,
+    ]);
+  });
+
+  test("is broken by an edit goes on with what it was", async () => {
+    const place = await scene.place("broken");
+    await scene.kpack.builder("breaking", "ready");
+    await place.image("web", { spec: spec("breaking") });
+    await place.untilReady("web", "True/UpToDate");
+    await scene.kpack.builder("breaking", "broken");
+    const image = await scene.kit.until(
+      Image,
+      { namespace: place.namespace, name: "web" },
+      (one) =>
+        conditionOf(one, "BuilderUpToDate")?.status === "False" &&
+        conditionOf(one, "Ready")?.status === "True",
+    );
+    expect(conditionOf(image, "BuilderReady")?.status).toBe("True");
+    await place.patch("web", { spec: { source: { subPath: "other" } } });
+    await place.untilBuilt("web", 2);
+  });
+
+  test("is deleted during a Build: the Build ends well, and the Image never hears of it", async () => {
+    const place = await scene.place("gone");
+    await scene.kpack.builder("going", "ready");
+    await place.image("web", { spec: spec("going"), annotations: { "sim.kpk/hold-step": "export" } });
+    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+    await scene.kit.until(Pod, pod, ({ status }) =>
+      Boolean(status?.initContainerStatuses?.at(-1)?.state.running),
+    );
+    const seen = await record(scene.client, place.namespace);
+    await scene.kpack.builder("going", "deleted");
+    await seen.until(/BuilderNotFound/);
+    await scene.client.mergePatch(
+      Pod,
+      pod,
+      { metadata: { annotations: { "sim.kpk/hold-step": null } } },
+      manager,
+    );
+    expect(conditionOf(await place.untilBuilt("web", 1), "Succeeded")?.status).toBe("True");
+    // The Image is looked at once more, and says the same.
+    await place.patch("web", { spec: { defaultProcess: "web" } });
+    const lines = await seen.until(/gen=2 obs=2/);
+    seen.stop();
+    const last = lines.filter((line) => / Image /.test(line)).at(-1) ?? "";
+    expect(readyOf(last)).toBe(
+      `Ready=False/BuilderNotFound "Error: Unable to find builder 'going' in namespace ''."`,
+    );
+    expect(last).not.toContain("latestImage");
+  });
+});
+
+describe("all Images are built again at once", () => {
+  const names = ["one", "two", "three"];
+
+  test("with a new stack, by rebasing: another digest of the same revision", async () => {
+    const place = await scene.place("stack");
+    await Promise.all(names.map((name) => place.image(name)));
+    const before = await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
+    await scene.kpack.newStack();
+    const builds = await Promise.all(names.map((name) => place.untilBuilt(name, 2)));
+    for (const [at, build] of builds.entries()) {
+      expect(build.metadata.annotations?.["image.kpack.io/reason"]).toBe("STACK");
+      expect(build.spec.source.git?.revision).toBe(r1);
+      expect(build.status?.stepsCompleted).toEqual(["rebase", "completion"]);
+      expect(build.status?.latestImage).toMatch(/@sha256:/);
+      expect(build.status?.latestImage).not.toBe(before[at]?.status?.latestImage);
+    }
+    const images = await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
+    expect(images.map(({ status }) => [status?.latestImage, status?.buildCounter])).toEqual(
+      builds.map(({ status }) => [status?.latestImage, 2]),
+    );
+  });
+
+  test("with new buildpacks, from the start", async () => {
+    const place = await scene.place("buildpacks");
+    await Promise.all(names.map((name) => place.image(name)));
+    await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
+    const [first] = await place.builds("one");
+    const [old] = first?.status?.buildMetadata ?? [];
+    await scene.kpack.newBuildpacks();
+    for (const build of await Promise.all(names.map((name) => place.untilBuilt(name, 2)))) {
+      expect(build.metadata.annotations?.["image.kpack.io/buildChanges"]).toBe(
+        JSON.stringify([{ reason: "BUILDPACK", old: [{ id: old?.id, version: old?.version }], new: null }]),
+      );
+      expect(build.status?.stepsCompleted).toHaveLength(7);
+    }
+  });
+
+  test("but for those whose last Build failed", async () => {
+    const place = await scene.place("stack-failed");
+    await place.image("bad", { annotations: { "sim.kpk/fail-step": "build" } });
+    await place.image("good");
+    await place.untilReady("bad", "False/BuildFailed");
+    await place.untilReady("good", "True/UpToDate");
+    await scene.kpack.newStack();
+    await place.untilBuilt("good", 2);
+    await place.patch("bad", { spec: { defaultProcess: "web" } });
+    await place.untilReady("bad", "False/BuildFailed");
+    expect(await place.builds("bad")).toHaveLength(1);
+  });
+});

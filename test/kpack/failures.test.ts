@@ -1,0 +1,241 @@
+/** The stand-in for kpack beside the recording: Builds that fail, Builds that never end, and what a build may use. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { type Build, Build as BuildKind, Image, Pod, ServiceAccount, SourceResolver } from "./kinds.ts";
+import { record } from "./recording.ts";
+import { account, accountIn, manager, r1, r2, revised, type Scene, startScene } from "./scene.ts";
+import { conditionOf } from "./status.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+/** Reason and message of a Build that failed; undefined where there is none. */
+const failure = (build: Stored<Build> | Build) => {
+  const { status, reason, message } = conditionOf(build, "Succeeded") ?? {};
+  return { status, reason, message };
+};
+
+describe("a step that fails", () => {
+  test("ends the Build with its last line, and the Image keeps what was built before", async () => {
+    const place = await scene.place("step");
+    await place.image("web");
+    const before = await place.untilReady("web", "True/UpToDate");
+    await place.patch("web", {
+      metadata: { annotations: { "sim.kpk/fail-step": "detect" } },
+      ...revised(r2),
+    });
+    const image = await place.untilReady("web", "False/BuildFailed");
+    const [, build] = await place.builds("web");
+    const message =
+      "Error:  Container detect terminated with error ERROR: failed to detect: exit status 1: For more info use " +
+      "`kubectl logs -n step web-build-2-build-pod -c detect`";
+    expect(failure(build as Build)).toEqual({ status: "False", reason: "Failed", message });
+    expect(build?.status?.stepsCompleted).toEqual(["prepare", "analyze"]);
+    expect(build?.status?.latestImage).toBeUndefined();
+    expect(image.status?.conditions?.map(({ type, status }) => [type, status])).toEqual([
+      ["Ready", "False"],
+      ["BuilderReady", "True"],
+      ["BuilderUpToDate", "True"],
+    ]);
+    expect(conditionOf(image, "Ready")?.message).toBe(
+      `Error: Build 'web-build-2' in namespace 'step' failed: ${message}`,
+    );
+    expect(image.status).toMatchObject({ latestBuildRef: "web-build-2", latestBuildReason: "COMMIT" });
+    expect(image.status?.latestImage).toBe(before.status?.latestImage);
+    expect(image.status?.latestStack).toBeUndefined();
+    // What comes next begins where the last success was, and compares the revision with that of the failure.
+    await place.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } }, ...revised(r1) });
+    const next = await place.untilBuilt("web", 3);
+    expect(next.spec.lastBuild?.image).toBe(before.status?.latestImage);
+    expect(next.metadata.annotations?.["image.kpack.io/buildChanges"]).toBe(
+      JSON.stringify([{ reason: "COMMIT", old: r2, new: r1 }]),
+    );
+  });
+
+  test("is not tried again", async () => {
+    const place = await scene.place("once");
+    await place.image("web", { annotations: { "sim.kpk/fail-step": "prepare" } });
+    await place.untilReady("web", "False/BuildFailed");
+    await place.patch("web", { metadata: { labels: { poked: "yes" } } });
+    await scene.kit.until(
+      SourceResolver,
+      { namespace: "once", name: "web-source" },
+      ({ metadata }) => metadata.labels?.poked === "yes",
+    );
+    await place.untilReady("web", "False/BuildFailed");
+    expect(await place.builds("web")).toHaveLength(1);
+  });
+});
+
+test.each([
+  ["Evicted", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 12Mi."],
+  ["DeadlineExceeded", "Pod was active on the node longer than the specified deadline"],
+])("a pod that is ended (%s) leaves its own message", async (reason, message) => {
+  const place = await scene.place(`evict-${reason.toLowerCase()}`);
+  await place.image("web", { annotations: { "sim.kpk/evict": reason } });
+  const image = await place.untilReady("web", "False/BuildFailed");
+  expect(failure(await place.untilBuilt("web", 1))).toEqual({ status: "False", reason: "Failed", message });
+  expect(conditionOf(image, "Ready")?.message).toMatch(new RegExp(`failed: ${message}$`));
+});
+
+test("a completion that fails leaves no message", async () => {
+  const place = await scene.place("completion");
+  await place.image("web", { annotations: { "sim.kpk/fail-step": "completion" } });
+  const image = await place.untilReady("web", "False/BuildFailed");
+  const build = await place.untilBuilt("web", 1);
+  expect(build.status?.conditions?.map((one) => Object.keys(one).sort())).toEqual([
+    ["lastTransitionTime", "reason", "status", "type"],
+  ]);
+  expect(conditionOf(image, "Ready")?.message).toBe(
+    "Error: Build 'web-build-1' in namespace 'completion' failed: ",
+  );
+});
+
+describe("a Build that never ends", () => {
+  test("has built what nobody can read", async () => {
+    const place = await scene.place("unreadable");
+    await place.image("web", { annotations: { "sim.kpk/bad-metadata": "1" } });
+    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+    await scene.kit.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
+    // A pass for each label: none of them ends it.
+    const at = { namespace: place.namespace, name: "web-build-1" };
+    for (const value of ["1", "2"])
+      await scene.client.mergePatch(BuildKind, at, { metadata: { labels: { value } } }, manager);
+    const build = await scene.kit.until(
+      BuildKind,
+      at,
+      ({ status }) =>
+        status?.stepsCompleted?.length === 6 && conditionOf({ status }, "Succeeded")?.reason === undefined,
+    );
+    expect(failure(build)).toEqual({ status: "Unknown", reason: undefined, message: undefined });
+    const image = await scene.client.get(Image, { namespace: place.namespace, name: "web" });
+    expect(conditionOf(image, "Ready")?.reason).toBe("BuildRunning");
+  });
+
+  test("gets its pod again when that is deleted", async () => {
+    const place = await scene.place("podless");
+    await place.image("web", { annotations: { "sim.kpk/hold-step": "analyze" } });
+    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+    const first = await scene.kit.until(Pod, pod, ({ status }) =>
+      Boolean(status?.initContainerStatuses?.some(({ name, state }) => name === "analyze" && state.running)),
+    );
+    await scene.client.delete(Pod, pod, {});
+    const second = await scene.kit.until(
+      Pod,
+      pod,
+      ({ metadata, status }) =>
+        metadata.uid !== first.metadata.uid &&
+        Boolean(
+          status?.initContainerStatuses?.some(({ name, state }) => name === "analyze" && state.running),
+        ),
+    );
+    expect(second.metadata.ownerReferences).toEqual(first.metadata.ownerReferences);
+    await scene.client.mergePatch(
+      Pod,
+      pod,
+      { metadata: { annotations: { "sim.kpk/hold-step": null } } },
+      manager,
+    );
+    await place.untilReady("web", "True/UpToDate");
+    expect(await place.builds("web")).toHaveLength(1);
+  });
+});
+
+describe("an account", () => {
+  const secrets = (name?: string) => ({ secrets: [name === undefined ? {} : { name }] });
+
+  test.each([
+    ["missing", undefined, 'serviceaccounts "picky" not found'],
+    ["secretless", secrets("not-there"), 'secrets "not-there" not found'],
+    ["pull", { imagePullSecrets: [{}] }, "ServiceAccount has invalid ImagePullSecret reference"],
+  ])(
+    "that is of no use (%s) fails the Build at once, without a reason and a pod",
+    async (name, more, message) => {
+      const place = await scene.place(`account-${name}`);
+      const { namespace } = place;
+      if (more) await scene.client.create(ServiceAccount, accountIn(namespace, "picky", more), manager);
+      await place.image("web", { spec: { serviceAccountName: "picky" } });
+      const image = await place.untilReady("web", "False/BuildFailed");
+      const [build] = await place.builds("web");
+      expect(failure(build as Build)).toEqual({ status: "False", reason: undefined, message });
+      expect(build?.status?.podName).toBeUndefined();
+      expect(build?.status?.stepStates).toBeUndefined();
+      expect((await scene.client.list(Pod, namespace)).items).toEqual([]);
+      expect(conditionOf(image, "Ready")?.message).toBe(
+        `Error: Build 'web-build-1' in namespace '${namespace}' failed: ${message}`,
+      );
+    },
+  );
+
+  test("that is made good is used when somebody asks again", async () => {
+    const place = await scene.place("account-healed");
+    const { namespace } = place;
+    await scene.client.create(ServiceAccount, accountIn(namespace, "picky", secrets("late")), manager);
+    await place.image("web", { spec: { serviceAccountName: "picky" } });
+    await place.untilReady("web", "False/BuildFailed");
+    const late = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace, name: "late", annotations: { "kpack.io/git": "https://git.example" } },
+    };
+    await scene.client.create(Secret, { ...late, spec: undefined }, manager);
+    const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
+    await scene.client.mergePatch(BuildKind, { namespace, name: "web-build-1" }, needed, manager);
+    await place.untilReady("web", "True/UpToDate");
+    const pod = await scene.client.get(Pod, { namespace, name: "web-build-2-build-pod" });
+    expect(pod.spec.initContainers?.[0]).toMatchObject({ args: ["-basic-git=late=https://git.example"] });
+    expect(await place.builds("web")).toHaveLength(2);
+  });
+
+  test("with a Secret that has no name stops the Image before its first Build, until it is mended", async () => {
+    const place = await scene.place("account-nameless");
+    const { namespace } = place;
+    await scene.client.create(ServiceAccount, accountIn(namespace, "picky", secrets()), manager);
+    const seen = await record(scene.client, namespace);
+    await place.image("web", { spec: { serviceAccountName: "picky" } });
+    await seen.until(/ResolverNotReady/);
+    const at = { namespace, name: "picky" };
+    await scene.client.mergePatch(ServiceAccount, at, { secrets: null }, manager);
+    const lines = await seen.until(/Image .*Ready=True/);
+    seen.stop();
+    expect(lines.slice(0, 3)).toEqual([
+      "ADDED Image gen=1",
+      `MODIFIED Image gen=1 obs=1 Ready=Unknown/ResolverNotReady "Error: SourceResolver 'web-source' is not ready" BR BU`,
+      "ADDED Build-1",
+    ]);
+  });
+
+  test("with pull secrets that do not exist is good enough", async () => {
+    const place = await scene.place("account-pulls");
+    const { namespace } = place;
+    const more = { imagePullSecrets: [{ name: "nowhere" }] };
+    await scene.client.create(ServiceAccount, accountIn(namespace, "picky", more), manager);
+    await place.image("web", { spec: { serviceAccountName: "picky" } });
+    await place.untilReady("web", "True/UpToDate");
+  });
+});
+
+test("only so many failed and successful Builds are kept, each kind for itself", async () => {
+  const place = await scene.place("history");
+  const fail = (step: string | null) => ({ metadata: { annotations: { "sim.kpk/fail-step": step } } });
+  await place.image("web", {
+    spec: { failedBuildHistoryLimit: 1, successBuildHistoryLimit: 1, serviceAccountName: account },
+  });
+  await place.untilReady("web", "True/UpToDate");
+  for (const [at, step] of ["build", "build", null, null].entries()) {
+    await place.patch("web", { ...fail(step), ...revised(String(at + 2).repeat(40)) });
+    await place.untilBuilt("web", at + 2);
+    await place.untilReady("web", step ? "False/BuildFailed" : "True/UpToDate");
+  }
+  const pods = { namespace: place.namespace };
+  for (const number of [1, 2, 4])
+    await scene.kit.untilGone(Pod, { ...pods, name: `web-build-${number}-build-pod` });
+  expect((await place.builds("web")).map(({ metadata }) => metadata.name)).toEqual([
+    "web-build-3",
+    "web-build-5",
+  ]);
+});
