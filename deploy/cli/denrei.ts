@@ -49,22 +49,23 @@ program
   .addArgument(
     new Argument(
       "[act]",
-      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus",
+      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews",
     )
-      .choices(["song", "github"])
+      .choices(["song", "github", "paas"])
       .default("song"),
   )
   .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
-  .option("--github <path>", "program that plays GitHub for github; npm run demo -- github has one")
+  .option("--github <path>", "program that plays GitHub for github and paas; npm run demo has one")
+  .option("--kpack <path>", "program that plays kpack for paas; npm run demo has one")
   .addHelpText("after", stageHelp)
-  .action(async (act, options) => (await import("./demo.ts")).demo({ ...options, act, mode: "demo" }));
+  .action(async (act, options) => (await import("./demo/demo.ts")).demo({ ...options, act, mode: "demo" }));
 
 program
   .command("up")
   .description("start everything locally and stay up until Ctrl-C")
   .option("--workers <count>", "worker replicas", workerCount, 3)
   .addHelpText("after", stageHelp)
-  .action(async (options) => (await import("./demo.ts")).demo({ ...options, act: "song", mode: "up" }));
+  .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, act: "song", mode: "up" }));
 
 withSettings(
   program

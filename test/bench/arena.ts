@@ -4,7 +4,7 @@ import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
-import { progressDisplay } from "../../deploy/cli/progress.ts";
+import { progressDisplay } from "../../deploy/cli/demo/progress.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import {
   describeExit,

@@ -55,8 +55,19 @@ interface Branch {
   readonly target: string;
 }
 
-/** The user that acts through `request`. */
-export function account({ request, pulls, announce }: AccountParts): Account {
+/** A commit that moved a branch. */
+export interface Push {
+  readonly repository: string;
+  readonly branch: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The user that acts through `request`; and what there is to be done when somebody else has pushed. */
+export function account({ request, pulls, announce }: AccountParts): {
+  readonly account: Account;
+  pushed(push: Push): Promise<void>;
+} {
   /** What was forked, by the fork. */
   const forked = new Map<string, string>();
   const forks = new Map<string, Promise<unknown>>();
@@ -118,7 +129,7 @@ export function account({ request, pulls, announce }: AccountParts): Account {
 
   const actions = pullRequestActions({ api, pulls, announce });
 
-  return {
+  const account: Account = {
     api,
     ...actions.ofUser,
     async openPullRequest({ repository, fork, base = "main", draft = false, ...wanted }) {
@@ -139,5 +150,9 @@ export function account({ request, pulls, announce }: AccountParts): Account {
       await follow(to, tip.sha, after);
       return { before: tip.sha, after };
     },
+  };
+  return {
+    account,
+    pushed: ({ repository, branch, before, after }) => follow(branchOf(repository, branch), before, after),
   };
 }

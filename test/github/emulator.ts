@@ -8,7 +8,8 @@ import type { AddressInfo } from "node:net";
 import { type Account, account } from "./account.ts";
 import { api } from "./api.ts";
 import { AppKeys } from "./appkeys.ts";
-import type { ApiCall } from "./call.ts";
+import type { ApiAnswer, ApiCall } from "./call.ts";
+import { pushOf } from "./clientpushes.ts";
 import { commitsOf } from "./commits.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { deliveryList } from "./deliverylist.ts";
@@ -122,12 +123,18 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls });
   const apps = seed.apps.map((app) => ({ ...app, privateKey: privateKeyOf(app, upstream) }));
   const keys = new AppKeys(apps);
-  const signed = (call: ApiCall) => answer(keys.resigned(call));
+  const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
+  async function answerClient(call: ApiCall): Promise<ApiAnswer> {
+    const given = await answer(keys.resigned(call));
+    const push = pushOf(call, given);
+    if (push !== undefined) await pushed(push);
+    return given;
+  }
   const parts = {
     faults,
     requests,
     caller: tokens.caller,
-    answer: signed,
+    answer: answerClient,
     webhook: receive,
     signal: over.signal,
   };
@@ -136,7 +143,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   return {
     url,
     apps,
-    ...account({ request: userRequests(answerUser), pulls, announce }),
+    ...person,
     deliverTo(urls) {
       deliveries.targets = urls;
     },

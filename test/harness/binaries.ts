@@ -1,5 +1,5 @@
 /** Before any test: the real parts are there, so that no test's deadline includes a build. */
-import { progressDisplay } from "../../deploy/cli/progress.ts";
+import { progressDisplay } from "../../deploy/cli/demo/progress.ts";
 import { type BinaryName, obtainBinaries, versions } from "../../deploy/local/index.ts";
 
 export default async function setup(): Promise<void> {

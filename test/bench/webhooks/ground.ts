@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/connect.ts";
-import { progressDisplay } from "../../../deploy/cli/progress.ts";
+import { progressDisplay } from "../../../deploy/cli/demo/progress.ts";
 import { describeExit, type LocalNats, startLocalNats } from "../../../deploy/local/index.ts";
 import { hookSecret } from "../../harness/kit.ts";
 import { type Load, openLoad } from "./load.ts";

@@ -1,18 +1,19 @@
 /** `denrei demo` and `denrei up` */
 
-import { exitCodeOf, onStopSignals } from "../../bus/process/signals.ts";
+import { exitCodeOf, onStopSignals } from "../../../bus/process/signals.ts";
+import { report } from "../explain.ts";
+import { say, whenOutputCloses } from "../output.ts";
 import type { Act, DemoOptions } from "./act.ts";
-import { report } from "./explain.ts";
 import { githubAct } from "./githubdemo.ts";
 import { guide } from "./guide.ts";
-import { say, whenOutputCloses } from "./output.ts";
+import { paasAct } from "./paasdemo.ts";
 import { progressDisplay } from "./progress.ts";
 import { sing } from "./sing.ts";
 import { count, type Stage, setStage } from "./stage.ts";
 
 /** Starts everything, plays the act, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
-  const act = options.act === "github" ? githubAct(options) : songAct(options);
+  const act = acts[options.act](options);
   const stopping = new AbortController();
   const { signal } = stopping;
   const display = progressDisplay(process.stdout);
@@ -43,6 +44,12 @@ export async function demo(options: DemoOptions): Promise<void> {
   await stage?.stop();
   process.exit();
 }
+
+const acts: Readonly<Record<DemoOptions["act"], (options: DemoOptions) => Act>> = {
+  song: (options) => songAct(options),
+  github: githubAct,
+  paas: paasAct,
+};
 
 /** The sample sings. */
 const songAct = ({ mode, workers = 3 }: DemoOptions): Act => ({

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { sampleFile } from "./sing.ts";
 import type { Stage } from "./stage.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url)).replace(/\/$/, "");
-const launcher = fileURLToPath(new URL("./denrei.js", import.meta.url));
+const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
+const launcher = fileURLToPath(new URL("../denrei.js", import.meta.url));
 
 /** Text for the shell, in quotes only if it must be. */
 const quoted = (text: string): string =>

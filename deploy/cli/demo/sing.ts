@@ -1,20 +1,20 @@
 /** The sample's song: every word as it is said, with the replica that said it, and what is left of it at the end. */
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../bus/kube/errors.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import { controllerOf, type KubeObject, type Stored } from "../../bus/kube/object.ts";
-import { kubectlTable } from "../../bus/kube/table.ts";
-import { saidByAnnotation } from "../../functions/zundoko/hikawa.ts";
-import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../../bus/kube/errors.ts";
+import type { Kind } from "../../../bus/kube/kind.ts";
+import { controllerOf, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import { kubectlTable } from "../../../bus/kube/table.ts";
+import { saidByAnnotation } from "../../../functions/zundoko/hikawa.ts";
+import { Hikawa, Kiyoshi, Zundoko } from "../../../functions/zundoko/kinds.ts";
+import { say } from "../output.ts";
+import { AbsentError } from "../usage.ts";
 import { follow } from "./follow.ts";
-import { say } from "./output.ts";
 import type { Stage } from "./stage.ts";
-import { AbsentError } from "./usage.ts";
 
 /** The sample Hikawa. */
-export const sampleFile = new URL("../../functions/zundoko/sample.yaml", import.meta.url);
+export const sampleFile = new URL("../../../functions/zundoko/sample.yaml", import.meta.url);
 
 type Saying = KubeObject<{ say: string }>;
 

@@ -1,10 +1,10 @@
 /** Waiting for an object to be as it should be. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { ApiError, ApiUnreachableError } from "../../bus/kube/errors.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
-import { AbsentError } from "./usage.ts";
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { ApiError, ApiUnreachableError } from "../../../bus/kube/errors.ts";
+import type { Kind } from "../../../bus/kube/kind.ts";
+import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { AbsentError } from "../usage.ts";
 
 /** How long it may take, and how often it is looked. Milliseconds. */
 const settleMillis = 60_000;
@@ -42,6 +42,19 @@ export async function settled<T extends Conditioned>(options: SettledOptions<T>)
   const why = found && readyCondition(found)?.message;
   throw new AbsentError(
     `expected the ${kind.kind} ${namespace}/${name} to come forward within ${settleMillis / 1000} s, found ${why || "nobody who looks after it"}`,
+  );
+}
+
+/** Waits until something is so. Throws an `AbsentError` that names it when it is not within a minute. */
+export async function until(what: string, signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
+  const late = performance.now() + settleMillis;
+  while (performance.now() < late) {
+    signal.throwIfAborted();
+    if (await isSo()) return;
+    await sleep(lookMillis, undefined, { signal }).catch(() => undefined);
+  }
+  throw new AbsentError(
+    `expected ${what} within ${settleMillis / 1000} s, found that it has not come to that`,
   );
 }
 

@@ -1,9 +1,9 @@
 /** Following objects, whatever happens to the API server meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type KubeClient, resourcePath, type WatchEvent } from "../../bus/kube/client.ts";
-import { isGone } from "../../bus/kube/errors.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import { compareVersions, type KubeObject, type Stored } from "../../bus/kube/object.ts";
+import { type KubeClient, resourcePath, type WatchEvent } from "../../../bus/kube/client.ts";
+import { isGone } from "../../../bus/kube/errors.ts";
+import type { Kind } from "../../../bus/kube/kind.ts";
+import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
 
 /** What to follow, and who is told. */
 export interface FollowOptions<T extends KubeObject> {

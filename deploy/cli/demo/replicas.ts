@@ -1,6 +1,6 @@
 /** The bridge and the workers as separate processes, each started again when it dies. */
 import { fileURLToPath } from "node:url";
-import type { Child, LocalProcesses } from "../local/index.ts";
+import type { Child, LocalProcesses } from "../../local/index.ts";
 import { type ReviveOptions, revive } from "./revive.ts";
 
 /** The command that a replica runs. */
@@ -24,7 +24,7 @@ export interface WorkerOptions {
   readonly functions: readonly string[];
 }
 
-const program = fileURLToPath(new URL("./denrei.js", import.meta.url));
+const program = fileURLToPath(new URL("../denrei.js", import.meta.url));
 /** An object that is being reconciled is handed back at once; a clean end takes no longer. Milliseconds. */
 const graceMillis = 2500;
 

@@ -2,29 +2,22 @@
  * What becomes of a GitHub App, step by step, with the replica that did each: its key is tried, a token of it is kept in
  * a Secret and refreshed in time, and the webhook of a pull request comes to the bus.
  */
-import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import { kubectlTable } from "../../bus/kube/table.ts";
-import { busSettings, readSettings } from "../../bus/process/config.ts";
-import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
-import { TokenSecret } from "../../functions/ghapp/secret.ts";
-import { say } from "./output.ts";
-import { openPullRequest, type PlayedGitHub } from "./playedgithub.ts";
-import type { LogRecord, Records } from "./records.ts";
-import { type Conditioned, isReady, settled } from "./settled.ts";
-import type { Stage } from "./stage.ts";
-import { AbsentError } from "./usage.ts";
-import { list as listWebhooks } from "./webhooks.ts";
+import { kubectlTable } from "../../../bus/kube/table.ts";
+import { busSettings, readSettings } from "../../../bus/process/config.ts";
+import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
+import { TokenSecret } from "../../../functions/ghapp/secret.ts";
+import { say } from "../output.ts";
+import { AbsentError } from "../usage.ts";
+import { list as listWebhooks } from "../webhooks.ts";
+import { githubUser } from "./githubuser.ts";
+import type { PlayedGitHub } from "./playedgithub.ts";
+import type { LogRecord } from "./records.ts";
+import { isReady } from "./settled.ts";
+import { create, doerOf, type Play, settledIn, storyteller } from "./story.ts";
 
 /** What the steps are made with. */
-export interface Play {
-  readonly stage: Stage;
-  /** Its Secrets are looked at. */
-  readonly namespace: string;
+export interface GitHubPlay extends Play {
   readonly github: PlayedGitHub;
-  /** Those of the replicas. */
-  readonly records: Records;
-  readonly signal: AbortSignal;
 }
 
 const refreshes = 2;
@@ -32,13 +25,11 @@ const [appName, keyName, installationName] = ["app", "app-key", "acme"] as const
 const [pemKey, tokenKey] = ["private-key.pem", "token"] as const;
 /** How long a webhook may be on its way, in milliseconds. */
 const webhookMillis = 30_000;
-/** How long a record may be on its way after what it tells of. Milliseconds. */
-const recordMillis = 2000;
 
 /** Does each step, and prints who has done what; then what there is in the end. */
-export async function tellSteps(play: Play): Promise<void> {
+export async function tellSteps(play: GitHubPlay): Promise<void> {
   const { stage, github, signal } = play;
-  const step = storyteller(stage.replicas.map(({ name }) => name));
+  const step = storyteller(stage);
 
   const pem = Buffer.from(github.privateKey).toString("base64");
   await create(play, TokenSecret, keyName, { data: { [pemKey]: pem } });
@@ -56,7 +47,7 @@ export async function tellSteps(play: Play): Promise<void> {
   let token = await tokenAfter(play, undefined);
   step(token.by, `got a token: it is in the Secret ${token.secret} until ${clock(token.expiresAt)}`);
 
-  const pull = await openPullRequest(github, signal);
+  const pull = await githubUser(github, signal).openPullRequest({ branch: "demo", title: "Say hello" });
   step("demo", `opened the pull request #${pull} through the API`);
   const webhook = await webhookOfPull(play);
   step(webhook.by, `took its webhook ${webhook.delivery}: stored on the bus, answered ${webhook.status}`);
@@ -69,33 +60,8 @@ export async function tellSteps(play: Play): Promise<void> {
   await showEnd(play);
 }
 
-/** Prints what was done, with when and by whom in columns. */
-function storyteller(replicas: readonly string[]): (by: string, what: string) => void {
-  const begun = performance.now();
-  const width = Math.max(...replicas.map((name) => name.length));
-  return (by, what) => {
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(4);
-    say(`  ${seconds} s   ${by.padEnd(width)}   ${what}`);
-  };
-}
-
 /** `12:00:40Z` of a time in RFC 3339. */
 const clock = (time: string): string => time.slice(time.indexOf("T") + 1);
-
-function create<T extends KubeObject>(
-  { stage, namespace, signal }: Play,
-  kind: Kind<T>,
-  name: string,
-  content: object,
-): Promise<Stored<T>> {
-  const object = {
-    apiVersion: apiVersionOf(kind),
-    kind: kind.kind,
-    metadata: { name, namespace },
-    ...content,
-  };
-  return stage.client.create(kind, object as unknown as T, { fieldManager: "denrei-cli", signal });
-}
 
 async function readyApp(play: Play): Promise<{ readonly by: string; readonly slug: string | undefined }> {
   const { status } = await settledIn(play, GitHubApp, appName, isReady);
@@ -150,26 +116,8 @@ async function webhookOfPull({ records, signal }: Play): Promise<{
   }
 }
 
-const settledIn = <T extends Conditioned>(
-  { stage, namespace, signal }: Play,
-  kind: Kind<T>,
-  name: string,
-  isSettled: (object: Stored<T>) => boolean,
-): Promise<Stored<T>> => settled({ client: stage.client, namespace, signal, kind, name, isSettled });
-
-/** The replica that has logged what fits; `?` when it is none of the demo's. */
-async function doerOf({ records, signal }: Play, fits: (record: LogRecord) => boolean): Promise<string> {
-  const late = AbortSignal.timeout(recordMillis);
-  try {
-    return (await records.first(fits, AbortSignal.any([signal, late]))).replica;
-  } catch {
-    signal.throwIfAborted();
-    return "?";
-  }
-}
-
 /** What there is in the end, as anybody may look at it. */
-async function showEnd({ stage, namespace, github }: Play): Promise<void> {
+async function showEnd({ stage, namespace, github }: GitHubPlay): Promise<void> {
   const { client, origin, natsUrl } = stage;
   say(`\n$ kubectl get installations -n ${namespace}`);
   say(await kubectlTable(client, Installation, namespace));

@@ -1,13 +1,13 @@
 /** Where `demo` and `up` run: on a local platform, or on the cluster and bus that the environment names. */
 import { basename } from "node:path";
-import { busAddress, connectBus } from "../../bus/connect.ts";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { installCrds } from "../../bus/kube/install.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import { processSettings, readSettings } from "../../bus/process/config.ts";
-import { redacted } from "../../bus/redact.ts";
-import { functions } from "../../functions/index.ts";
-import { crdManifests } from "../generate/crds.ts";
+import { busAddress, connectBus } from "../../../bus/connect.ts";
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { installCrds } from "../../../bus/kube/install.ts";
+import { connectCluster } from "../../../bus/process/cluster.ts";
+import { processSettings, readSettings } from "../../../bus/process/config.ts";
+import { redacted } from "../../../bus/redact.ts";
+import { functions } from "../../../functions/index.ts";
+import { crdManifests } from "../../generate/crds.ts";
 import {
   type BinaryName,
   type Child,
@@ -16,7 +16,7 @@ import {
   shippedRoles,
   startLocalPlatform,
   startLocalProcesses,
-} from "../local/index.ts";
+} from "../../local/index.ts";
 import { type Hook, startGateways } from "./gateways.ts";
 import { duration, type ProgressDisplay } from "./progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "./replicas.ts";
@@ -45,6 +45,8 @@ export interface Stage {
 /** Who is needed on a stage, beside the bridge. */
 export interface Cast extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
   readonly gateways: number;
+  /** How many nodes a local platform has; none unless given. */
+  readonly nodes?: number;
 }
 
 /** What to set up, and who is told. */
@@ -144,7 +146,7 @@ async function existingGround(kubeconfig: string, natsUrl: string): Promise<Grou
   return { origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix };
 }
 
-async function localGround({ display, say }: StageOptions, signal: AbortSignal): Promise<Ground> {
+async function localGround({ cast, display, say }: StageOptions, signal: AbortSignal): Promise<Ground> {
   // These are about a bus and a cluster that are not used here.
   const foreign = {
     NATS_CREDS: undefined,
@@ -176,6 +178,7 @@ async function localGround({ display, say }: StageOptions, signal: AbortSignal):
     }[name];
   platform = await startLocalPlatform({
     signal,
+    nodes: cast.nodes,
     roles: shippedRoles(cluster),
     onProgress: (step) => signal.aborted || display.show(step),
     onUnexpectedExit: (part, exit) => void revive(part, exit, () => partOf(part), { say, signal }),

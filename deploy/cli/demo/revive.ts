@@ -1,6 +1,6 @@
 /** Starting a child again that died, as a Deployment would. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Child, describeExit, type Exit } from "../local/index.ts";
+import { type Child, describeExit, type Exit } from "../../local/index.ts";
 
 /** Who wants to know, and when to give up. */
 export interface ReviveOptions {

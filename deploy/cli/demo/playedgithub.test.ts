@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "../local/parts/ports.ts";
-import { type ChildSpec, ChildStartError } from "../local/run/child.ts";
-import { openPullRequest, startPlayedGitHub } from "./playedgithub.ts";
+import { freePort } from "../../local/parts/ports.ts";
+import { type ChildSpec, ChildStartError } from "../../local/run/child.ts";
+import { githubUser } from "./githubuser.ts";
+import { startPlayedGitHub } from "./playedgithub.ts";
 import type { Stage } from "./stage.ts";
 
 const there = {
@@ -26,6 +27,7 @@ async function started(run: (spec: ChildSpec) => void) {
   };
   const hook = { urls: ["http://127.0.0.1:1/github/app", "http://127.0.0.1:2/github/app"], secret: "hush" };
   const played = startPlayedGitHub({ spawn, hook } as unknown as Stage, {
+    act: "github",
     program: "github.ts",
     repository: "acme/web",
     tokenSeconds: 12,
@@ -71,20 +73,21 @@ test("a package that is not installed is told with what to do about it", async (
 });
 
 const never = new AbortController().signal;
+const wanted = { branch: "demo", title: "Say hello" };
 
 test("a pull request that GitHub refuses is told with its answer", async () => {
   const server = createServer((_, response) => response.writeHead(403).end("not for you"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await expect(openPullRequest({ ...there, url }, never)).rejects.toThrow(
+  await expect(githubUser({ ...there, url }, never).openPullRequest(wanted)).rejects.toThrow(
     "expected GET /repos/acme/web/branches/main to succeed, but GitHub answered 403: not for you",
   );
 });
 
 test("a GitHub that does not answer is told with why", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
-  await expect(openPullRequest({ ...there, url }, never)).rejects.toThrow(
+  await expect(githubUser({ ...there, url }, never).openPullRequest(wanted)).rejects.toThrow(
     `expected GitHub at ${url} to answer GET /repos/acme/web/branches/main, but connect ECONNREFUSED`,
   );
 });

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { KubeClient, WatchEvent } from "../../bus/kube/client.ts";
-import { ApiError } from "../../bus/kube/errors.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { Zundoko } from "../../functions/zundoko/kinds.ts";
+import type { KubeClient, WatchEvent } from "../../../bus/kube/client.ts";
+import { ApiError } from "../../../bus/kube/errors.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { Zundoko } from "../../../functions/zundoko/kinds.ts";
 import { follow } from "./follow.ts";
 
 const object = (name: string, resourceVersion: string): Stored<Zundoko> => ({

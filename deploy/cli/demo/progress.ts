@@ -1,5 +1,5 @@
 /** Progress of a start: on a terminal one line per part, replaced as it moves on; elsewhere a line per result. */
-import type { PlatformProgress } from "../local/index.ts";
+import type { PlatformProgress } from "../../local/index.ts";
 
 /** Whether a line says how far something is, or what became of it. */
 export type LineKind = "moving" | "result";

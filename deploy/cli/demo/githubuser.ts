@@ -1,0 +1,72 @@
+/** What somebody does on GitHub who has nothing but the API and a token. */
+import { AbsentError } from "../usage.ts";
+import type { PlayedGitHub } from "./playedgithub.ts";
+
+/** The user. Each call throws an `AbsentError` when it is refused or not answered. */
+export interface GitHubUser {
+  /** Opens a pull request with one commit, from a branch that is made for it; resolves with its number. */
+  openPullRequest(pull: { readonly branch: string; readonly title: string }): Promise<number>;
+  /** Commits to a branch; resolves with the id of the commit. */
+  push(branch: string, message: string): Promise<string>;
+  closePullRequest(number: number): Promise<void>;
+  /** Texts of the comments on a pull request. */
+  comments(number: number): Promise<readonly string[]>;
+  /** The newest status of a commit in each context: `modoki/web: success`. */
+  statuses(sha: string): Promise<readonly string[]>;
+}
+
+/** The user of a played GitHub. */
+export function githubUser({ url, userToken, repository }: PlayedGitHub, signal: AbortSignal): GitHubUser {
+  const root = `/repos/${repository}`;
+  let files = 0;
+
+  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const request = `${method} ${root}/${path}`;
+    const answer = await fetch(`${url}/api/v3${root}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${userToken}`, accept: "application/vnd.github+json" },
+      ...(body && { body: JSON.stringify(body) }),
+      signal,
+    }).catch((error: Error) => {
+      signal.throwIfAborted();
+      throw new AbsentError(`expected GitHub at ${url} to answer ${request}, but ${reasonOf(error)}`);
+    });
+    const text = await answer.text();
+    if (answer.ok) return JSON.parse(text) as T;
+    throw new AbsentError(`expected ${request} to succeed, but GitHub answered ${answer.status}: ${text}`);
+  }
+
+  async function push(branch: string, message: string): Promise<string> {
+    const content = Buffer.from("Hello from Denrei.\n").toString("base64");
+    const path = `contents/hello-${branch}-${++files}.txt`;
+    return (await ask<{ commit: { sha: string } }>("PUT", path, { message, content, branch })).commit.sha;
+  }
+
+  return {
+    push,
+    async openPullRequest({ branch, title }) {
+      const main = await ask<{ commit: { sha: string } }>("GET", "branches/main");
+      await ask("POST", "git/refs", { ref: `refs/heads/${branch}`, sha: main.commit.sha });
+      await push(branch, title);
+      return (await ask<{ number: number }>("POST", "pulls", { title, head: branch, base: "main" })).number;
+    },
+    async closePullRequest(number) {
+      await ask("PATCH", `pulls/${number}`, { state: "closed" });
+    },
+    async comments(number) {
+      return (await ask<{ body: string }[]>("GET", `issues/${number}/comments`)).map(({ body }) => body);
+    },
+    async statuses(sha) {
+      const all = await ask<{ context: string; state: string; created_at: string }[]>(
+        "GET",
+        `commits/${sha}/statuses`,
+      );
+      // The newest come first.
+      const newest = new Map(all.reverse().map(({ context, state }) => [context, state]));
+      return [...newest].map(([context, state]) => `${context}: ${state}`);
+    },
+  };
+}
+
+/** What fetch says of a connection is in the cause of its error. */
+const reasonOf = ({ cause, message }: Error): string => (cause instanceof Error ? cause.message : message);

@@ -1,0 +1,67 @@
+/** The demo `paas`: pull requests become previews, and go again. */
+import { say } from "../output.ts";
+import { UsageError } from "../usage.ts";
+import type { Act, DemoOptions } from "./act.ts";
+import { inNamespace } from "./namespace.ts";
+import { tellPaasSteps } from "./paassteps.ts";
+import { programOf } from "./played.ts";
+import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
+import { kpackPart, startPlayedKpack } from "./playedkpack.ts";
+import { duration, type ProgressDisplay } from "./progress.ts";
+import { Records } from "./records.ts";
+
+const act = "paas";
+const functions = [
+  "githubapp",
+  "installation",
+  "modoki-application",
+  "modoki-remotesync",
+  "modoki-apppipeline",
+  "modoki-report",
+];
+const tokenSeconds = 3600;
+const repository = "acme/web";
+const namespace = "denrei-demo";
+
+/** The act. Throws a `UsageError` without the programs that play GitHub and kpack, and in somebody's own cluster. */
+export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
+  const [github, kpack] = [programOf(githubPart(act), programs.github), programOf(kpackPart, programs.kpack)];
+  if (process.env.KUBECONFIG && process.env.NATS_URL)
+    throw new UsageError(
+      "expected no KUBECONFIG and NATS_URL for the demo paas, found both: what it builds is played, and is nothing for a cluster. " +
+        "How it is done in one: docs/paas.md",
+    );
+  const records = new Records();
+  return {
+    cast: { workers, functions, gateways: 2, nodes: 1, onLine: records.add },
+    async play(stage, display, stopped) {
+      const ended = new AbortController();
+      const signal = AbortSignal.any([stopped, ended.signal]);
+      const onEnd = (error: Error) => ended.abort(error);
+      const common = { onEnd, signal };
+      const [played] = await Promise.all([
+        timed(
+          display,
+          "emulated GitHub",
+          startPlayedGitHub(stage, { ...common, act, program: github, repository, tokenSeconds }),
+        ),
+        timed(display, "kpack stand-in", startPlayedKpack(stage, { ...common, program: kpack })),
+      ]);
+      display.done();
+      say(`\nOn ${played.url}, which plays GitHub, an App is installed on ${repository}.`);
+      say(
+        "Pods are not really run, and images are not really built: kwok and a stand-in for kpack say that they are.\n",
+      );
+      await inNamespace(stage, namespace, () =>
+        tellPaasSteps({ stage, namespace, github: played, records, signal }),
+      );
+    },
+  };
+}
+
+async function timed<T>(display: ProgressDisplay, subject: string, started: Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const result = await started;
+  display.line(subject, `ready after ${duration(performance.now() - begun)}`, "result");
+  return result;
+}

@@ -1,0 +1,83 @@
+/** What a demo can not have for real, played by a program that is given on the command line. */
+import { existsSync } from "node:fs";
+import type { z } from "zod";
+import { ChildStartError, describeExit } from "../../local/index.ts";
+import { AbsentError, UsageError } from "../usage.ts";
+import type { Stage } from "./stage.ts";
+
+/** Who plays what, and what it says when it is ready. */
+export interface Part<T> {
+  /** `GitHub` */
+  readonly plays: string;
+  /** The flag that names its program, without dashes. */
+  readonly flag: string;
+  /** The demo that needs it. */
+  readonly act: string;
+  /** Of a line of JSON on its standard output. */
+  readonly ready: z.ZodType<T>;
+}
+
+/** How it is played. */
+export interface PlayedOptions {
+  /** The program's path. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Called when it ends before the stage does. All that it had is gone then. */
+  readonly onEnd: (error: Error) => void;
+  readonly signal: AbortSignal;
+}
+
+const whatToDo = ({ act }: Pick<Part<unknown>, "act">): string =>
+  `It comes with a checkout and its development dependencies: npm ci && npm run demo -- ${act}`;
+
+/** The program. Throws a `UsageError` where there is none. */
+export function programOf(part: Part<unknown>, path: string | undefined): string {
+  if (path !== undefined && existsSync(path)) return path;
+  throw new UsageError(
+    `expected --${part.flag} with the path of a program that plays ${part.plays}, found ${path ?? "none"}. ${whatToDo(part)}`,
+  );
+}
+
+/** Starts the program; resolves when it is ready. Throws `ChildStartError`, and `AbsentError` where a package is missing. */
+export async function startPlayed<T>(stage: Stage, part: Part<T>, options: PlayedOptions): Promise<T> {
+  const { program, args, env, onEnd, signal } = options;
+  const played = Promise.withResolvers<T>();
+  let isReady = false;
+  try {
+    await stage.spawn(
+      {
+        name: part.flag,
+        command: process.execPath,
+        args: [program, ...args],
+        env: { ...env, NODE_NO_WARNINGS: "1" },
+        onLine(line) {
+          const found = parsed(line, part.ready);
+          if (found === undefined) return;
+          isReady = true;
+          played.resolve(found);
+        },
+        async ready() {
+          if (!isReady) throw new Error("it has not said what there is");
+        },
+        onUnexpectedExit: (exit) =>
+          onEnd(new AbsentError(`${part.plays}, played by ${program}, ${describeExit(exit)}`)),
+      },
+      signal,
+    );
+  } catch (error) {
+    const lines = error instanceof ChildStartError ? error.lastLines.join("\n") : "";
+    const missing = /Cannot find package '([^']+)'/.exec(lines)?.[1];
+    if (missing === undefined) throw error;
+    throw new AbsentError(`expected the package ${missing}, which ${program} needs. ${whatToDo(part)}`);
+  }
+  return played.promise;
+}
+
+function parsed<T>(line: string, schema: z.ZodType<T>): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
