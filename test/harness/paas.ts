@@ -78,10 +78,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const installation = app?.installations[0];
   if (app === undefined || installation === undefined) throw new Error("expected an installed App");
 
-  await Promise.all([
-    optIn(client, "default"),
-    create(Namespace, { metadata: { name: platformNamespace } }),
-  ]);
+  await Promise.all([optIn(client, "default"), create(Namespace, { metadata: { name: platformNamespace } })]);
   const kpack = await startKpack({ client });
   await kpack.builder("default", "ready");
   const bridge = await kit.bridge("bridge-1");
@@ -93,9 +90,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       counted(options.workers ?? 3).map((n) => kit.worker(`worker-${n}`, names, { env })),
     )),
   );
-  const gateways = await Promise.all(
-    counted(options.gateways ?? 0).map((n) => kit.gateway(`gateway-${n}`)),
-  );
+  const gateways = await Promise.all(counted(options.gateways ?? 0).map((n) => kit.gateway(`gateway-${n}`)));
   github.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
   const asApp = githubApp({
     url: github.url,

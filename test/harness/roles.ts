@@ -4,9 +4,11 @@ import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.t
 import { functions } from "../../functions/index.ts";
 import branches from "../fixtures/functions/branches.ts";
 import census from "../fixtures/functions/census.ts";
+import gardeners from "../fixtures/functions/gardeners.ts";
 import letters from "../fixtures/functions/letters.ts";
 import notes from "../fixtures/functions/notes.ts";
 import onlooker from "../fixtures/functions/onlooker.ts";
+import planters from "../fixtures/functions/planters.ts";
 import probe from "../fixtures/functions/probe.ts";
 import shelves from "../fixtures/functions/shelves.ts";
 
@@ -18,6 +20,8 @@ export const testFunctions: readonly ReconcileFunction[] = [
   letters,
   notes,
   onlooker,
+  gardeners,
+  planters,
   probe,
   shelves,
 ];

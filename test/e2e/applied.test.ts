@@ -1,0 +1,161 @@
+/** What a function applies is as it is wanted, and what is not its own stays as it is. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { ConfigMap } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import gardeners from "../fixtures/functions/gardeners.ts";
+import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { conditionOf, has, openWorld, type World } from "../harness/world.ts";
+
+const paths = ["planters", "gardeners"].map((name) =>
+  fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
+);
+const patience = { timeout: 60_000 };
+
+let kit: Kit;
+let world: World;
+const workers: Replica[] = [];
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Planter)] });
+  world = await openWorld(kit, [planters, gardeners], workers);
+  await kit.bridge("bridge-1", { args: paths });
+  workers.push(...(await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, paths)))));
+});
+afterAll(async () => {
+  await world?.close();
+  await kit?.stop();
+});
+
+const plant = (name: string, spec: Planter["spec"] = {}): Promise<Stored<Planter>> =>
+  world.create(Planter, { metadata: { namespace: "default", name }, spec });
+const planted = (name: string) => kit.until(Planter, { name }, has("Ready", "True"));
+const child = (name: string) => kit.client.get(Plant, { namespace: "default", name });
+const envOf = ({ spec }: Plant) => spec.template.spec.containers[0]?.env;
+
+test("a child is applied with the function's field manager, and then not written any more", async () => {
+  await plant("steady", { env: { A: "1" } });
+  await planted("steady");
+  const { metadata } = await child("steady");
+  const managed = (metadata as { managedFields?: { manager: string; operation: string }[] }).managedFields;
+  expect(managed).toEqual([expect.objectContaining({ manager: "gardener", operation: "Apply" })]);
+  await world.untilQuiet();
+  const writes = await world.writes();
+  for (let round = 0; round < 5; round++) {
+    await world.replay(await world.changes("objects.*.*.Planter.default.*.steady"));
+    await world.touch(Planter, "steady");
+    await world.untilQuiet();
+  }
+  expect(await world.writes()).toBe(writes);
+});
+
+test("what is not wanted any more goes, and what others have added stays", async () => {
+  await plant("changing", { env: { A: "1", B: "2" }, labels: { ours: "yes" } });
+  await planted("changing");
+  await world.patch(Plant, "changing", { metadata: { labels: { theirs: "yes" } } });
+  await world.patch(Planter, "changing", { spec: { env: { B: null }, labels: { ours: null, next: "yes" } } });
+  const changed = await kit.until(Plant, { name: "changing" }, (found) => envOf(found)?.length === 1);
+  expect(envOf(changed)).toEqual([{ name: "A", value: "1" }]);
+  expect(changed.metadata.labels).toEqual({ theirs: "yes", next: "yes" });
+});
+
+test("what somebody changes of it is set back", async () => {
+  await plant("drifting", { env: { A: "1" } });
+  await planted("drifting");
+  await world.patch(Plant, "drifting", { spec: { replicas: 3 } });
+  await kit.until(Plant, { name: "drifting" }, ({ spec }) => spec.replicas === 0);
+});
+
+test("a reference that somebody takes away comes back, as the object is known by its uid", async () => {
+  await plant("lost");
+  await planted("lost");
+  const { uid } = (await child("lost")).metadata;
+  await world.patch(Plant, "lost", { metadata: { ownerReferences: null } });
+  await world.touch(Planter, "lost");
+  const found = await kit.until(
+    Plant,
+    { name: "lost" },
+    ({ metadata }) => !!metadata.ownerReferences?.length,
+  );
+  expect(found.metadata.uid).toBe(uid);
+});
+
+test("an object of that name that is somebody else's is not touched, and is waited for", async () => {
+  const theirs = {
+    replicas: 0,
+    selector: { matchLabels: { app: "theirs" } },
+    template: {
+      metadata: { labels: { app: "theirs" } },
+      spec: { containers: [{ name: "main", image: "theirs" }] },
+    },
+  };
+  const { metadata } = await world.create(Plant, {
+    metadata: { namespace: "default", name: "taken" },
+    spec: theirs,
+  });
+  await plant("taken");
+  const blocked = await kit.until(Planter, { name: "taken" }, has("Ready", "False", "NameTaken"));
+  expect(conditionOf(blocked)?.message).toContain("found one that nobody controls. Delete or rename it");
+  expect((await child("taken")).metadata.resourceVersion).toBe(metadata.resourceVersion);
+  await kit.client.delete(Plant, { namespace: "default", name: "taken" }, {});
+  await planted("taken");
+});
+
+test("some fields of an object that is no child, which go when they are not wanted any more", async () => {
+  await plant("marked", { env: { A: "1" } });
+  await planted("marked");
+  await world.patch(Planter, "marked", { metadata: { labels: { other: "1" } } });
+  await plant("marker", { marks: "marked", mark: "one" });
+  const marked = await kit.until(
+    Planter,
+    { name: "marked" },
+    ({ metadata }) => metadata.labels?.mark === "one",
+  );
+  expect(marked.metadata.labels).toEqual({ other: "1", mark: "one" });
+  expect(marked.metadata.ownerReferences).toBeUndefined();
+  await world.untilQuiet();
+  const writes = await world.writes();
+  await world.touch(Planter, "marker");
+  await world.untilQuiet();
+  expect(await world.writes()).toBe(writes);
+  await world.patch(Planter, "marker", { spec: { mark: null } });
+  const without = await kit.until(Planter, { name: "marked" }, ({ metadata }) => !metadata.labels?.mark);
+  expect(without.metadata.labels).toEqual({ other: "1" });
+});
+
+test("what many depend on wakes them one after another, each once", async () => {
+  const count = 3 * perSecond + 1;
+  const names = Array.from({ length: count }, (_, at) => `thirsty-${at}`);
+  await Promise.all(names.map((name) => plant(name, { water: "well" })));
+  const watered = () =>
+    workers.flatMap(({ log }) => log.records()).filter(({ msg }) => msg === "watered") as unknown as {
+      readonly key: string;
+      readonly at: number;
+      readonly cause: { readonly kind?: string };
+    }[];
+  await expect.poll(() => new Set(watered().map(({ key }) => key)).size, patience).toBe(count);
+  await world.untilQuiet();
+  const created = Date.now();
+  await world.create(ConfigMap, { metadata: { namespace: "default", name: "well" }, data: { depth: "3" } });
+  const byWell = () => watered().filter(({ cause }) => cause.kind === "ConfigMap");
+  await expect.poll(() => byWell().length, patience).toBe(count);
+  await world.untilQuiet();
+  expect(new Set(byWell().map(({ key }) => key)).size).toBe(byWell().length);
+  // The last one has waited for its turn.
+  const last = Math.max(...byWell().map(({ at }) => at));
+  expect(last - created).toBeGreaterThanOrEqual(((count - 1) / perSecond) * 1000);
+});
+
+test("a function that is not the only one of its kind says nothing in its conditions", async () => {
+  await plant("rained-on", { blocked: true });
+  await planted("rained-on");
+  const seen = () =>
+    workers
+      .flatMap(({ log }) => log.records())
+      .filter((record) => record.msg === "blocked" && record.key === "default/rained-on");
+  await expect.poll(() => seen().length, patience).toBeGreaterThan(0);
+  await world.untilQuiet();
+  const { status } = await kit.client.get(Planter, { namespace: "default", name: "rained-on" });
+  expect(status?.conditions?.map(({ type }) => type)).toEqual(["Ready"]);
+});
