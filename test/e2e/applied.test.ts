@@ -51,13 +51,13 @@ test("a child is applied with the function's field manager, and then not written
 });
 
 test("what is not wanted any more goes, and what others have added stays", async () => {
-  await plant("changing", { env: { A: "1", B: "2" }, labels: { ours: "yes" } });
+  await plant("changing", { env: { A: "1", B: "2" }, labels: { ours: "yes", also: "yes" } });
   await planted("changing");
   await world.patch(Plant, "changing", { metadata: { labels: { theirs: "yes" } } });
-  await world.patch(Planter, "changing", { spec: { env: { B: null }, labels: { ours: null, next: "yes" } } });
+  await world.patch(Planter, "changing", { spec: { env: { B: null }, labels: { ours: null } } });
   const changed = await kit.until(Plant, { name: "changing" }, (found) => envOf(found)?.length === 1);
   expect(envOf(changed)).toEqual([{ name: "A", value: "1" }]);
-  expect(changed.metadata.labels).toEqual({ theirs: "yes", next: "yes" });
+  expect(changed.metadata.labels).toEqual({ theirs: "yes", also: "yes" });
 });
 
 test("what somebody changes of it is set back", async () => {
