@@ -26,13 +26,13 @@ export const imageErrors = (image: Image, before: Image | undefined, cluster: Cl
   ...nameErrors(image.metadata.name),
 ];
 
-function tagErrors({ tag }: ImageSpec, before: ImageSpec | undefined): FieldError[] {
+function tagErrors({ tag = "" }: ImageSpec, before: ImageSpec | undefined): FieldError[] {
   if (before) return immutable(before.tag, tag, "spec.tag");
   if (!tag) return [missing("spec.tag")];
   return parseTag(tag) ? [] : [invalid(tag, "spec.tag")];
 }
 
-function additionalTagErrors({ tag, additionalTags = [] }: ImageSpec): FieldError[] {
+function additionalTagErrors({ tag = "", additionalTags = [] }: ImageSpec): FieldError[] {
   const registry = parseTag(tag)?.registry;
   const elsewhere = additionalTags
     .map((one) => parseTag(one)?.registry)

@@ -1,0 +1,266 @@
+/** The webhooks of the stand-in for kpack beside the recording: what is refused, in which words, and what is filled in. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ApiError } from "../../bus/kube/errors.ts";
+import { externalKind } from "../../bus/kube/kind.ts";
+import { Build, Image, PersistentVolumeClaim, StorageClass } from "./kinds.ts";
+import { imageIn, manager, type Place, r1, r2, registry, revised, type Scene, startScene } from "./scene.ts";
+
+let scene: Scene;
+let place: Place;
+beforeAll(async () => {
+  scene = await startScene();
+  place = await scene.place("t1");
+  await place.image("web");
+  await place.untilReady("web", "True/UpToDate");
+});
+afterAll(() => scene?.stop());
+
+const validating = 'admission webhook "validation.webhook.kpack.io" denied the request: validation failed: ';
+
+/** What the API server answers, and how. */
+async function refusal(write: Promise<unknown>): Promise<{ code: number; reason: string; message: string }> {
+  const error = await write.then(
+    (written) => new Error(`expected a refusal, found ${JSON.stringify(written)}`),
+    (refused: unknown) => refused,
+  );
+  if (!(error instanceof ApiError)) throw error;
+  const message = error.message.slice(error.message.indexOf(": ") + 2);
+  return { code: error.status, reason: error.reason, message };
+}
+
+const refused = (rest: string) => ({ code: 400, reason: "BadRequest", message: `${validating}${rest}` });
+
+describe("a new Image", () => {
+  const git = { url: "https://git.example/acme/web", revision: r1 };
+  test.each([
+    [
+      "additional tags elsewhere",
+      { additionalTags: ["ghcr.io/apps/web:x"] },
+      `all additionalTags must have the same registry as tag: spec.additionalTags\nexpected registry: ${registry}, got: ghcr.io`,
+    ],
+    [
+      "additional tags that are none",
+      { additionalTags: [`${registry}/apps/WEB:x`] },
+      `invalid value: ${registry}/apps/WEB:x: spec.additionalTags[0]`,
+    ],
+    [
+      "a Secret in the environment",
+      {
+        build: {
+          env: [
+            { name: "A", valueFrom: { configMapKeyRef: { name: "a", key: "b" } } },
+            { name: "B", valueFrom: { secretKeyRef: { name: "a", key: "b" } } },
+          ],
+        },
+      },
+      "secretKeyRef is not supported for build environment variables: spec.build.env[1].valueFrom.secretKeyRef",
+    ],
+    ["no kind of builder", { builder: { name: "default" } }, "invalid value: : spec.builder.kind"],
+    [
+      "a wrong kind of builder",
+      { builder: { kind: "Foo", name: "default" } },
+      "invalid value: Foo: spec.builder.kind",
+    ],
+    ["no name of a builder", { builder: { kind: "Builder" } }, "missing field(s): spec.builder.name"],
+    [
+      "two sources",
+      { source: { git, blob: { url: "https://blob.example" } } },
+      "expected exactly one, got both: spec.source.blob, spec.source.git",
+    ],
+    [
+      "no source",
+      { source: {} },
+      "expected exactly one, got neither: spec.source.blob, spec.source.git, spec.source.registry",
+    ],
+    [
+      "no revision",
+      { source: { git: { ...git, revision: "" } } },
+      "missing field(s): spec.source.git.revision",
+    ],
+    ["no tag", { tag: undefined }, "missing field(s): spec.tag"],
+    ["a tag that is none", { tag: "UPPER" }, "invalid value: UPPER: spec.tag"],
+    [
+      "no failed Builds kept",
+      { failedBuildHistoryLimit: 0 },
+      "build history limit must be greater than 0: spec.failedBuildHistoryLimit",
+    ],
+    [
+      "bindings of v1alpha1",
+      { build: { cnbBindings: [{ name: "a" }] } },
+      "use of this field has been deprecated in v1alpha2, please use v1alpha1 for CNB bindings: spec.build.cnbBindings",
+    ],
+    [
+      "a cache without a default StorageClass",
+      { cache: { volume: { size: "1G" } } },
+      "spec.cache.volume.size cannot be set without spec.cache.volume.storageClassName or a default StorageClass: ",
+    ],
+    [
+      "two caches",
+      { cache: { volume: { size: "1G", storageClassName: "fast" }, registry: { tag: `${registry}/cache` } } },
+      "only one type of cache can be specified: spec.cache.registry, spec.cache.volume",
+    ],
+    [
+      "an operating system",
+      { build: { nodeSelector: { "kubernetes.io/os": "linux" } } },
+      'invalid key name "kubernetes.io/os": spec.build.nodeSelector\nos is determined automatically',
+    ],
+    [
+      "two mistakes",
+      { tag: undefined, source: { git: { url: git.url } } },
+      "missing field(s): spec.source.git.revision, spec.tag",
+    ],
+  ])("with %s is refused", async (_what, spec, rest) => {
+    expect(await refusal(place.image("bad", { spec: spec as never }))).toEqual(refused(rest));
+  });
+
+  test("with a name of 64 letters is refused, one of 63 and one with dots are not", async () => {
+    const name = "n".repeat(64);
+    expect(await refusal(place.image(name))).toEqual(
+      refused(
+        `invalid image name: ${name}, name must be a valid label: metadata.name\nmust be no more than 63 characters`,
+      ),
+    );
+    await place.image("n".repeat(63));
+    await place.image("with.dots");
+  });
+
+  test("loses what kpack does not know, and what is empty, without a word", async () => {
+    const unknown = {
+      foo: "bar",
+      serviceAccount: "v1alpha1",
+      additionalTags: [],
+      build: { env: [], nonsense: 1 },
+    };
+    const { spec } = await place.image("dropped", { spec: unknown as never });
+    expect(Object.keys(spec).sort()).toEqual([
+      "build",
+      "builder",
+      "failedBuildHistoryLimit",
+      "imageTaggingStrategy",
+      "serviceAccountName",
+      "source",
+      "successBuildHistoryLimit",
+      "tag",
+    ]);
+    expect(spec.build).toEqual({ resources: {} });
+  });
+
+  test("that is of v1alpha1 is not looked at", async () => {
+    const image = { ...imageIn("t1", "old"), apiVersion: "kpack.io/v1alpha1" };
+    const OldImage = externalKind<Image>({ ...Image, version: "v1alpha1" });
+    const { spec } = await scene.client.create(
+      OldImage,
+      { ...image, spec: { ...image.spec, tag: "UPPER" } },
+      manager,
+    );
+    expect(spec.tag).toBe("UPPER");
+    expect(spec.imageTaggingStrategy).toBeUndefined();
+    await scene.client.delete(Image, { namespace: "t1", name: "old" }, {});
+  });
+});
+
+describe("a change", () => {
+  test.each([`${registry}/apps/web2`, `${registry}/apps/web:latest`])(
+    "of the tag, to %s, is refused",
+    async (tag) => {
+      expect(await refusal(place.patch("web", { spec: { tag } }))).toEqual(
+        refused(`Immutable field changed: spec.tag\ngot: ${tag}, want: ${registry}/apps/web`),
+      );
+    },
+  );
+
+  test("of a Build's spec is refused", async () => {
+    const at = { namespace: "t1", name: "web-build-1" };
+    const patch = { spec: { serviceAccountName: "zzz" } };
+    expect(await refusal(scene.client.mergePatch(Build, at, patch, manager))).toEqual(
+      refused(
+        'Immutable fields changed (-old +new): spec.spec\n{*v1alpha2.BuildSpec}.ServiceAccountName:\n\t-: "app-builder"\n\t+: "zzz"',
+      ),
+    );
+  });
+});
+
+describe("a default StorageClass", () => {
+  const name = "standard";
+  const storageClass = {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name, annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+    provisioner: "example.com/none",
+    spec: undefined,
+  };
+
+  test("gives every Image that is written a cache, and its end stops the status of those", async () => {
+    const other = await scene.place("cached");
+    const before = await other.image("before");
+    await other.untilReady("before", "True/UpToDate");
+    await scene.client.create(StorageClass, storageClass, manager);
+    // Until the stand-in has heard of it, as it would be with kpack.
+    await expect
+      .poll(
+        async () =>
+          (await scene.client.create(Image, imageIn("cached", "probe"), { ...manager, dryRun: "All" })).spec
+            .cache,
+      )
+      .toEqual({ volume: { size: "2G" } });
+    expect(before.spec.cache).toBeUndefined();
+    const touched = await other.patch("before", { metadata: { labels: { touched: "yes" } } });
+    expect([touched.spec.cache, touched.metadata.generation]).toEqual([{ volume: { size: "2G" } }, 2]);
+    await other.image("web");
+    const image = await other.untilReady("web", "True/UpToDate");
+    expect(image.status?.buildCacheName).toBe("web-cache");
+    const claim = await scene.client.get(PersistentVolumeClaim, { namespace: "cached", name: "web-cache" });
+    expect(claim.spec).toMatchObject({ resources: { requests: { storage: "2G" } } });
+    expect(claim.metadata.ownerReferences).toMatchObject([{ kind: "Image", name: "web" }]);
+    const [build] = await other.builds("web");
+    expect(build?.spec.cache).toEqual({ volume: { persistentVolumeClaimName: "web-cache" } });
+
+    await scene.client.delete(StorageClass, { name }, {});
+    const message = `${validating}spec.cache.volume.size cannot be set without spec.cache.volume.storageClassName or a default StorageClass: `;
+    const at = { namespace: "cached", name: "web" };
+    const tried = () => scene.client.mergePatch(Image, at, revised(r2), { ...manager, dryRun: "All" });
+    await expect
+      .poll(() => refusal(tried()).catch(String))
+      .toEqual({ code: 400, reason: "BadRequest", message });
+    const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
+    await scene.client.mergePatch(Build, { namespace: "cached", name: "web-build-1" }, needed, manager);
+    await other.untilBuilt("web", 2);
+    const frozen = await scene.client.get(Image, at);
+    expect(frozen.status).toEqual(image.status);
+  });
+});
+
+describe("a webhook that is away", () => {
+  const failed = (name: string, path: string) =>
+    new RegExp(
+      `^failed calling webhook "${name}": failed to call webhook: Post "https://127\\.0\\.0\\.1:\\d+${path}\\?timeout=10s": .*connection refused`,
+    );
+
+  test("refuses every write, and no read, until it is back", async () => {
+    const at = { namespace: "t1", name: "web" };
+    const status = (body: object) =>
+      scene.client.mergePatch(Image, at, body, { ...manager, subresource: "status" });
+    await scene.kpack.webhook.away();
+    const answers = {
+      create: await refusal(place.image("late")),
+      update: await refusal(place.patch("web", revised(r2))),
+      status: await refusal(status({ status: { buildCounter: 7 } })),
+      delete: await refusal(scene.client.delete(Image, at, {})),
+      build: await refusal(scene.client.delete(Build, { namespace: "t1", name: "web-build-1" }, {})),
+    };
+    for (const [what, { code, reason, message }] of Object.entries(answers)) {
+      const isDelete = what === "delete" || what === "build";
+      expect([code, reason]).toEqual([500, "InternalError"]);
+      expect(message).toMatch(/^Internal error occurred: /);
+      expect(message.replace("Internal error occurred: ", "")).toMatch(
+        isDelete
+          ? failed("validation.webhook.kpack.io", "/validate")
+          : failed("defaults.webhook.kpack.io", "/defaults"),
+      );
+    }
+    expect((await scene.client.get(Image, at)).spec.source.git?.revision).toBe(r1);
+    await scene.kpack.webhook.back();
+    await place.patch("web", revised(r2));
+    await place.untilBuilt("web", 2);
+  });
+});

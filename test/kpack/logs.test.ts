@@ -1,0 +1,85 @@
+/** Logs of build pods, asked for as anybody would: from a real API server, which asks the node. */
+
+import { request } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
+import { Node, Pod } from "./kinds.ts";
+import { manager, type Scene, startScene } from "./scene.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+/** Opens a container's log. */
+async function open(namespace: string, pod: string, container: string, query = "") {
+  const { connection } = scene.client;
+  const { dispatcher, headers } = await connection.way("watches");
+  const path = resourcePath(Pod, namespace, pod, "log");
+  return request(`${connection.server}${path}?container=${container}${query}`, { dispatcher, headers });
+}
+
+async function read(...asked: Parameters<typeof open>): Promise<{ status: number; lines: string[] }> {
+  const { statusCode, body } = await open(...asked);
+  return { status: statusCode, lines: (await body.text()).split("\n").filter((line) => line !== "") };
+}
+
+const isRunning = (step: string) => (pod: Pod) =>
+  pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
+
+test("a step that fails has a page of log, whose last line is the error", async () => {
+  const place = await scene.place("failing");
+  await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
+  await place.untilReady("web", "False/BuildFailed");
+  const log = ["failing", "web-build-1-build-pod", "build"] as const;
+  const { status, lines } = await read(...log);
+  expect([status, lines.length, lines.at(-1)]).toEqual([200, 60, "ERROR: failed to build: exit status 1"]);
+  expect((await read(...log, "&tailLines=3")).lines).toEqual(lines.slice(-3));
+  expect((await read(...log, "&limitBytes=10")).lines.join("\n")).toBe(lines.join("\n").slice(0, 10));
+  expect((await read(...log, "&tailLines=1&timestamps=true")).lines[0]).toMatch(
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z ERROR: failed to build/,
+  );
+  expect((await read("failing", "web-build-1-build-pod", "prepare")).lines[0]).toBe(
+    "Build reason(s): CONFIG",
+  );
+});
+
+test("the log of a step that runs can be followed until it ends; one that waits has none", async () => {
+  const place = await scene.place("following");
+  await place.image("web", { annotations: { "sim.kpk/hold-step": "detect" } });
+  const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+  await scene.kit.until(Pod, pod, isRunning("detect"));
+  const waiting = await read("following", pod.name, "restore");
+  expect([waiting.status, waiting.lines.join()]).toEqual([
+    400,
+    expect.stringContaining("is waiting to start: PodInitializing"),
+  ]);
+  const { body } = await open("following", pod.name, "detect", "&follow=true");
+  const chunks: string[] = [];
+  const told = Promise.withResolvers<void>();
+  const over = (async () => {
+    for await (const chunk of body) {
+      chunks.push(String(chunk));
+      told.resolve();
+    }
+  })();
+  await told.promise;
+  expect(chunks.join("")).toBe("detect begins\n");
+  await scene.client.mergePatch(
+    Pod,
+    pod,
+    { metadata: { annotations: { "sim.kpk/hold-step": null } } },
+    manager,
+  );
+  await over;
+  expect(chunks.join("")).toBe("detect begins\ndetect is done\n");
+});
+
+test("the node is where logs are asked for", async () => {
+  const { status } = await scene.client.get(Node, { name: "kpack-builds" });
+  expect(status).toMatchObject({
+    addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+    daemonEndpoints: { kubeletEndpoint: { Port: expect.any(Number) } },
+  });
+});

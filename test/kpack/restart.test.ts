@@ -1,0 +1,69 @@
+/** The life of the stand-in for kpack itself: it ends, begins again, and does not run in circles. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { kubeClient } from "../../bus/kube/client.ts";
+import { Image, Pod } from "./kinds.ts";
+import { startKpack } from "./kpack.ts";
+import { record } from "./recording.ts";
+import { manager, r1, r2, r3, revised, type Scene, startScene } from "./scene.ts";
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+const isRunning = (step: string) => (pod: Pod) =>
+  pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
+
+test("what it is in the middle of is gone on with by the next one, and changes meanwhile are not lost", async () => {
+  const place = await scene.place("restart");
+  await place.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
+  const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+  await scene.kit.until(Pod, pod, isRunning("restore"));
+  await scene.kpack.stop();
+  // Nobody refuses this now, and nobody needs to.
+  await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r2) });
+  await scene.client.mergePatch(
+    Pod,
+    pod,
+    { metadata: { annotations: { "sim.kpk/hold-step": null } } },
+    manager,
+  );
+  const seen = await record(scene.client, place.namespace);
+  const again = await startKpack({ client: scene.client });
+  try {
+    const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
+    seen.stop();
+    expect(lines.filter((line) => line.startsWith("ADDED"))).toEqual(["ADDED Build-2"]);
+    expect((await place.builds("web")).map(({ spec }) => spec.source.git?.revision)).toEqual([r1, r2]);
+  } finally {
+    await again.stop();
+  }
+});
+
+test("once all is built it asks the API server nothing more", async () => {
+  const place = await scene.place("idle");
+  const calls: string[] = [];
+  const counted = kubeClient(scene.client.connection, ({ method, path }) => calls.push(`${method} ${path}`));
+  const kpack = await startKpack({ client: counted });
+  try {
+    await place.image("web", { revision: r3 });
+    await place.untilReady("web", "True/UpToDate");
+    // A write that changes nothing of importance has gone through all of it once more.
+    const before = calls.length;
+    const seen = await record(scene.client, place.namespace);
+    await place.patch("web", { metadata: { annotations: { poked: "yes" } } });
+    await place.patch("web", { spec: { defaultProcess: "web" } });
+    await seen.until(/Image gen=2 obs=2 /);
+    seen.stop();
+    expect(calls.slice(before).filter((call) => !call.startsWith("GET"))).toEqual([
+      `PUT /apis/kpack.io/v1alpha2/namespaces/idle/images/web/status`,
+    ]);
+  } finally {
+    await kpack.stop();
+  }
+  await place.patch("web", revised(r1));
+  expect((await scene.client.get(Image, { namespace: "idle", name: "web" })).status?.observedGeneration).toBe(
+    2,
+  );
+});
