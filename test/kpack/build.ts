@@ -20,7 +20,13 @@ export interface BuildOptions {
   readonly lastLine: LastLine;
   /** Resolves when the Image of a Build has said that there is the Build. */
   readonly imageIdle: (build: Build) => Promise<void>;
+  /** Asked at the end of each Build. */
+  readonly isImageFirst: () => boolean;
 }
+
+/** A Build whose end is not written yet: its Image may say so, and may do nothing else about it. */
+const foreseen = new WeakSet<Build>();
+export const isForeseen = (build: Build): boolean => foreseen.has(build);
 
 /** Reconciles one Build. */
 export function buildController(options: BuildOptions): (key: string) => Promise<void> {
@@ -51,12 +57,28 @@ export function buildController(options: BuildOptions): (key: string) => Promise
     }
   }
 
+  /** The two are watched apart, so nobody can rely on the order: this is the rarer one. */
+  async function writeAfterImage(build: Stored<Build>, status: BuildStatus): Promise<void> {
+    const ended = { ...build, status };
+    foreseen.add(ended);
+    builds.foresee(ended);
+    await options.imageIdle(build);
+    try {
+      builds.observe(await writeStatus(client, Build, build, status, signal));
+    } catch (error) {
+      builds.foresee(build);
+      throw error;
+    }
+  }
+
   return async (key) => {
     const first = builds.get(atKey(key));
     if (first === undefined || first.metadata.deletionTimestamp || !isRunning(first)) return;
     if (first.status === undefined) await options.imageIdle(first);
     const build = builds.get(atKey(key));
     if (build?.metadata.uid !== first.metadata.uid) return;
-    builds.observe(await writeStatus(client, Build, build, await desired(build), signal));
+    const status = await desired(build);
+    if (!isRunning({ ...build, status }) && options.isImageFirst()) await writeAfterImage(build, status);
+    else builds.observe(await writeStatus(client, Build, build, status, signal));
   };
 }

@@ -22,8 +22,15 @@ export interface ControllersOptions {
   readonly world: World;
   readonly logs: PodLogs;
   readonly stepMillis: number;
+  readonly order: Order;
   readonly failed: FailureLog;
 }
+
+/**
+ * What is written first when a Build ends, which is what watchers of both may see: the Build, its Image, or either. kpack
+ * writes the Build first, but watches are not in step.
+ */
+export type Order = "build-first" | "image-first" | "random";
 
 /** The controllers. */
 export interface Controllers {
@@ -37,7 +44,7 @@ export interface Controllers {
 
 /** Starts them, with nothing to do. */
 export function startControllers(options: ControllersOptions): Controllers {
-  const { client, signal, world, logs, stepMillis, failed } = options;
+  const { client, signal, world, logs, stepMillis, order, failed } = options;
   const { images, pods, clusterBuilders } = world;
   const start = (name: string, reconcile: (key: string) => Promise<void>): Loop =>
     startLoop(name, reconcile, { signal, failed });
@@ -77,6 +84,7 @@ export function startControllers(options: ControllersOptions): Controllers {
       signal,
       lastLine: logs.lastLine,
       imageIdle: (build) => imageLoop.idle(imageKey(build)),
+      isImageFirst: () => order === "image-first" || (order === "random" && Math.random() < 0.5),
     }),
   );
   const podLoop: Loop = start(

@@ -4,6 +4,7 @@
  */
 import type { ObjectName } from "../../bus/kube/client.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { isForeseen } from "./build.ts";
 import { buildNumber, buildsOf, deleteOldBuilds, isRunning } from "./builds.ts";
 import { changesOf, type Ingredients } from "./changes.ts";
 import { type ChildOptions, keepCache, keepSourceResolver } from "./children.ts";
@@ -58,6 +59,7 @@ export function imageController(options: ImageOptions): ImageController {
   async function buildOrNot(made: Ingredients): Promise<ImageStatus> {
     const { image, builder, lastBuild, sourceResolver } = made;
     const changes = isReady(builder) && isResolved(sourceResolver) ? changesOf(made) : [];
+    if (changes.length > 0 && lastBuild && isForeseen(lastBuild)) return { ...image.status };
     const build = changes.length > 0 ? await create(made, changes) : lastBuild;
     const isNew = build !== lastBuild;
     const succeeded = conditionOf(lastBuild, "Succeeded")?.status === "True";

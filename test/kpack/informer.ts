@@ -10,6 +10,8 @@ export interface Informer<T extends KubeObject> {
   all(): Stored<T>[];
   /** What a write was answered with. It is as good as the event that tells of it, and earlier. */
   observe(object: Stored<T>): void;
+  /** Takes the object, of the version that is known, for what it is about to become; until a newer one is observed. */
+  foresee(object: Stored<T>): void;
 }
 
 /** What an informer is asked for. */
@@ -47,6 +49,14 @@ export async function startInformer<T extends KubeObject>(
     const before = known.get(key);
     if (over.has(uid)) return;
     if (before && compareVersions(resourceVersion, before.metadata.resourceVersion) <= 0) return;
+    known.set(key, object);
+    changed(object, "present");
+  }
+
+  function foresee(object: Stored<T>): void {
+    const key = keyOf(object.metadata);
+    const { uid, resourceVersion } = known.get(key)?.metadata ?? {};
+    if (uid !== object.metadata.uid || resourceVersion !== object.metadata.resourceVersion) return;
     known.set(key, object);
     changed(object, "present");
   }
@@ -93,5 +103,5 @@ export async function startInformer<T extends KubeObject>(
   }
 
   void keepFollowing(await list());
-  return { get: (at) => known.get(keyOf(at)), all: () => [...known.values()], observe };
+  return { get: (at) => known.get(keyOf(at)), all: () => [...known.values()], observe, foresee };
 }

@@ -8,7 +8,7 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { startAdmissionServer } from "./admission.ts";
 import type { BuilderState } from "./builder.ts";
-import { startControllers } from "./controllers.ts";
+import { type Order, startControllers } from "./controllers.ts";
 import { kpackCrds } from "./crds.ts";
 import { keepNode } from "./kubelet.ts";
 import { startKubeletServer } from "./kubeletserver.ts";
@@ -24,6 +24,8 @@ export interface KpackOptions {
   readonly log?: (line: string) => void;
   /** How long each step of a build, git, and the making of a builder take, in milliseconds; 20 unless given. */
   readonly stepMillis?: number;
+  /** `build-first` unless given. */
+  readonly order?: Order;
 }
 
 /** A running stand-in. */
@@ -46,7 +48,8 @@ const startMillis = 60_000;
 const fieldManager = "kpack";
 
 /** Installs the CRDs and starts everything in this process. Rejects, with nothing left behind, when that can not be done. */
-export async function startKpack({ client, log, stepMillis = 20 }: KpackOptions): Promise<Kpack> {
+export async function startKpack(options: KpackOptions): Promise<Kpack> {
+  const { client, log, stepMillis = 20, order = "build-first" } = options;
   const over = new AbortController();
   const deadline = AbortSignal.timeout(startMillis);
   const authority = createCertificateAuthority("kpack");
@@ -67,6 +70,7 @@ export async function startKpack({ client, log, stepMillis = 20 }: KpackOptions)
       world,
       logs,
       stepMillis,
+      order,
       signal: over.signal,
       failed: (what, error) => log?.(`${what}: ${error instanceof Error ? error.message : String(error)}`),
     });

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { startLoop } from "./loop.ts";
+
+/** A loop whose passes wait until they are let go. */
+function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined) {
+  const over = new AbortController();
+  const begun: string[] = [];
+  const failures: string[] = [];
+  const letGo: (() => void)[] = [];
+  const waiting = new Set<() => void>();
+  const loop = startLoop(
+    "Thing",
+    async (key) => {
+      begun.push(key);
+      for (const told of waiting) told();
+      await new Promise<void>((resolve) => letGo.push(resolve));
+      const error = outcome(begun.length);
+      if (error) throw error;
+    },
+    { signal: over.signal, failed: (what) => failures.push(what) },
+  );
+  const untilBegun = (count: number) =>
+    new Promise<void>((resolve) => {
+      const check = () => {
+        if (begun.length < count) return;
+        waiting.delete(check);
+        // After the pass has said what lets it go.
+        setImmediate(resolve);
+      };
+      waiting.add(check);
+      check();
+    });
+  return { loop, begun, failures, over, untilBegun, release: () => letGo.shift()?.() };
+}
+
+describe("a loop", () => {
+  test("has one pass of a key at a time, and one more for all that came meanwhile", async () => {
+    const { loop, begun, untilBegun, release } = heldLoop();
+    for (const _ of [1, 2, 3]) loop.add("a");
+    await untilBegun(1);
+    loop.add("a");
+    loop.add("a");
+    loop.add("b");
+    await untilBegun(2);
+    expect(begun).toEqual(["a", "b"]);
+    release();
+    await untilBegun(3);
+    expect(begun).toEqual(["a", "b", "a"]);
+    release();
+    release();
+    await loop.idle("a");
+    await loop.idle("b");
+    expect(begun).toHaveLength(3);
+  });
+
+  test("is idle when the passes of that key are over, also those that came meanwhile", async () => {
+    const { loop, begun, untilBegun, release } = heldLoop();
+    await loop.idle("a");
+    loop.add("a");
+    await untilBegun(1);
+    loop.add("a");
+    const idle = loop.idle("a").then(() => begun.length);
+    release();
+    await untilBegun(2);
+    release();
+    expect(await idle).toBe(2);
+  });
+
+  test("tries again what failed, and is idle in between", async () => {
+    const { loop, failures, untilBegun, release } = heldLoop((pass) =>
+      pass < 3 ? new Error("no") : undefined,
+    );
+    loop.add("a");
+    for (const pass of [1, 2, 3]) {
+      await untilBegun(pass);
+      release();
+      await loop.idle("a");
+    }
+    expect(failures).toEqual(["Thing a", "Thing a"]);
+  });
+
+  test("does nothing more after the signal", async () => {
+    const { loop, begun, over, untilBegun, release } = heldLoop();
+    loop.add("a");
+    await untilBegun(1);
+    loop.add("a");
+    over.abort();
+    loop.add("b");
+    release();
+    await loop.ended();
+    expect(begun).toEqual(["a"]);
+  });
+});
