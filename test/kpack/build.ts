@@ -26,6 +26,8 @@ export interface BuildOptions {
 
 /** A Build whose end is not written yet: its Image may say so, and may do nothing else about it. */
 const foreseen = new WeakSet<Build>();
+
+/** Whether that is so. */
 export const isForeseen = (build: Build): boolean => foreseen.has(build);
 
 /** Reconciles one Build. */

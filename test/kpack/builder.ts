@@ -47,6 +47,7 @@ export interface BuildersOptions {
 const fieldManager = "kpack-admin";
 const registry = "registry.example";
 
+/** Makes the controller, with nothing to do. */
 export function builders({ client, signal, informers, stepMillis, settle }: BuildersOptions): Builders {
   const held = new Set<string>();
   let edits = 0;

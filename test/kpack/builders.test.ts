@@ -70,6 +70,9 @@ describe("a builder that", () => {
       body: builder,
     });
     await place.untilReady("web", "True/UpToDate");
+    const [build] = await place.builds("web");
+    expect(build?.status?.buildMetadata).toMatchObject([{ id: "kpk/bp" }]);
+    expect(build?.spec.builder.image).toContain("clusterbuilder-near");
   });
 
   test("is edited makes its Images unready for a moment, without a Build", async () => {

@@ -10,7 +10,7 @@ import { Build, Builder, ClusterBuilder, Image, type SourceResolver } from "./ki
 import { buildKeyOf, kubelet } from "./kubelet.ts";
 import { type FailureLog, type Loop, startLoop } from "./loop.ts";
 import { sourceResolverName } from "./names.ts";
-import { labels } from "./newbuild.ts";
+import { annotations, labels } from "./newbuild.ts";
 import type { PodLogs } from "./podlogs.ts";
 import { sourceResolverController } from "./sourceresolver.ts";
 import type { Handlers, World } from "./world.ts";
@@ -95,6 +95,9 @@ export function startControllers(options: ControllersOptions): Controllers {
       signal,
       logs,
       stepMillis,
+      builderOf({ metadata: { namespace, annotations: { [annotations.builderName]: name = "" } = {} } }) {
+        return clusterBuilders.get({ name }) ?? world.builders.get({ namespace, name });
+      },
       add: (key) => podLoop.add(key),
       caughtUp: async (pod) => {
         await buildLoop.idle(buildKeyOf(pod));

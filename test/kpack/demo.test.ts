@@ -9,6 +9,7 @@ import { account, accountIn, imageIn, manager } from "./scene.ts";
 import { conditionOf } from "./status.ts";
 
 const program = fileURLToPath(new URL("../demo/kpack.ts", import.meta.url));
+const readyMillis = 60_000;
 const graceMillis = 20_000;
 
 let kit: Kit;
@@ -17,30 +18,45 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-test("it says when there is a builder, builds, and takes its webhooks with it", async () => {
+const webhookKinds = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].map((kind) =>
+  externalKind({
+    group: "admissionregistration.k8s.io",
+    version: "v1",
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    scope: "Cluster",
+  }),
+);
+const registered = async () =>
+  (await Promise.all(webhookKinds.map(async (kind) => (await kit.client.list(kind)).items.length))).join();
+
+test("it says when there is a builder, also after it was killed, and in the end takes its webhooks with it", async () => {
   const out = new Lines();
+  let life = 0;
   const child = await kit.platform.spawn({
     name: "kpack",
     command: process.execPath,
     args: [program, "--step-millis", "5"],
     env: { KUBECONFIG: kit.platform.kubeconfigPath, NODE_NO_WARNINGS: "1", VITEST: undefined },
     onLine: (line) => out.push(line),
+    ready: () => out.until((line) => line.startsWith("{"), readyMillis, life),
+    readyMillis,
     graceMillis,
   });
-  const ready = await out.until((line) => line.startsWith("{"));
-  expect(JSON.parse(ready)).toEqual({ builder: { kind: "ClusterBuilder", name: "default" } });
+  expect(JSON.parse(out.all.findLast((line) => line.startsWith("{")) ?? "")).toEqual({
+    builder: { kind: "ClusterBuilder", name: "default" },
+  });
+  await child.stop("SIGKILL");
   await kit.client.create(ServiceAccount, accountIn("default", account), manager);
-  await kit.client.create(Image, imageIn("default", "web"), manager);
+  const image = imageIn("default", "web");
+  await expect(kit.client.create(Image, image, manager)).rejects.toThrow("failed calling webhook");
+  life = out.all.length;
+  await child.start();
+  await kit.client.create(Image, image, manager);
   await kit.until(Image, { name: "web" }, (image) => conditionOf(image, "Ready")?.status === "True");
-  const ended = child.exited();
+  expect(await registered()).toBe("1,1");
+  const exited = child.exited();
   await child.stop("SIGTERM");
-  expect(await ended).toEqual({ code: 0, signal: null });
-  for (const kind of ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]) {
-    const group = "admissionregistration.k8s.io";
-    const plural = `${kind.toLowerCase()}s`;
-    const { items } = await kit.client.list(
-      externalKind({ group, version: "v1", kind, plural, scope: "Cluster" }),
-    );
-    expect(items).toEqual([]);
-  }
+  expect(await exited).toEqual({ code: 0, signal: null });
+  expect(await registered()).toBe("0,0");
 });

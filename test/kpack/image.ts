@@ -37,6 +37,7 @@ export interface ImageController {
   loseNextReference(image: ObjectName): void;
 }
 
+/** Makes the controller, with nothing to do. */
 export function imageController(options: ImageOptions): ImageController {
   const { client, signal, images, builds } = options;
   const losing = new Set<string>();

@@ -6,7 +6,9 @@
 import { externalKind, type Scope } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 
+/** kpack's API group. */
 export const group = "kpack.io";
+/** The version that is stored, and the only one that the webhooks look at. */
 export const version = "v1alpha2";
 
 /** A condition as kpack writes it: knative's, of which everything but type and status may be missing. */
@@ -41,6 +43,7 @@ export interface ImageBuild {
   creationTime?: string;
 }
 
+/** What is to be built, again and again. */
 export interface ImageSpec {
   tag: string;
   additionalTags?: string[];
@@ -57,6 +60,7 @@ export interface ImageSpec {
   defaultProcess?: string;
 }
 
+/** How far that is. Fields that are not known are missing. */
 export interface ImageStatus {
   observedGeneration?: number | undefined;
   conditions?: Condition[] | undefined;
@@ -69,6 +73,7 @@ export interface ImageStatus {
   buildCacheName?: string | undefined;
 }
 
+/** What is built once; never changes. */
 export interface BuildSpec {
   tags: string[];
   builder: { image: string };
@@ -104,6 +109,7 @@ export interface BuildpackMetadata {
   homepage?: string;
 }
 
+/** What has become of it, step by step. */
 export interface BuildStatus {
   observedGeneration?: number;
   conditions?: Condition[];
@@ -116,6 +122,7 @@ export interface BuildStatus {
   buildMetadata?: BuildpackMetadata[];
 }
 
+/** What the source was found to be. */
 export interface SourceResolverStatus {
   observedGeneration?: number;
   conditions?: Condition[];
@@ -126,6 +133,7 @@ export interface SourceResolverStatus {
   };
 }
 
+/** The image that builds, if there is one. */
 export interface BuilderStatus {
   observedGeneration?: number;
   conditions?: Condition[];
@@ -137,6 +145,7 @@ export interface BuilderStatus {
   observedStoreGeneration?: number;
 }
 
+/** Of a container of a pod: Kubernetes' own, as far as it is used. */
 export interface ContainerStatus {
   name: string;
   image: string;
@@ -146,6 +155,7 @@ export interface ContainerStatus {
   state: ContainerState;
 }
 
+/** Kubernetes' own, as far as it is used. */
 export interface PodStatus {
   phase?: string;
   reason?: string;
@@ -155,6 +165,7 @@ export interface PodStatus {
   [more: string]: unknown;
 }
 
+/** Kubernetes' own, as far as it is used. */
 export interface PodSpec {
   nodeName?: string;
   initContainers?: { name: string; image: string }[];
@@ -162,6 +173,7 @@ export interface PodSpec {
   [more: string]: unknown;
 }
 
+/** Each kind's objects, and below, under the same names, the kinds themselves. */
 export type Image = KubeObject<ImageSpec, ImageStatus>;
 export type Build = KubeObject<BuildSpec, BuildStatus>;
 export type SourceResolver = KubeObject<{ serviceAccount: string; source: Source }, SourceResolverStatus>;

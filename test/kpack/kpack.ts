@@ -1,7 +1,8 @@
 /**
  * The stand-in for kpack v0.17.2, for tests and for the demo: controllers that do to a real API server what the recording of
  * the real ones says. Left out: builds themselves (pods are real objects, their status is made up), registries, git (see
- * `sourceresolver.ts`), and what each file here names at its top. Like kpack it writes no Events and no finalizers.
+ * `sourceresolver.ts`), and what each file here names at its top. Like kpack it writes no Events and no finalizers. The API
+ * server has to be on this machine: it asks the webhooks and the node at 127.0.0.1.
  */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";

@@ -1,13 +1,12 @@
 /**
  * The node on which the build pods of the stand-in for kpack run: the Node object, and what a kubelet does, without any
- * container. Left out: probes, resources, images, and restarts.
+ * container. Left out: probes, resources, deadlines, images, and restarts.
  */
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { isConflict, isNotFound } from "../../bus/kube/errors.ts";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { atKey, type Informer, keyOf } from "./informer.ts";
 import { type Build, type Builder, Node, Pod } from "./kinds.ts";
-import { annotations } from "./newbuild.ts";
 import type { PodLogs } from "./podlogs.ts";
 import { builtBy, type NextStep, nextStep } from "./podstatus.ts";
 import { holdStep, steered, stepMillisAnnotation } from "./steering.ts";
@@ -21,7 +20,8 @@ export interface KubeletOptions {
   readonly signal: AbortSignal;
   readonly pods: Informer<Pod>;
   readonly builds: Informer<Build>;
-  readonly clusterBuilders: Informer<Builder>;
+  /** The builder that a Build was made with, as it is now. */
+  readonly builderOf: (build: Build) => Builder | undefined;
   readonly logs: PodLogs;
   readonly stepMillis: number;
   /** Asks for the pod's next pass. */
@@ -113,10 +113,7 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     const build = options.builds.get({ namespace: pod.metadata.namespace, name: owner?.name ?? "" });
     if (build === undefined || build.metadata.uid !== owner?.uid)
       throw new Error(`expected the Build "${owner?.name}" of the pod "${pod.metadata.name}", found none`);
-    const builder = options.clusterBuilders.get({
-      name: build.metadata.annotations?.[annotations.builderName] ?? "",
-    });
-    return builtBy(build, builder);
+    return builtBy(build, options.builderOf(build));
   }
 
   async function step(key: string, pod: Stored<Pod>): Promise<void> {

@@ -11,6 +11,7 @@ export function childName(parent: string, suffix: string): string {
   return parent.slice(0, longest - hashLength - suffix.length) + hash + suffix;
 }
 
+/** Of an Image's children, and of a Build's pod. Whoever looks for one goes by labels and status: names are no contract. */
 export const buildName = (image: string, number: number): string => childName(image, `-build-${number}`);
 export const sourceResolverName = (image: string): string => childName(image, "-source");
 export const cacheName = (image: string): string => childName(image, "-cache");

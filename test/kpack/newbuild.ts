@@ -6,12 +6,14 @@ import { buildName } from "./names.ts";
 import { parseTag, repositoryOf } from "./reference.ts";
 import { conditionOf } from "./status.ts";
 
+/** Labels of Builds, and so of their pods. */
 export const labels = {
   image: "image.kpack.io/image",
   buildNumber: "image.kpack.io/buildNumber",
   imageGeneration: "image.kpack.io/imageGeneration",
 } as const;
 
+/** Annotations of Builds, and so of their pods. */
 export const annotations = {
   reason: "image.kpack.io/reason",
   changes: "image.kpack.io/buildChanges",

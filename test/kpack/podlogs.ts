@@ -11,6 +11,7 @@ export interface ContainerLog {
   more(signal: AbortSignal): Promise<void>;
 }
 
+/** One line, and when it was written. */
 export interface LogLine {
   readonly at: Date;
   readonly text: string;
@@ -37,6 +38,7 @@ interface Log {
 /** Lines of a step that fails: as many as a page, so that cutting them short can be seen. */
 const failingLines = 60;
 
+/** No logs yet. */
 export function podLogs(): PodLogs {
   const logs = new Map<string, Map<string, Log>>();
 

@@ -3,13 +3,17 @@ import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
+import { buildNumber } from "./builds.ts";
 import { Build, Image, type ImageSpec, ServiceAccount } from "./kinds.ts";
 import { type Kpack, startKpack } from "./kpack.ts";
 import { labels } from "./newbuild.ts";
 import { conditionOf } from "./status.ts";
 
+/** Who writes as a test. */
 export const manager = { fieldManager: "test" };
+/** The account that builds. */
 export const account = "app-builder";
+/** Where tags are of. */
 export const registry = "127.0.0.1:46500";
 
 /** Revisions: full SHAs. */
@@ -34,6 +38,7 @@ export interface Place {
   builds(image: string): Promise<Stored<Build>[]>;
 }
 
+/** What of an Image is not as always. */
 export interface ImageOptions {
   readonly spec?: Partial<ImageSpec>;
   readonly revision?: string;
@@ -72,6 +77,7 @@ export async function startScene(): Promise<Scene> {
   };
 }
 
+/** An account; `more` are its Secrets. */
 export const accountIn = (namespace: string, name: string, more: object = {}): ServiceAccount => ({
   apiVersion: "v1",
   kind: "ServiceAccount",
@@ -108,7 +114,7 @@ function placeIn(kit: Kit, namespace: string): Place {
   async function builds(image: string): Promise<Stored<Build>[]> {
     const labelSelector = `${labels.image}=${image}`;
     const { items } = await client.list(Build, namespace, { labelSelector });
-    return items.sort((a, b) => numberOf(a) - numberOf(b));
+    return items.sort((a, b) => buildNumber(a) - buildNumber(b));
   }
 
   return {
@@ -129,6 +135,3 @@ function placeIn(kit: Kit, namespace: string): Place {
     builds,
   };
 }
-
-/** Of a Build's label. */
-export const numberOf = ({ metadata }: Build): number => Number(metadata.labels?.[labels.buildNumber]);
