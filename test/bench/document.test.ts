@@ -4,7 +4,15 @@ import type { QueueSeries } from "./queue.ts";
 import type { Results } from "./results.ts";
 import type { WebhookRun } from "./webhooks/rounds.ts";
 
-const sizes = { rounds: 1, hikawas: 500, singles: 50, idle: 10_000, requests: 60_000, deliveries: 40_000 };
+const sizes = {
+  rounds: 1,
+  hikawas: 500,
+  singles: 50,
+  idle: 10_000,
+  requests: 60_000,
+  deliveries: 40_000,
+  remoteSyncs: 10_000,
+};
 const usage = new Map();
 
 const queueAt = (requestsPerSecond: number): Pick<Results, "queue"> => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { rests } from "./latency.ts";
 import { sections } from "./report.ts";
 import type { Results } from "./results.ts";
+import { perRepository } from "./routing.ts";
 import { table } from "./table.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
@@ -112,4 +113,8 @@ const methodOf = ({
   and afterwards the stream must hold each one that was accepted. Probot (\`test/bench/webhooks/probot\`) checks the signature
   and calls a handler that does nothing; it keeps nothing. Neither writes a line of log per delivery. From the first byte of
   a delivery to the last of its answer, as the sender sees it; CPU from the first delivery to 1 s after the last. A refused
-  delivery, or one that is lost, ends the run.`;
+  delivery, or one that is lost, ends the run.
+* Pushes: ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs are on the bus and in the indexes of their function, ${perRepository} of each repository: two follow the branch
+  that is pushed to, one another branch, and two are about pull requests into it. 200 repositories are pushed to in each round,
+  one after another. From the webhook in the hands of a worker to the last of its requests being stored in the queue: what is
+  looked up, and what is written. Four must be woken, and nobody else, or the run ends.`;

@@ -12,12 +12,15 @@ import { queueSeries } from "./queue.ts";
 import { sections } from "./report.ts";
 import type { Results, Sizes } from "./results.ts";
 import { runRounds } from "./rounds.ts";
+import { routingRounds } from "./routing.ts";
 import { gateway } from "./webhooks/gateway.ts";
 import { type Ground, openGround } from "./webhooks/ground.ts";
 import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
 import { webhookRounds } from "./webhooks/rounds.ts";
 
-const parts = ["throughput", "latency", "queue", "idle", "webhooks"] as const;
+const parts = ["throughput", "latency", "queue", "idle", "webhooks", "routing"] as const;
+/** Those that need no cluster. */
+const withoutCluster: readonly string[] = ["webhooks", "routing"];
 type Part = (typeof parts)[number];
 
 /** What the user asked for. */
@@ -35,6 +38,7 @@ const full: Sizes = {
   idle: 10_000,
   requests: 60_000,
   deliveries: 40_000,
+  remoteSyncs: 10_000,
 };
 
 const count = (text: string): number => {
@@ -50,7 +54,7 @@ const say = (line: string): void => {
 
 const options = new Command("bench")
   .description(
-    "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot",
+    "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot; and route pushes",
   )
   .option("--rounds <count>", "rounds, in each of which both sides run", count, full.rounds)
   .option("--hikawas <count>", "Hikawas at once", count, full.hikawas)
@@ -58,6 +62,7 @@ const options = new Command("bench")
   .option("--idle <count>", "idle Hikawas, for memory", count, full.idle)
   .option("--requests <count>", "requests of a run of the ticket queue", count, full.requests)
   .option("--deliveries <count>", "webhooks that a gateway takes in a round", count, full.deliveries)
+  .option("--remote-syncs <count>", "RemoteSyncs among which pushes find theirs", count, full.remoteSyncs)
   .addOption(new Option("--only <part...>", "run only these parts").choices(parts))
   .option(
     "--write",
@@ -82,8 +87,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 const wants = (part: Part) => options.only === undefined || options.only.includes(part);
 /** Parts that are measured on a cluster, and those of them that need the Go operator. */
-const onCluster = parts.some((part) => part !== "webhooks" && wants(part));
-const withPeer = parts.some((part) => part !== "webhooks" && part !== "queue" && wants(part));
+const onCluster = parts.some((part) => !withoutCluster.includes(part) && wants(part));
+const withPeer = parts.some((part) => !withoutCluster.includes(part) && part !== "queue" && wants(part));
 
 let peer: PeerVersions | undefined;
 let installed: InstalledProbot | undefined;
@@ -120,11 +125,18 @@ async function profile(folder: string): Promise<void> {
 
 async function bench(): Promise<void> {
   const webhooks = installed && (await webhookResults(installed));
+  const routing = wants("routing") ? await routingResults() : undefined;
   const measured = onCluster ? await clusterResults() : undefined;
   const results: Results = {
     ...measured,
     webhooks: webhooks?.webhooks,
-    machine: new Map([...describeMachine(), ...(measured?.machine ?? []), ...(webhooks?.machine ?? [])]),
+    routing: routing?.routing,
+    machine: new Map([
+      ...describeMachine(),
+      ...(measured?.machine ?? []),
+      ...(webhooks?.machine ?? []),
+      ...(routing?.machine ?? []),
+    ]),
     sizes: options,
   };
   for (const { title, body } of sections(results)) say(`\n${title}\n\n${body}`);
@@ -144,7 +156,16 @@ async function webhookResults(installed: InstalledProbot): Promise<Pick<Results,
   return { webhooks, machine };
 }
 
-async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks">> {
+async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
+  ground = await openGround(stopping);
+  const routing = await routingRounds(ground.bus, options, say);
+  const machine: Machine = new Map(describeBus(ground.bus));
+  await ground.stop();
+  ground = undefined;
+  return { routing, machine };
+}
+
+async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing">> {
   const opened = await openArena(stopping);
   arena = opened;
   const sides = [denrei(opened), goPeer(opened)] as const;

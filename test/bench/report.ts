@@ -4,6 +4,7 @@ import type { Idle } from "./idle.ts";
 import type { Usage } from "./processes.ts";
 import type { QueueRun, QueueSeries } from "./queue.ts";
 import { callsPerHikawa, controllerCpu, goals, ownUsage, type Results } from "./results.ts";
+import { perRepository, type RoutingRun } from "./routing.ts";
 import { quantile, ratioOf, spreadOf, sumOf } from "./statistics.ts";
 import { figure, spreadText, table } from "./table.ts";
 import type { Throughput } from "./throughput.ts";
@@ -18,7 +19,7 @@ export interface Section {
 
 /** The sections of the parts that were run. */
 export function sections(results: Results): Section[] {
-  const { throughput, latency, queue, idle, webhooks, sizes } = results;
+  const { throughput, latency, queue, idle, webhooks, routing, sizes } = results;
   return [
     { title: "Goals", body: goalTable(results) },
     ...(throughput
@@ -33,6 +34,7 @@ export function sections(results: Results): Section[] {
     ...(queue ? [{ title: "Ticket queue without work", body: queueTable(queue) }] : []),
     ...(idle ? [{ title: "Memory with idle Hikawas", body: idleTable(idle) }] : []),
     ...(webhooks ? [{ title: "Webhooks to one gateway", body: webhookTable(webhooks) }] : []),
+    ...(routing ? [{ title: "Pushes to their RemoteSyncs", body: routingTable(results, routing) }] : []),
     { title: "Machine", body: table(["", ""], [...results.machine]) },
   ];
 }
@@ -179,6 +181,20 @@ function webhookTable({ denrei, probot }: WebhookRuns): string {
       row("CPU, everybody else on the machine, s", (run) => run.othersCpuSeconds).with(3, ""),
       row("memory at the end, gateway or Probot, MB", used(receiver, memory)),
       row("memory at the end, nats-server, MB", used(/^nats-server$/, memory)),
+    ],
+  );
+}
+
+function routingTable({ sizes }: Results, runs: readonly RoutingRun[]): string {
+  const text = (read: (run: RoutingRun) => number) => spreadText(spreadOf(runs.map(read)));
+  const repositories = Math.ceil(sizes.remoteSyncs / perRepository).toLocaleString("en-US");
+  return table(
+    ["", `${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs, ${repositories} repositories`],
+    [
+      ["pushes in a round", text(({ pushes }) => pushes)],
+      ["requests for each", text(({ requests, pushes }) => requests / pushes)],
+      ["routed after, p50, ms", text(({ p50 }) => p50)],
+      ["routed after, p99, ms", text(({ p99 }) => p99)],
     ],
   );
 }

@@ -5,6 +5,7 @@ import type { Pace } from "./latency.ts";
 import type { Machine } from "./machine.ts";
 import type { Usage } from "./processes.ts";
 import type { QueueSeries } from "./queue.ts";
+import type { RoutingRun } from "./routing.ts";
 import { quantile, ratioOf, type Spread, spreadOf, sumOf } from "./statistics.ts";
 import type { Throughput } from "./throughput.ts";
 import type { WebhookRuns } from "./webhooks/rounds.ts";
@@ -17,6 +18,7 @@ export interface Sizes {
   readonly idle: number;
   readonly requests: number;
   readonly deliveries: number;
+  readonly remoteSyncs: number;
 }
 
 /** Series have one entry per round; parts that were not run are missing. */
@@ -30,6 +32,7 @@ export interface Results {
   readonly queue?: readonly QueueSeries[] | undefined;
   readonly idle?: Readonly<Record<Side, IdleMemory>> | undefined;
   readonly webhooks?: WebhookRuns | undefined;
+  readonly routing?: readonly RoutingRun[] | undefined;
 }
 
 /** Processes that are there for both sides, or for the benchmark. */
@@ -60,7 +63,7 @@ export interface Goal {
 }
 
 /** The goals of the figures that were measured; the median decides. */
-export function goals({ sizes, throughput, latency, queue, idle, webhooks }: Results): Goal[] {
+export function goals({ sizes, throughput, latency, queue, idle, webhooks, routing }: Results): Goal[] {
   const found: Goal[] = [];
   const atMost = (figure: string, limit: number, spread: Spread, unit = "") =>
     found.push({ figure, goal: `<= ${limit}${unit}`, found: spread, reached: spread.median <= limit });
@@ -99,6 +102,10 @@ export function goals({ sizes, throughput, latency, queue, idle, webhooks }: Res
     const name = "webhooks to one gateway, 50 connections";
     atLeast(`${name}, stored by the bus`, 6000, spreadOf(webhooks.denrei.map((run) => run.perSecond)));
     atMost(`${name}, p99`, 30, spreadOf(webhooks.denrei.map((run) => run.p99)), " ms");
+  }
+  if (routing) {
+    const name = `a push among ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs, routed to its own`;
+    atMost(`${name}, p99`, 10, spreadOf(routing.map((run) => run.p99)), " ms");
   }
   return found;
 }

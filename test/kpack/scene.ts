@@ -1,7 +1,7 @@
 /** What tests of the stand-in for kpack begin with: a control plane, the stand-in, and a namespace with an account. */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { buildNumber } from "./builds.ts";
 import { Build, Image, type ImageSpec, ServiceAccount } from "./kinds.ts";
@@ -48,7 +48,7 @@ export interface ImageOptions {
 
 /** Everything a test needs. */
 export interface Scene {
-  readonly kit: Kit;
+  readonly kit: LocalKit;
   readonly client: KubeClient;
   readonly kpack: Kpack;
   place(namespace: string): Promise<Place>;
@@ -57,7 +57,7 @@ export interface Scene {
 
 /** Starts it, with the ClusterBuilder `default`. */
 export async function startScene(): Promise<Scene> {
-  const kit = await startKit({ controllerManager: "run", crds: [] });
+  const kit = await startLocalKit({ controllerManager: "run", crds: [] });
   const { client } = kit;
   const kpack = await startKpack({ client });
   await kpack.builder("default", "ready");
@@ -107,7 +107,7 @@ export const imageIn = (
 /** A merge patch of the revision. */
 export const revised = (revision: string): object => ({ spec: { source: { git: { revision } } } });
 
-function placeIn(kit: Kit, namespace: string): Place {
+function placeIn(kit: LocalKit, namespace: string): Place {
   const { client } = kit;
   const at = (name: string): ObjectName => ({ namespace, name });
 
