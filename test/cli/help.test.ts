@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { run, start } from "./program.ts";
 
-const names = "hikawa, githubapp, clustergithubapp, installation";
+const names =
+  "hikawa, githubapp, clustergithubapp, installation, modoki-application, modoki-remotesync, modoki-apppipeline, modoki-report";
 
 const helps: readonly [command: string, ...mentioned: string[]][] = [
   [
@@ -20,7 +21,11 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "status",
     "Exit codes",
   ],
-  ["demo", "song", "github", "--workers <count>", "--github <path>", "KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
+  [
+    "demo",
+    ...["song", "github", "paas", "--workers <count>", "--github <path>", "--kpack <path>"],
+    ...["KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
+  ],
   ["up", "--workers <count>", "Ctrl-C"],
   ["bridge", "--kubeconfig <path>", "--nats-url <url>", "NATS_URL", "nats://127.0.0.1:4222", "--namespaces"],
   ["worker", "--ack-wait-seconds <seconds>", "DENREI_ACK_WAIT_SECONDS", "(default: 10)", "--http-address"],
@@ -31,6 +36,8 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
   ["users", "--cluster <name>", '(default: "default")'],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED"],
+  ["chart", "print", "render"],
+  ["chart render", "<file>", "--chart <path>", "--config <path>"],
   ["deadletters", "list", "show", "replay"],
   ["deadletters list", "--function <name>", "--json"],
   ["deadletters show", "<object>", "--json"],
@@ -53,7 +60,7 @@ describe.concurrent("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       [
-        ...["bridge", "certificates", "crds", "deadletters", "demo", "gateway", "help", "opt-in"],
+        ...["bridge", "certificates", "chart", "crds", "deadletters", "demo", "gateway", "help", "opt-in"],
         ...["rbac", "status", "up", "users", "webhooks", "worker"],
       ].sort(),
     );

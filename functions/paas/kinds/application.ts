@@ -40,7 +40,7 @@ export const runtime = {
     .object({
       path: z
         .string()
-        .startsWith("/")
+        .regex(/^\//, "expected a path that begins with a slash")
         .describe("An HTTP path that answers 200 when the application is well."),
       initialDelaySeconds: z.int().min(0).optional(),
       timeoutSeconds: z.int().min(1).optional(),
