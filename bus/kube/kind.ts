@@ -52,6 +52,8 @@ export interface KindDefinition {
   readonly description: string;
   readonly rules: Readonly<Record<string, unknown>>;
   readonly scale: ScalePaths | undefined;
+  /** Which of a namespace's people may write its objects: those who edit it, or those alone who administer it. */
+  readonly writers: "edit" | "admin";
 }
 
 /** Where `kubectl scale` and autoscalers find their numbers: the scale subresource. */
@@ -84,6 +86,8 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
   readonly rules?: Readonly<Record<string, unknown>>;
   /** With it the kind has the scale subresource. */
   readonly scale?: ScalePaths;
+  /** `admin` for kinds whose objects hand out rights. Default: `edit`. */
+  readonly writers?: KindDefinition["writers"];
 }
 
 /**
@@ -117,6 +121,7 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
       status: options.status,
       rules: options.rules ?? {},
       scale: options.scale,
+      writers: options.writers ?? "edit",
     },
   };
 }

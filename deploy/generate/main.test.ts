@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const program = fileURLToPath(new URL("./main.ts", import.meta.url));
-const folders = ["crds", "deploy/kubernetes/base"];
+const folders = ["crds", "deploy/kubernetes/base", "deploy/kubernetes/users"];
 const crd = "crds/hikawas.zundokokiyoshi.kaitoy.github.com.yaml";
 const bridge = "deploy/kubernetes/base/bridge.yaml";
 const former = "deploy/kubernetes/base/functions/former.yaml";

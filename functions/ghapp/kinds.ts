@@ -113,6 +113,7 @@ export const GitHubApp = defineKind({
   version,
   kind: "GitHubApp",
   description: "A GitHub App whose tokens are for Installations of its own namespace.",
+  writers: "admin",
   shortNames: ["gha"],
   categories: ["ghapp"],
   spec: appSpec,
@@ -175,6 +176,8 @@ export const Installation = defineKind({
   kind: "Installation",
   description:
     "An installation of a GitHub App. Its token is kept in the Secret of the same name, and refreshed in time.",
+  // Whoever makes one has its token.
+  writers: "admin",
   shortNames: ["ghinst"],
   categories: ["ghapp"],
   spec: z

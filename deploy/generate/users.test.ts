@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { functions } from "../../functions/index.ts";
+import { userRoles } from "./users.ts";
+
+interface Role {
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly rules: readonly {
+    readonly apiGroups: string[];
+    readonly resources: string[];
+    readonly verbs: string[];
+  }[];
+}
+const roles = userRoles(functions) as unknown as Role[];
+const find = (name: string): Role => roles.find(({ metadata }) => metadata.name === name) as Role;
+const resources = (name: string) =>
+  find(name).rules.flatMap(({ apiGroups: [group], resources }) => resources.map((one) => `${one}.${group}`));
+const partOf = (name: string) =>
+  Object.keys(find(name).metadata.labels)
+    .map((label) => /aggregate-to-(\w+)$/.exec(label)?.[1])
+    .filter(Boolean);
+
+test("viewers see what is in a namespace, and nothing that is in none", () => {
+  expect(partOf("denrei-view")).toEqual(["view", "edit", "admin"]);
+  expect(resources("denrei-view")).toContain("applications.modoki.tsuzu.dev");
+  expect(resources("denrei-view")).not.toContain("clustergithubapps.ghapp.tsuzu.dev");
+  expect(new Set(find("denrei-view").rules.flatMap(({ verbs }) => verbs))).toEqual(
+    new Set(["get", "list", "watch"]),
+  );
+});
+
+test("editors write and scale, but hand out no tokens, which administrators do", () => {
+  expect(partOf("denrei-edit")).toEqual(["edit", "admin"]);
+  expect(resources("denrei-edit")).toEqual(
+    expect.arrayContaining(["applications.modoki.tsuzu.dev", "applications/scale.modoki.tsuzu.dev"]),
+  );
+  const handedOut = ["githubapps.ghapp.tsuzu.dev", "installations.ghapp.tsuzu.dev"];
+  expect(resources("denrei-edit").filter((one) => handedOut.includes(one))).toEqual([]);
+  expect(partOf("denrei-admin")).toEqual(["admin"]);
+  expect(resources("denrei-admin")).toEqual(handedOut);
+});

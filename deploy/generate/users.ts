@@ -1,0 +1,52 @@
+/**
+ * What people may do with the kinds of functions, as parts of the roles that every cluster has: view, edit and admin.
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
+ */
+import type { Kind } from "../../bus/kube/kind.ts";
+import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { labelsOf } from "./rbac.ts";
+
+type Manifest = Record<string, unknown>;
+
+const name = "denrei-users";
+const read = ["get", "list", "watch"];
+const write = ["create", "delete", "deletecollection", "patch", "update"];
+
+/** The roles: reading all namespaced kinds; writing those that editors may write; writing the others. */
+export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
+  const kinds = [...new Set(functions.flatMap(kindsOf))].filter(
+    ({ definition, scope }) => definition !== undefined && scope === "Namespaced",
+  );
+  const writtenBy = (role: "edit" | "admin") =>
+    kinds.filter(({ definition }) => definition?.writers === role);
+  return [
+    // Whoever may edit may view by another role, and so on.
+    role("view", ["view", "edit", "admin"], kinds, read),
+    role("edit", ["edit", "admin"], writtenBy("edit"), write),
+    role("admin", ["admin"], writtenBy("admin"), write),
+  ];
+}
+
+const role = (
+  suffix: string,
+  partOf: readonly string[],
+  kinds: readonly Kind[],
+  verbs: readonly string[],
+): Manifest => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: {
+    name: `denrei-${suffix}`,
+    labels: {
+      ...labelsOf(name),
+      ...Object.fromEntries(partOf.map((part) => [`rbac.authorization.k8s.io/aggregate-to-${part}`, "true"])),
+    },
+  },
+  rules: [...Map.groupBy(kinds, ({ group }) => group)].map(([group, of]) => ({
+    apiGroups: [group],
+    resources: of
+      .flatMap(({ plural, definition }) => [plural, ...(definition?.scale ? [`${plural}/scale`] : [])])
+      .sort(),
+    verbs,
+  })),
+});
