@@ -1,0 +1,36 @@
+/** Renderings that cost a process its time: they are not made again for a while. */
+import { createHash } from "node:crypto";
+import type { ChartError } from "./chart.ts";
+
+/** Failures by what they were about. */
+export interface Remembered {
+  /** The failure, while it is remembered. */
+  find(key: string): ChartError | undefined;
+  add(key: string, error: ChartError): void;
+}
+
+/** More at once are not the fault of single applications. */
+const most = 1000;
+
+/** Remembers each failure for `millis`, by a clock in milliseconds. */
+export function remembered(millis: number, now: () => number): Remembered {
+  const failures = new Map<string, { readonly error: ChartError; readonly until: number }>();
+  return {
+    find(key) {
+      const failure = failures.get(key);
+      if (failure === undefined) return undefined;
+      if (now() < failure.until) return failure.error;
+      failures.delete(key);
+      return undefined;
+    },
+    add(key, error) {
+      const [oldest] = failures.keys();
+      if (failures.size >= most && oldest !== undefined) failures.delete(oldest);
+      failures.set(key, { error, until: now() + millis });
+    },
+  };
+}
+
+/** The same for the same JSON. */
+export const digestOf = (...values: readonly unknown[]): string =>
+  createHash("sha256").update(JSON.stringify(values)).digest("hex");

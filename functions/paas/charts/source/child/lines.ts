@@ -1,0 +1,31 @@
+/**
+ * Lines on file descriptors, by calls that block. Streams would be sockets in this process, from which a chart could get to
+ * all others.
+ */
+import { readSync, writeSync } from "node:fs";
+
+const newline = 10;
+
+/** The lines that come, each when it is asked for, until the input ends. */
+export function* readLines(fd: number): Generator<string> {
+  let rest = Buffer.alloc(0);
+  const chunk = Buffer.alloc(65_536);
+  for (;;) {
+    const at = rest.indexOf(newline);
+    if (at >= 0) {
+      yield rest.toString("utf8", 0, at);
+      rest = rest.subarray(at + 1);
+      continue;
+    }
+    const count = readSync(fd, chunk);
+    if (count === 0) return;
+    rest = Buffer.concat([rest, chunk.subarray(0, count)]);
+  }
+}
+
+export const writeLine = (fd: number, text: string): void => writeText(fd, `${text}\n`);
+
+export function writeText(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+}

@@ -1,0 +1,67 @@
+/**
+ * Takes away what a chart could do something with. Node's permissions leave the network open, and whatever has a socket in it
+ * leads there: so what stays is listed, and the rest goes.
+ */
+import { format } from "node:util";
+import { runInNewContext } from "node:vm";
+import { writeText } from "./lines.ts";
+import { charted } from "./process.ts";
+
+/** Beside what is JavaScript itself: what computes, and timers. */
+const keptGlobals: readonly string[] = [
+  ..."AbortController AbortSignal Buffer DOMException Event EventTarget TextDecoder TextEncoder URL URLSearchParams".split(
+    " ",
+  ),
+  ..."atob btoa clearImmediate clearInterval clearTimeout crypto global queueMicrotask".split(" "),
+  ..."setImmediate setInterval setTimeout structuredClone".split(" "),
+];
+const goneGlobals: readonly string[] = ["WebAssembly"];
+
+/** What Node uses of its own `process` while it runs. */
+const keptOfProcess: readonly string[] = [
+  ..."_events _eventsCount _exiting _fatalException _maxListeners _tickCallback arch config cwd domain emitWarning env".split(
+    " ",
+  ),
+  ..."argv argv0 execArgv execPath exitCode features hrtime nextTick noProcessWarnings pid permission platform".split(
+    " ",
+  ),
+  ..."reallyExit release sourceMapsEnabled version versions".split(" "),
+];
+
+/** Throws when something stays that must not. */
+export function seal(): void {
+  const language: string[] = runInNewContext("Object.getOwnPropertyNames(globalThis)");
+  const kept = [...language.filter((name) => !goneGlobals.includes(name)), ...keptGlobals];
+  for (const name of Object.getOwnPropertyNames(process)) {
+    if (!keptOfProcess.includes(name)) remove(process, name);
+  }
+  // Asked for when an exception was caught by nobody.
+  define(process, "report", { reportOnUncaughtException: false });
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    if (!kept.includes(name)) remove(globalThis, name);
+  }
+  define(globalThis, "process", charted);
+  define(globalThis, "console", quiet);
+}
+
+function remove(object: object, name: string): void {
+  if (!Reflect.deleteProperty(object, name)) {
+    throw new Error(
+      `expected to take ${name} away from charts, found that it can not be. See what Node changed.`,
+    );
+  }
+}
+
+const define = (object: object, name: string, value: object): void => {
+  Object.defineProperty(object, name, { value, writable: false, configurable: false, enumerable: true });
+};
+
+const say = (...words: unknown[]): void => writeText(2, `${format(...words)}\n`);
+const nothing = (): void => undefined;
+
+/** What a chart prints is for its author, and never among the answers. */
+const quiet = Object.freeze({
+  ...{ log: say, info: say, debug: say, warn: say, error: say, trace: say, dir: say, table: say },
+  ...{ assert: nothing, clear: nothing, count: nothing, countReset: nothing, group: nothing },
+  ...{ groupCollapsed: nothing, groupEnd: nothing, time: nothing, timeEnd: nothing, timeLog: nothing },
+});

@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { application } from "./expected.ts";
+import { site } from "./sites.ts";
+import { chartOf, generous, isAlive, renderedBy } from "./sources.ts";
+
+const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: {} });
+/** Makes a ConfigMap called like the application, after what the application's name tells it to do. */
+const source = `
+const deeds = {
+  spin() { for (;;) {} },
+  wait() { return new Promise(() => {}); },
+  async starve() { for (;;) await null; },
+  hoard() { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); },
+  buffers() { const all = []; for (;;) all.push(Buffer.alloc(1e7, 1)); },
+  flood() { return { apiVersion: "v1", kind: "ConfigMap", data: { a: "x".repeat(10_000) } }; },
+  async stray() { Promise.reject(new Error("stray")); setTimeout(() => { throw new Error("late"); }); await new Promise((done) => setTimeout(done, 5)); },
+};
+export default async ({ app }) =>
+  (await deeds[app.metadata.name]?.()) ?? { apiVersion: "v1", kind: "ConfigMap", metadata: { name: app.metadata.name }, data: {} };
+`;
+const deadline = { deadlineMillis: 4000 };
+const gone = (pid: number) => vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
+
+test("one process renders one application after the other, from the first one on", async () => {
+  const chart = chartOf(source);
+  expect(chart.pid).toBeUndefined();
+  const names = ["a", "b", "c", "d"];
+  const found = await Promise.all(names.map((name) => renderedBy(chart, name)));
+  const { pid } = chart;
+  expect(found).toEqual(names.map((name) => [configMap(name)]));
+  expect(await renderedBy(chart, "a")).toEqual([configMap("a")]);
+  expect(chart.pid).toBe(pid);
+});
+
+describe("a rendering that takes too long", () => {
+  test.each(["spin", "wait", "starve"])(
+    "(%s) ends with its process, and the next one has another",
+    async (name) => {
+      const chart = chartOf(source, deadline);
+      await renderedBy(chart);
+      const pid = chart.pid!;
+      await expect(renderedBy(chart, name)).rejects.toMatchObject({
+        reason: "ChartTimedOut",
+        message: expect.stringContaining("within 4 seconds"),
+      });
+      await gone(pid);
+      expect(await renderedBy(chart)).toEqual([configMap("web")]);
+      expect(chart.pid).not.toBe(pid);
+    },
+  );
+
+  test("is not made again for a while", async () => {
+    let now = 0;
+    const chart = chartOf(source, { ...deadline, rememberMillis: 1000, now: () => now });
+    const failure = await renderedBy(chart, "wait").catch((error) => error);
+    expect(failure.reason).toBe("ChartTimedOut");
+    await renderedBy(chart);
+    const { pid } = chart;
+    now = 999;
+    await expect(renderedBy(chart, "wait")).rejects.toBe(failure);
+    expect(chart.pid).toBe(pid);
+    // Of another application, and with another site, nothing is known.
+    await expect(renderedBy(chart, "wait", { colour: "red" })).rejects.not.toBe(failure);
+    now = 2000;
+    await expect(renderedBy(chart, "wait")).rejects.not.toBe(failure);
+    expect(isAlive(pid!)).toBe(false);
+  });
+
+  test("is a text as well that never gets to its export", async () => {
+    const chart = chartOf("for (;;) {}", deadline);
+    const failure = await renderedBy(chart).catch((error) => error);
+    expect(failure.reason).toBe("ChartTimedOut");
+    await expect(renderedBy(chart, "api")).rejects.toBe(failure);
+  });
+});
+
+test.each(["hoard", "buffers"])(
+  "a rendering that needs too much memory (%s) ends, and is not made again",
+  async (name) => {
+    const chart = chartOf(source, { heapMegabytes: 48 });
+    const failure = await renderedBy(chart, name).catch((error) => error);
+    expect(failure).toMatchObject({
+      reason: "ChartOutOfMemory",
+      message: expect.stringContaining("at most 48 MB"),
+    });
+    await expect(renderedBy(chart, name)).rejects.toBe(failure);
+    expect(await renderedBy(chart)).toEqual([configMap("web")]);
+  },
+);
+
+test("more than may be made is refused", async () => {
+  const chart = chartOf(source, { maxOutput: 5000 });
+  await expect(renderedBy(chart, "flood")).rejects.toMatchObject({
+    reason: "ChartOutputInvalid",
+    message: expect.stringContaining("expected at most 5000 characters"),
+  });
+  expect(await renderedBy(chart)).toEqual([configMap("web")]);
+});
+
+test("what fails when nobody waits for it does not keep the chart from going on", async () => {
+  const chart = chartOf(source);
+  expect(await renderedBy(chart, "stray")).toEqual([configMap("stray")]);
+  const { pid } = chart;
+  expect(await renderedBy(chart)).toEqual([configMap("web")]);
+  expect(chart.pid).toBe(pid);
+});
+
+test("a process that somebody kills is replaced, and what it was at is told", async () => {
+  const chart = chartOf(source);
+  await renderedBy(chart);
+  const waiting = renderedBy(chart, "wait");
+  const told = expect(waiting).rejects.toMatchObject({
+    reason: "ChartDied",
+    message: expect.stringContaining("was ended by SIGKILL"),
+  });
+  process.kill(chart.pid!, "SIGKILL");
+  await told;
+  expect(await renderedBy(chart)).toEqual([configMap("web")]);
+});
+
+describe("its process ends", () => {
+  test("when nothing was to do for a while, and another starts when there is", async () => {
+    const chart = chartOf(source, { idleMillis: 1 });
+    await renderedBy(chart);
+    await vi.waitUntil(() => chart.pid === undefined, { timeout: 60_000 });
+    expect(await renderedBy(chart, "api")).toEqual([configMap("api")]);
+  });
+
+  test("when it is closed, also in the middle of a rendering, and none is made any more", async () => {
+    const chart = chartOf(source);
+    await renderedBy(chart);
+    const pid = chart.pid!;
+    const waiting = [renderedBy(chart, "wait"), renderedBy(chart, "api")].map((each) =>
+      expect(each).rejects.toMatchObject({ reason: "ChartDied" }),
+    );
+    await chart.close();
+    expect(isAlive(pid)).toBe(false);
+    await Promise.all(waiting);
+    await expect(renderedBy(chart)).rejects.toThrow("that was closed");
+    expect(chart.pid).toBeUndefined();
+  });
+
+  test("when the process that has started it is killed", async () => {
+    const parent = spawn(process.execPath, [fileURLToPath(new URL("./renders.ts", import.meta.url))], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const [line] = await once(createInterface(parent.stdout), "line");
+    const pid = Number(line);
+    expect(isAlive(pid)).toBe(true);
+    parent.kill("SIGKILL");
+    await gone(pid);
+  });
+});
+
+test("who does not wait any more is told so, and the others get theirs", async () => {
+  const chart = chartOf(source, deadline);
+  await renderedBy(chart);
+  const [first, second] = [new AbortController(), new AbortController()];
+  const render = (name: string, { signal }: AbortController) =>
+    chart.render(application({}, { name }), site(), signal);
+  const waiting = [
+    render("wait", first),
+    render("api", second),
+    chart.render(application(), site(), generous()),
+  ];
+  const reason = new Error("ownership was lost");
+  first.abort(reason);
+  second.abort(reason);
+  const found = await Promise.allSettled(waiting);
+  expect(found).toEqual([
+    { status: "rejected", reason },
+    { status: "rejected", reason },
+    { status: "fulfilled", value: [configMap("web")] },
+  ]);
+});
