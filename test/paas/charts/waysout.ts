@@ -17,8 +17,8 @@ export const waysOut: Readonly<Record<string, string>> = {
   "the loader": `const { Module } = await import("node:module"); Module._load("net").connect(port, "127.0.0.1");`,
   "hooks of its own": `const { registerHooks } = await import("node:module");
     registerHooks({ resolve: (name, context, next) => name === "my-net" ? { url: "node:net", shortCircuit: true } : next(name, context) });
-    (await import("my-net")).connect(port, "127.0.0.1");`,
-  "a module as a URL": `(await import("data:text/javascript,import net from 'node:net'; export default net")).default.connect(port, "127.0.0.1");`,
+    (await import('my-net')).connect(port, "127.0.0.1");`,
+  "a module as a URL": `const text = "data:text/javascript,import net from 'node:net'; export default net"; (await import(text)).default.connect(port, "127.0.0.1");`,
   "text that is run": `(await (0, eval)("import('node:net')")).connect(port, "127.0.0.1");`,
   "a function that is made of text": `globalThis.constructor.constructor("return process")().getBuiltinModule("net").connect(port, "127.0.0.1");`,
   "an async function that is made of text": `const make = (async () => {}).constructor; make("return process")().then((p) => p.getBuiltinModule("net").connect(port, "127.0.0.1")); await make("")();`,

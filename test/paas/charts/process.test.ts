@@ -1,0 +1,154 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Chart } from "../../../functions/paas/charts/chart.ts";
+import { processChart } from "../../../functions/paas/charts/process.ts";
+import { application } from "./expected.ts";
+import { site } from "./sites.ts";
+import { generous, isAlive } from "./sources.ts";
+
+/** A chart that is a script of the shell, or of Node. */
+const shell = (script: string, deadlineMillis = 60_000): Chart =>
+  processChart({ command: "sh", args: ["-c", script], directory: "/", deadlineMillis });
+const node = (script: string): Chart =>
+  processChart({ command: process.execPath, args: ["-e", script], directory: "/" });
+const render = (chart: Chart, signal = generous()): Promise<unknown[]> =>
+  chart.render(application(), site({ colour: "red" }), signal);
+
+const configMap = (data: object) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data });
+
+test("a program gets the application on its input and the configuration as a file, and nothing of ours", async () => {
+  vi.stubEnv("NATS_URL", "nats://127.0.0.1:4222");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const [found] = await render(
+    node(`
+      const { existsSync, readFileSync } = require("node:fs");
+      const { CONFIG_PATH, HOME, PATH, ...rest } = process.env;
+      const input = readFileSync(0, "utf8");
+      console.log(JSON.stringify({
+        app: JSON.parse(input), lines: input.split("\\n").length, config: JSON.parse(readFileSync(CONFIG_PATH, "utf8")),
+        home: CONFIG_PATH.startsWith(HOME) && existsSync(HOME), path: PATH, rest, configPath: CONFIG_PATH,
+      }));`),
+  );
+  const { configPath, ...told } = found as { configPath: string };
+  expect(told).toEqual({
+    app: application(),
+    lines: 2,
+    config: site({ colour: "red" }),
+    home: true,
+    path: process.env.PATH,
+    rest: {},
+  });
+  await expect(readFile(configPath)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+test("each YAML document is an object, empty ones are none, and a program need not read its input", async () => {
+  const one = "apiVersion: v1\\nkind: ConfigMap\\nmetadata: { name: a }\\ndata: { n: 1 }\\n";
+  const chart = shell(`exec <&-; printf '${one}---\\n---\\n# nothing\\n---\\n${one}'; echo careful >&2`);
+  expect(await render(chart)).toEqual([configMap({ n: 1 }), configMap({ n: 1 })]);
+});
+
+test("a program whose input nobody reads gets a large application, too", async () => {
+  const chart = shell("echo 'kind: A'");
+  const args = ["x".repeat(1_000_000)];
+  expect(await chart.render(application({ args }), site(), generous())).toEqual([{ kind: "A" }]);
+});
+
+describe("it has failed", () => {
+  test.each<[string, string, string, string]>([
+    ["that ends with a code", "echo 'no such colour' >&2; exit 3", "ChartThrew", "no such colour"],
+    [
+      "that ends with a code, silently",
+      "exit 3",
+      "ChartThrew",
+      "to end with code 0, found code 3, and nothing on",
+    ],
+    ["that is killed", "kill -9 $$", "ChartThrew", "found SIGKILL"],
+    ["that makes nothing, and says why", "echo why >&2", "ChartThrew", "why"],
+    ["that makes nothing, and does not say why", "echo ---", "ChartEmpty", "found neither"],
+    ["that prints no YAML", "echo 'a: ]'", "ChartOutputInvalid", "line 1, column 4"],
+    [
+      "that prints aliases without end",
+      `echo 'a: &a [1,1,1,1,1,1,1,1,1,1]'; for i in b c d e f g; do echo "$i: &$i [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]"; done; echo 'z: [*b,*c,*d,*e,*f,*g,*b,*c,*d,*e,*f,*g]'`,
+      "ChartOutputInvalid",
+      "alias",
+    ],
+    ["that prints without end", "yes", "ChartOutputInvalid", "at most 4194304 characters"],
+  ])("a program %s", async (_, script, reason, message) => {
+    await expect(render(shell(script))).rejects.toMatchObject({
+      reason,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("a program that is not there", async () => {
+    const options = { args: [], directory: "/" };
+    await expect(render(processChart({ ...options, command: "no-such-program" }))).rejects.toMatchObject({
+      reason: "ChartNotLoaded",
+      message: expect.stringContaining("expected to run no-such-program in /"),
+    });
+    const elsewhere = processChart({ command: "sh", args: [], directory: "/no/such/folder" });
+    await expect(render(elsewhere)).rejects.toMatchObject({ reason: "ChartNotLoaded" });
+  });
+});
+
+/** A folder for one test. */
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "charts-test-"));
+  onTestFinished(() => rm(path, { recursive: true }));
+  return path;
+}
+
+describe("it ends with all that it has started", () => {
+  const inFolder = (directory: string, script: string, deadlineMillis = 60_000): Chart =>
+    processChart({ command: "sh", args: ["-c", script], directory, deadlineMillis });
+  /** Of what goes on in the background, once it does. */
+  const pidIn = async (directory: string): Promise<number> =>
+    Number(await vi.waitFor(() => readFile(join(directory, "pid"), "utf8"), { timeout: 60_000 }));
+  const background = "sleep 1000 & echo $! > new; mv new pid;";
+  const gone = (pid: number) => vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
+
+  test("when it ends itself", async () => {
+    const directory = await folder();
+    await expect(render(inFolder(directory, `${background} exit 1`))).rejects.toThrow("found code 1");
+    await gone(await pidIn(directory));
+  });
+
+  test("when it takes too long", async () => {
+    const directory = await folder();
+    await expect(render(inFolder(directory, `${background} wait`, 2000))).rejects.toMatchObject({
+      reason: "ChartTimedOut",
+      message: expect.stringContaining("expected sh to end within 2 seconds"),
+    });
+    await gone(await pidIn(directory));
+  });
+
+  test("when nobody waits for it any more", async () => {
+    const directory = await folder();
+    const giveUp = new AbortController();
+    const rendering = render(inFolder(directory, `${background} wait`), giveUp.signal);
+    const failed = expect(rendering).rejects.toThrow("ownership was lost");
+    const pid = await pidIn(directory);
+    giveUp.abort(new Error("ownership was lost"));
+    await failed;
+    await gone(pid);
+  });
+});
+
+test("nothing is started for who does not wait", async () => {
+  const directory = await folder();
+  const chart = processChart({ command: "touch", args: ["started"], directory });
+  await expect(render(chart, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("its id is that of the program", () => {
+  const options = { command: "node", args: ["main.js"], directory: "/chart" };
+  const { id } = processChart(options);
+  expect(id).toMatch(/^process:[0-9a-f]{16}$/);
+  expect(processChart({ ...options, deadlineMillis: 1 }).id).toBe(id);
+  for (const other of [{ command: "deno" }, { args: [] }, { directory: "/" }, { version: "2" }]) {
+    expect(processChart({ ...options, ...other }).id).not.toBe(id);
+  }
+});
