@@ -156,6 +156,19 @@ program
   .option("--cluster <name>", "the cluster whose processes they are", namespaceName, "default")
   .action(async (options) => (await import("./manifests.ts")).users(options));
 
+const chart = program.command("chart").description("charts, which make the objects of Applications");
+chart
+  .command("print")
+  .description("print the built-in chart, as something to start one of your own from")
+  .action(async () => (await import("./chart.ts")).print());
+chart
+  .command("render")
+  .description("print what a chart makes of the Applications in a file, without a cluster")
+  .argument("<file>", "YAML with Applications")
+  .option("--chart <path>", "a chart, .ts or .js (default: the built-in one)")
+  .option("--config <path>", "the site's config.yaml")
+  .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
+
 withSettings(
   program
     .command("status")

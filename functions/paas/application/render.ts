@@ -1,19 +1,14 @@
-/** Which chart renders an Application. What it made is remembered. */
+/** Rendering an Application. What came of it is remembered. */
 import { digestOf } from "../../../bus/digest.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { Recent } from "../../../bus/recent.ts";
-import { builtinChart } from "../charts/builtin.ts";
-import { type Chart, chartApplication } from "../charts/chart.ts";
+import { chartApplication } from "../charts/chart.ts";
 import { type ChildObject, checkedObjects } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";
 import type { Site } from "../site/site.ts";
+import { chartOf } from "./charts.ts";
 
 const renderings = new Recent<readonly ChildObject[]>({ keptMillis: 600_000, limit: 2000 });
-
-function chartOf({ chart }: Site): Chart {
-  if (chart === undefined) return builtinChart;
-  throw new Error("not yet");
-}
 
 /** The objects that the site's chart makes of an Application. Throws a `ChartError`. */
 export async function objectsOf(
