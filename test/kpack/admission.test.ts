@@ -1,8 +1,9 @@
 /** The webhooks of the stand-in for kpack beside the recording: what is refused, in which words, and what is filled in. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
-import { externalKind } from "../../bus/kube/kind.ts";
-import { Build, Image, PersistentVolumeClaim, StorageClass } from "./kinds.ts";
+import { externalKind, type Kind } from "../../bus/kube/kind.ts";
+import { Build, Image, PersistentVolumeClaim, SourceResolver, StorageClass } from "./kinds.ts";
+import { record } from "./recording.ts";
 import { imageIn, manager, type Place, r1, r2, registry, revised, type Scene, startScene } from "./scene.ts";
 
 let scene: Scene;
@@ -206,7 +207,15 @@ describe("a default StorageClass", () => {
     expect(before.spec.cache).toBeUndefined();
     const touched = await other.patch("before", { metadata: { labels: { touched: "yes" } } });
     expect([touched.spec.cache, touched.metadata.generation]).toEqual([{ volume: { size: "2G" } }, 2]);
+    const kinds = [PersistentVolumeClaim, SourceResolver].map((kind) => kind as Kind);
+    const seen = await record(scene.client, "cached", kinds);
     await other.image("web");
+    const made = await seen.until("ADDED SourceResolver web-source");
+    seen.stop();
+    expect(made.filter((line) => /^ADDED .* web-/.test(line))).toEqual([
+      "ADDED PersistentVolumeClaim web-cache",
+      "ADDED SourceResolver web-source",
+    ]);
     const image = await other.untilReady("web", "True/UpToDate");
     expect(image.status?.buildCacheName).toBe("web-cache");
     const claim = await scene.client.get(PersistentVolumeClaim, { namespace: "cached", name: "web-cache" });

@@ -198,6 +198,11 @@ describe("an account", () => {
     const seen = await record(scene.client, namespace);
     await place.image("web", { spec: { serviceAccountName: "picky" } });
     await seen.until(/ResolverNotReady/);
+    // What is wrong is said nowhere else.
+    const said = `SourceResolver ${namespace}/web-source: resource name may not be empty`;
+    await scene.failures.until((line) => line === said);
+    await scene.failures.until((line) => line === said, undefined, scene.failures.all.indexOf(said) + 1);
+    expect(await place.builds("web")).toEqual([]);
     const at = { namespace, name: "picky" };
     await scene.client.mergePatch(ServiceAccount, at, { secrets: null }, manager);
     const lines = await seen.until(/Image .*Ready=True/);

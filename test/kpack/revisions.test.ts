@@ -149,6 +149,8 @@ describe("what makes no Build", () => {
     const place = await built(`not-${name}`);
     const seen = await record(scene.client, place.namespace);
     await place.patch("web", patch);
+    // Labels change no generation: nothing else tells that they were seen.
+    if (resolves) await seen.until(new RegExp(`gen=${gen} obs=${gen} .*ResolverNotReady`));
     const { status } = await place.untilReady("web", "True/UpToDate");
     // Another revision afterwards: whatever was to come of the first change has come by then.
     await place.patch("web", revised(r2));

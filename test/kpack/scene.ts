@@ -2,6 +2,7 @@
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { buildNumber } from "./builds.ts";
 import { Build, Image, type ImageSpec, ServiceAccount } from "./kinds.ts";
@@ -51,6 +52,8 @@ export interface Scene {
   readonly kit: LocalKit;
   readonly client: KubeClient;
   readonly kpack: Kpack;
+  /** What the stand-in has failed to do, and will try again. */
+  readonly failures: Lines;
   place(namespace: string): Promise<Place>;
   stop(): Promise<void>;
 }
@@ -59,12 +62,14 @@ export interface Scene {
 export async function startScene(): Promise<Scene> {
   const kit = await startLocalKit({ controllerManager: "run", crds: [] });
   const { client } = kit;
-  const kpack = await startKpack({ client });
+  const failures = new Lines();
+  const kpack = await startKpack({ client, log: (line) => failures.push(line) });
   await kpack.builder("default", "ready");
   return {
     kit,
     client,
     kpack,
+    failures,
     async place(namespace) {
       await createNamespace(client, namespace);
       await client.create(ServiceAccount, accountIn(namespace, account), manager);
