@@ -94,7 +94,10 @@ export function reconcileWrites(
     const digest = digestOf(wanted);
     if (found && (covers(found, wanted) || own.isOutcome(found, digest))) return found;
     tools.assertOwned();
-    const object = await client.apply(kind, wanted, { ...options, force: "take-ownership" });
+    // With its uid, what was made anew under its name since it was found is a conflict, and never taken over.
+    const { uid } = found?.metadata ?? {};
+    const body = uid === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, uid } };
+    const object = await client.apply(kind, body, { ...options, force: "take-ownership" });
     own.recordOutcome(object, digest);
     if (object.metadata.resourceVersion === found?.metadata.resourceVersion) return object;
     return written("apply", kind, object);

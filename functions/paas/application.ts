@@ -2,29 +2,29 @@
  * Application: the objects that its chart makes are applied, kept as they are wanted, and taken away when they are not
  * wanted any more. Whatever goes wrong with the chart, what runs goes on.
  */
-import { ApiError, isForbidden, isInvalid, isNotFound } from "../../bus/kube/errors.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type NewChild } from "../../bus/worker/function.ts";
 import {
   announced,
-  isSame,
+  identified,
   kindOf,
   knownUid,
   obsolete,
   type Resource,
   resourceOf,
 } from "./application/inventory.ts";
+import { refusalOf, refusalOfAll } from "./application/refusal.ts";
 import { objectsOf } from "./application/render.ts";
 import type { Deployment } from "./application/rollout.ts";
-import { applied, failedAt } from "./application/status.ts";
+import { type Found, newsOf, saidOf } from "./application/status.ts";
 import { ChartError } from "./charts/chart.ts";
-import { childKinds } from "./charts/kinds.ts";
+import { childKinds, Deployment as DeploymentKind } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
 import { Application } from "./kinds.ts";
 import { patience } from "./problems.ts";
-import { siteIndex, siteOf, watchSite } from "./site/site.ts";
+import { type Site, siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type App = Stored<Application>;
 
@@ -35,47 +35,79 @@ export default defineFunction({
   owns: childKinds,
   indexes: siteIndex,
   watches: [watchSite],
+  sweepMillis: 1_800_000,
   async reconcile(app, ctx) {
-    const { site, objects } = await step("Rendered", app, ctx, async () => {
-      const site = await siteOf(ctx);
-      return { site, objects: await objectsOf(app, site, ctx.signal) };
-    });
+    const { site, objects } = await rendered(app, ctx);
     const before = app.status?.resources ?? [];
     const resources = announced(before, objects);
     const listed = await ctx.status(Application, app, { resources: [...resources] });
-    const children = await step("Applied", listed, ctx, async () => {
-      const children = await applyAll(objects, before, ctx);
-      for (const resource of obsolete(resources, objects)) await prune(listed, resource, ctx);
-      return children;
-    });
-    const deployments = children.filter(({ kind }) => kind === "Deployment") as Stored<Deployment>[];
+    const { children, refusal } = await applyAll(objects, before, ctx);
     const { scheme } = site.config.site;
-    const { status, conditions } = applied(listed, { deployments, scheme, now: new Date() });
-    await ctx.status(Application, listed, { ...status, resources: children.map(resourceOf) }, conditions);
+    if (refusal) {
+      const { reason, message } = refusal;
+      const problem = { step: "Applied", reason, message } as const;
+      await say(listed, { resources: identified(resources, children), problem, scheme }, ctx);
+      throw refusal;
+    }
+    for (const resource of obsolete(resources, objects)) await prune(listed, resource, ctx);
+    await say(listed, { resources: children.map(resourceOf), children, scheme }, ctx);
     return undefined;
   },
 });
 
-/** Does a step; when somebody has to change something before it can be done, the object says so. */
-async function step<T>(
-  name: "Rendered" | "Applied",
+/** What the chart makes. When somebody has to change something before that, the object says so. */
+async function rendered(
   app: App,
   ctx: Context,
-  work: () => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly site: Site; readonly objects: readonly ChildObject[] }> {
   try {
-    return await work();
+    const site = await siteOf(ctx);
+    return { site, objects: await objectsOf(app, site, ctx.signal) };
   } catch (error) {
     const blocked =
       error instanceof ChartError
         ? new BlockedError(error.reason, error.message, patience, { cause: error })
         : error;
     if (blocked instanceof BlockedError) {
-      const { status, conditions } = failedAt(name, blocked);
-      await ctx.status(Application, app, status, conditions);
+      const { reason, message } = blocked;
+      await say(app, { problem: { step: "Rendered", reason, message } }, ctx);
     }
     throw blocked;
   }
+}
+
+/** Writes what is known of the Application. Where not all was applied, it looks at what is there. */
+async function say(
+  app: App,
+  {
+    resources = app.status?.resources ?? [],
+    children,
+    ...found
+  }: Pick<Found, "problem" | "scheme"> & {
+    readonly resources?: readonly Resource[];
+    readonly children?: readonly Stored[];
+  },
+  ctx: Context,
+): Promise<void> {
+  const deployments = children
+    ? children.filter(({ kind }) => kind === DeploymentKind.kind)
+    : await listedDeployments(resources, ctx);
+  const said = saidOf(app, {
+    ...found,
+    deployments: deployments as Stored<Deployment>[],
+    children: children ?? [],
+    now: new Date(),
+  });
+  const { status, conditions } = said;
+  await ctx.status(Application, app, { ...status, resources: [...resources] }, conditions);
+  for (const { type, reason, note } of newsOf(app, said)) ctx.event(type, reason, note);
+}
+
+async function listedDeployments(resources: readonly Resource[], ctx: Context): Promise<Stored[]> {
+  const there = await ctx.read.children(DeploymentKind);
+  return resources.flatMap(({ kind, name }) =>
+    kind === DeploymentKind.kind ? there.filter(({ metadata }) => metadata.name === name) : [],
+  );
 }
 
 /** Applies all objects. What is refused keeps none of the others from being applied. */
@@ -83,7 +115,7 @@ async function applyAll(
   objects: readonly ChildObject[],
   before: readonly Resource[],
   ctx: Context,
-): Promise<readonly Stored[]> {
+): Promise<{ readonly children: readonly Stored[]; readonly refusal: BlockedError | undefined }> {
   const children: Stored[] = [];
   const refused: BlockedError[] = [];
   for (const object of objects) {
@@ -94,10 +126,7 @@ async function applyAll(
       refused.push(refusalOf(error, object));
     }
   }
-  const [first, ...more] = refused;
-  if (first === undefined) return children;
-  const message = [first, ...more].map((error) => error.message).join("; ");
-  throw new BlockedError(first.reason, message, first.retryAfterMillis, { cause: first });
+  return { children, refusal: refusalOfAll(refused) };
 }
 
 function childOf({
@@ -109,32 +138,14 @@ function childOf({
   return { ...content, metadata } as unknown as NewChild<KubeObject>;
 }
 
-/** Why the API server does not take an object, as its owner reads it. Throws what is no refusal. */
-function refusalOf(error: unknown, { kind, metadata: { name } }: ChildObject): BlockedError {
-  if (error instanceof BlockedError) return error;
-  if (!(error instanceof ApiError)) throw error;
-  const reason = isInvalid(error)
-    ? "Invalid"
-    : isForbidden(error)
-      ? "Forbidden"
-      : isNotFound(error)
-        ? "KindNotInstalled"
-        : undefined;
-  if (reason === undefined) throw error;
-  return new BlockedError(
-    reason,
-    `expected a ${kind} ${name} that the API server takes, found: ${error.message}`,
-    patience,
-    { cause: error },
-  );
-}
-
-/** Takes away what is not wanted any more, if it is what was made, and still the Application's. */
+/**
+ * Takes away what is not wanted any more, if it is still the Application's. Its uid may be another one than that of the list:
+ * whoever made it anew may have died before it was written there.
+ */
 async function prune(app: App, resource: Resource, ctx: Context): Promise<void> {
   const kind = kindOf(resource, childKinds);
   const found = kind && (await ctx.live.get(kind, resource.name));
-  if (found === undefined || !isSame(resource, found)) return;
-  if (controllerOf(found)?.uid !== app.metadata.uid) return;
+  if (found === undefined || controllerOf(found)?.uid !== app.metadata.uid) return;
   await ctx.delete(kind as Kind, found);
   ctx.event(
     "Normal",

@@ -125,8 +125,8 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     },
     async site(data) {
       const at = { namespace: platformNamespace, name: siteName };
-      await client.delete(ConfigMap, at, {}).catch(() => undefined);
-      await create(ConfigMap, { metadata: at, data });
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata: at, data, spec: undefined };
+      await client.apply(ConfigMap, object, { fieldManager: "test", force: "take-ownership" });
     },
     application: (name, spec = {}) =>
       create(Application, {

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import type { Bus } from "../../bus/connect.ts";
 import { optInLabel } from "../../bus/domain.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
+import { isNotFound } from "../../bus/kube/errors.ts";
 import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
@@ -48,7 +49,11 @@ export function untilQuiet({ bus, client, functions }: QuietOptions): Promise<vo
   async function unpublished(kind: Kind): Promise<number> {
     const labelSelector = `${optInLabel}=true`;
     const [{ items }, entries, optedIn] = await Promise.all([
-      client.list(kind),
+      // Where a kind is not installed there is nothing of it.
+      client.list(kind).catch((error: unknown) => {
+        if (isNotFound(error)) return { items: [] };
+        throw error;
+      }),
       store.entries(kind),
       client.list(Namespace, undefined, { labelSelector }),
     ]);

@@ -3,7 +3,7 @@
  * that was made is in it. Pure.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
-import { groupOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
+import { groupOf, type KubeObject, type ObjectMeta } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 
 /** One object of the list. */
@@ -37,6 +37,12 @@ export function announced(before: readonly Resource[], wanted: readonly Child[])
   return added.length === 0 ? before : [...before, ...added];
 }
 
+/** The list with what is known of those that are there: their uids. */
+export const identified = (listed: readonly Resource[], children: readonly Child[]): readonly Resource[] => {
+  const known = new Map(children.map(resourceOf).map((resource) => [resourceKey(resource), resource]));
+  return listed.map((resource) => known.get(resourceKey(resource)) ?? resource);
+};
+
 /** What is not wanted any more. */
 export function obsolete(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
   const keys = new Set(wanted.map((object) => resourceKey(resourceOf(object))));
@@ -46,10 +52,6 @@ export function obsolete(before: readonly Resource[], wanted: readonly Child[]):
 /** The uid that an object had when it was last made. */
 export const knownUid = (before: readonly Resource[], object: Child): string | undefined =>
   before.find((resource) => resourceKey(resource) === resourceKey(resourceOf(object)))?.uid;
-
-/** Whether an object is the one of the list, and not another one of its name. */
-export const isSame = ({ uid }: Resource, object: Stored): boolean =>
-  uid === undefined || uid === object.metadata.uid;
 
 /** The kind of a listed object, among those that charts may make. */
 export const kindOf = (

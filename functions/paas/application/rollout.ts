@@ -8,7 +8,17 @@ import type { KubeObject } from "../../../bus/kube/object.ts";
 export type Deployment = KubeObject<
   {
     readonly replicas?: number;
-    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly selector?: {
+      readonly matchLabels?: Readonly<Record<string, string>>;
+      readonly matchExpressions?: readonly {
+        readonly key: string;
+        readonly operator: string;
+        readonly values?: readonly string[];
+      }[];
+    };
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly { readonly image?: string }[] };
+    };
   },
   {
     readonly observedGeneration?: number;
@@ -62,6 +72,7 @@ export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout 
   if (updatedReplicas < wanted) return progressing(`${updatedReplicas} of ${wanted} pods are new`);
   if (replicas > updatedReplicas)
     return progressing(`${replicas - updatedReplicas} old pods are still there`);
+  if (replicas > wanted) return progressing(`${replicas - wanted} pods are yet to go`);
   if (availableReplicas < updatedReplicas)
     return progressing(`${availableReplicas} of ${updatedReplicas} pods are available`);
   return {
@@ -81,9 +92,17 @@ export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
   );
 }
 
-/** Labels of the pods, as text. */
-export const selectorText = ({ spec }: Deployment): string =>
-  Object.entries(spec.selector?.matchLabels ?? {})
-    .map(([name, value]) => `${name}=${value}`)
-    .sort()
-    .join(",");
+/** Whether pods of a Deployment have this image. */
+export const hasImage = ({ spec }: Deployment, image: string): boolean =>
+  spec.template?.spec?.containers?.some((container) => container.image === image) ?? false;
+
+/** Its selector of pods, as the text that autoscalers read: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ */
+export function selectorText({ spec: { selector } }: Deployment): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
+  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+    if (operator === "Exists") return key;
+    if (operator === "DoesNotExist") return `!${key}`;
+    return `${key} ${operator.toLowerCase()} (${values.join(",")})`;
+  });
+  return [...labels, ...expressions].sort().join(",");
+}

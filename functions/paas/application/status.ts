@@ -3,9 +3,32 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 import { annotations } from "../names.ts";
-import { type Deployment, type Rollout, rolloutOfAll, selectorText } from "./rollout.ts";
+import { historyWith } from "./history.ts";
+import { type Deployment, hasImage, type Rollout, rolloutOfAll, selectorText } from "./rollout.ts";
+import { refusedRoute } from "./routes.ts";
 
+type App = Stored<Application>;
 type Status = NonNullable<Application["status"]>;
+
+/** What keeps an Application from being as it is wanted: a reason in one CamelCase word, and a message for its owner. */
+export interface Problem {
+  readonly step: "Rendered" | "Applied";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is known when an Application has been looked at. */
+export interface Found {
+  /** Without one, all that is wanted is applied. */
+  readonly problem?: Problem | undefined;
+  /** Those that there are, the main one first; with a problem they may be those of before. */
+  readonly deployments: readonly Deployment[];
+  /** All that was applied, when there was no problem. */
+  readonly children: readonly Stored[];
+  /** How it is reached, if that is known. */
+  readonly scheme?: "http" | "https" | undefined;
+  readonly now: Date;
+}
 
 /** What is to be written. */
 export interface Said {
@@ -14,97 +37,128 @@ export interface Said {
 }
 
 /** The image that is wanted: the pinned one, if there is one. */
-export const wantedImage = ({ spec }: Application): string | undefined =>
-  spec.pinnedImage ?? (spec.image || undefined);
-
-const historyLimit = 10;
-
-/** Images that have run, with the one that runs now first. */
-export function historyWith(
-  before: Status["history"] = [],
-  image: string | undefined,
-  revision: string | undefined,
-  now: Date,
-): Status["history"] {
-  if (image === undefined || before[0]?.image === image) return before;
-  const time = now.toISOString().replace(/\.\d+Z$/, "Z");
-  const entry = { image, ...(revision !== undefined && { revision }), time };
-  return [entry, ...before.filter((old) => old.image !== image)].slice(0, historyLimit);
-}
+const wantedImage = ({ spec }: Application): string => spec.pinnedImage ?? spec.image ?? "";
 
 /** Where it is reached; a host of stars is no address. */
 const urlsOf = ({ spec }: Application, scheme: string): string[] =>
   spec.domains.filter((domain) => !domain.startsWith("*")).map((domain) => `${scheme}://${domain}`);
 
-const readyOf = ({ state, reason, message }: Rollout): ConditionUpdate =>
-  state === "done"
-    ? { type: "Ready", status: "True", reason: "Deployed", message }
-    : { type: "Ready", status: "False", reason, message };
-
-const words: Readonly<Record<Rollout["state"], Status["status"]>> = {
-  done: "deployed",
-  progressing: "progressing",
-  failed: "failed",
-};
-
-/** All objects are applied; the pods may be on their way. */
-export function applied(
-  app: Stored<Application>,
-  {
-    deployments,
-    scheme,
-    now,
-  }: { readonly deployments: readonly Deployment[]; readonly scheme: string; readonly now: Date },
-): Said {
+/** What an Application says of itself. */
+export function saidOf(app: App, found: Found): Said {
+  const { problem, deployments, children, scheme = "https", now } = found;
   const rollout = rolloutOfAll(deployments);
-  const [main] = deployments;
-  const image = rollout.state === "done" ? wantedImage(app) : app.status?.currentImage;
-  const revision =
-    app.spec.pinnedImage === undefined
-      ? app.metadata.annotations?.[annotations.revision]
-      : app.status?.history?.find((entry) => entry.image === image)?.revision;
+  const route = refusedRoute(children);
+  const summary = summaryOf(problem, rollout, route);
   const urls = urlsOf(app, scheme);
   return {
     status: {
-      domains: app.spec.domains,
-      status: words[rollout.state],
-      message: rollout.state === "failed" ? rollout.message : "",
-      url: urls[0] ?? "",
-      urls,
-      replicas: main?.status?.replicas ?? 0,
-      readyReplicas: main?.status?.readyReplicas ?? 0,
-      selector: main ? selectorText(main) : "",
-      ...(image !== undefined && { currentImage: image }),
-      history: historyWith(app.status?.history, image, revision, now) ?? [],
+      status: summary.word,
+      message: summary.word === "deployed" || summary.word === "progressing" ? "" : summary.message,
+      // Before they are applied, hosts lead nowhere.
+      ...(problem === undefined && { domains: app.spec.domains, url: urls[0] ?? "", urls }),
+      ...(isShown(found) && podsOf(deployments)),
+      ...imagesOf(app, { problem, deployments, rollout, now }),
     },
     conditions: [
-      { type: "Rendered", status: "True", reason: "Rendered", message: "" },
-      { type: "Applied", status: "True", reason: "Applied", message: "" },
+      ...stepsOf(problem),
+      ...(isShown(found) ? [rolledOut(rollout)] : []),
       {
-        type: "RolledOut",
-        status: rollout.state === "done" ? "True" : "False",
-        reason: rollout.reason,
-        message: rollout.message,
+        type: "Ready",
+        status: summary.word === "deployed" ? "True" : "False",
+        reason: summary.reason,
+        message: summary.message,
       },
-      readyOf(rollout),
     ],
   };
 }
 
-/** A step has failed: what runs goes on, and the object says why it is not as it is wanted. */
-export function failedAt(
-  step: "Rendered" | "Applied",
-  { reason, message }: { readonly reason: string; readonly message: string },
-): Said {
-  const failed = (type: string): ConditionUpdate => ({ type, status: "False", reason, message });
+/** Whether there is anything to say about pods: where something went wrong, there may be none yet. */
+const isShown = ({ problem, deployments }: Found): boolean => problem === undefined || deployments.length > 0;
+
+interface Summary {
+  readonly word: NonNullable<Status["status"]>;
+  readonly reason: string;
+  readonly message: string;
+}
+
+function summaryOf(problem: Problem | undefined, rollout: Rollout, route: string | undefined): Summary {
+  if (problem) return { ...problem, word: problem.step === "Rendered" ? "failed" : "error" };
+  if (rollout.state !== "done") return { ...rollout, word: rollout.state };
+  if (route !== undefined) return { word: "error", reason: "RouteNotAccepted", message: route };
+  return { word: "deployed", reason: "Deployed", message: rollout.message };
+}
+
+const done = (type: Problem["step"]): ConditionUpdate => ({
+  type,
+  status: "True",
+  reason: type,
+  message: "",
+});
+
+/** What has not been tried is as it was said before. */
+function stepsOf(problem: Problem | undefined): ConditionUpdate[] {
+  if (problem === undefined) return [done("Rendered"), done("Applied")];
+  const { step, reason, message } = problem;
+  const failed = { type: step, status: "False", reason, message } as const;
+  return step === "Rendered" ? [failed] : [done("Rendered"), failed];
+}
+
+const rolledOut = ({ state, reason, message }: Rollout): ConditionUpdate => ({
+  type: "RolledOut",
+  status: state === "done" ? "True" : "False",
+  reason,
+  message,
+});
+
+function podsOf([main]: readonly Deployment[]): Partial<Status> {
   return {
-    status: { status: step === "Rendered" ? "failed" : "error", message },
-    conditions: [
-      ...(step === "Applied"
-        ? [{ type: "Rendered", status: "True" as const, reason: "Rendered", message: "" }]
-        : []),
-      failed(step),
-      failed("Ready"),
-    ],
+    replicas: main?.status?.replicas ?? 0,
+    readyReplicas: main?.status?.readyReplicas ?? 0,
+    selector: main ? selectorText(main) : "",
   };
+}
+
+/** The image that all pods run, once they do, and those of before. */
+function imagesOf(
+  app: App,
+  {
+    problem,
+    deployments,
+    rollout,
+    now,
+  }: Pick<Found, "problem" | "deployments" | "now"> & { readonly rollout: Rollout },
+): Partial<Status> {
+  const image = wantedImage(app);
+  const isWanted = problem === undefined || deployments.some((deployment) => hasImage(deployment, image));
+  if (rollout.state !== "done" || !isWanted) return {};
+  const { history = [] } = app.status ?? {};
+  if (image === "") return { currentImage: "" };
+  const revision =
+    app.spec.pinnedImage === undefined
+      ? app.metadata.annotations?.[annotations.revision]
+      : history.find((entry) => entry.image === image)?.revision;
+  return { currentImage: image, history: historyWith(history, { image, revision, time: now }) };
+}
+
+/** Something to be recorded as a Kubernetes Event. */
+export interface News {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly note: string;
+}
+
+/** Nobody else tells of these: what keeps an object from being brought forward, the platform records itself. */
+const warned: readonly string[] = ["ProgressDeadlineExceeded", "RouteNotAccepted"];
+
+/** What has changed and is worth an Event. */
+export function newsOf({ status: before }: App, { status, conditions }: Said): News[] {
+  const news: News[] = [];
+  const image = status.currentImage;
+  if (image && image !== before?.currentImage)
+    news.push({ type: "Normal", reason: "Deployed", note: `all pods run ${image}` });
+  const reasonBefore = before?.conditions?.find(({ type }) => type === "Ready")?.reason;
+  for (const { type, reason, message } of conditions)
+    if (type === "Ready" && reason !== reasonBefore && warned.includes(reason))
+      news.push({ type: "Warning", reason, note: message });
+  return news;
 }

@@ -13,9 +13,9 @@ export const siteName = "modoki";
 export const siteKeys = { config: "config.yaml", typescript: "chart.ts", javascript: "chart.js" } as const;
 
 const configSchema = z.strictObject({
-  site: siteSchema.optional().transform((site) => siteSchema.parse(site ?? {})),
+  site: siteSchema.prefault({}),
   builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
-  github: z.object({ url: z.url().default("https://github.com") }).default({ url: "https://github.com" }),
+  github: z.strictObject({ url: z.url({ protocol: /^https?$/ }).default("https://github.com") }).prefault({}),
 });
 
 /** The settings of a site. */
@@ -32,12 +32,18 @@ export function parseConfig(text: string): Config {
   try {
     value = parse(text) ?? {};
   } catch (error) {
-    throw new SiteConfigError(`expected YAML, found ${(error as Error).message}`);
+    throw new SiteConfigError(`expected YAML, found ${(error as Error).message.split("\n", 1)[0]}`);
   }
-  const result = configSchema.safeParse(value);
+  const result = configSchema.safeParse(withoutEmpty(value));
   if (result.success) return result.data;
   const problems = result.error.issues.map(
     ({ path, message }) => `${path.map(String).join(".") || "the document"}: ${message}`,
   );
   throw new SiteConfigError(problems.join("; "));
 }
+
+/** A section all of whose lines are commented out is none. */
+const withoutEmpty = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null))
+    : value;

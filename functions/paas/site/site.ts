@@ -33,12 +33,14 @@ const noSite: Site = { config: parseConfig(""), chart: undefined };
 
 /** Versions of the ConfigMap that this process has read. */
 const known = new Recent<Site | BlockedError>({ keptMillis: 3_600_000, limit: 4 });
+/** That there is none, as the API server has said a moment ago. */
+const absent = new Recent<Site>({ keptMillis: 5000, limit: 1 });
 
 /** The site as it is now. Throws a `BlockedError` when its settings are not what they may be. */
 export async function siteOf({ read, live }: Pick<Context, "read" | "live">): Promise<Site> {
   const found = await read.get(ConfigMap, siteName, platformNamespace);
-  if (found === undefined) return noSite;
-  const site = known.get(versionOf(found)) ?? (await fetched(live));
+  // A bus that is new may have Applications before it has the site: what it lacks may be there all the same.
+  const site = (found ? known.get(versionOf(found)) : absent.get(siteName)) ?? (await fetched(live));
   if (site instanceof BlockedError) throw site;
   return site;
 }
@@ -46,7 +48,10 @@ export async function siteOf({ read, live }: Pick<Context, "read" | "live">): Pr
 /** On the bus there are no contents. */
 async function fetched(live: Context["live"]): Promise<Site | BlockedError> {
   const found = await live.get(ConfigMap, siteName, platformNamespace);
-  if (found === undefined) return noSite;
+  if (found === undefined) {
+    absent.set(siteName, noSite);
+    return noSite;
+  }
   const site = siteIn(found);
   known.set(versionOf(found), site);
   return site;
@@ -61,6 +66,10 @@ function siteIn({ data = {} }: ConfigMapObject): Site | BlockedError {
       `the ConfigMap ${siteName} in ${platformNamespace}: ${message}. Correct it there; until then nothing is changed.`,
       patience,
     );
+  const keys: readonly string[] = Object.values(siteKeys);
+  const unknown = Object.keys(data).filter((key) => !keys.includes(key));
+  if (unknown.length > 0)
+    return blocked(`expected no other keys than ${keys.join(", ")}, found ${unknown.join(", ")}`);
   const { [siteKeys.typescript]: ts, [siteKeys.javascript]: js } = data;
   if (ts !== undefined && js !== undefined)
     return blocked(`expected ${siteKeys.typescript} or ${siteKeys.javascript}, found both`);

@@ -1,0 +1,53 @@
+/**
+ * Whether Gateways take the routes of an Application. Pure. What none has said anything of is not refused: it may be that
+ * nobody looks after Gateways, or not yet.
+ * https://gateway-api.sigs.k8s.io/reference/spec/#routeparentstatus
+ */
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { HTTPRoute } from "../charts/kinds.ts";
+
+interface ParentRef {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+type Route = KubeObject<
+  { readonly parentRefs?: readonly ParentRef[] },
+  {
+    readonly parents?: readonly {
+      readonly parentRef: ParentRef;
+      readonly conditions?: readonly {
+        readonly type: string;
+        readonly status: string;
+        readonly reason?: string;
+        readonly message?: string;
+        readonly observedGeneration?: number;
+      }[];
+    }[];
+  }
+>;
+
+/** What a Gateway has to say for a route to work. */
+const needed = ["Accepted", "ResolvedRefs"];
+
+/** Why the first route that is refused is, in a sentence. */
+export function refusedRoute(children: readonly Stored[]): string | undefined {
+  const routes = children.filter(({ kind }) => kind === HTTPRoute.kind) as Stored<Route>[];
+  for (const { metadata, spec, status } of routes) {
+    const { name, namespace, generation = 0 } = metadata;
+    const textOf = (parent: ParentRef) => `${parent.namespace ?? namespace}/${parent.name}`;
+    const wanted = new Set(spec.parentRefs?.map(textOf));
+    for (const { parentRef, conditions = [] } of status?.parents ?? []) {
+      if (!wanted.has(textOf(parentRef))) continue;
+      const refusal = conditions.find(
+        (condition) =>
+          needed.includes(condition.type) &&
+          condition.status === "False" &&
+          (condition.observedGeneration ?? generation) >= generation,
+      );
+      if (refusal)
+        return `the Gateway ${textOf(parentRef)} does not take the HTTPRoute ${name}: ${refusal.reason ?? refusal.type}: ${refusal.message ?? "no message"}`;
+    }
+  }
+  return undefined;
+}

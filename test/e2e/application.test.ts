@@ -1,0 +1,269 @@
+/** The life of an Application: what is made of it, what is kept as it is wanted, and what runs. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
+import { ConfigMap, type Kind } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { annotations } from "../../functions/paas/names.ts";
+import { Deployment, Ingress, imageOf, Service } from "../harness/children.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas();
+});
+afterAll(() => paas?.stop());
+
+const at = (name: string) => ({ namespace: "default", name });
+const isDeployed = (app: Stored<Application>): boolean =>
+  has("Ready", "True")(app) && conditionOf(app)?.observedGeneration === app.metadata.generation;
+const deployed = (name: string) => paas.kit.until(Application, at(name), isDeployed);
+const childKinds: readonly Kind[] = [Deployment, Service, Ingress];
+const childrenOf = (name: string) =>
+  Promise.all(childKinds.map((kind) => paas.kit.client.get(kind, at(name))));
+
+test("its children belong to it and are listed, and it says where it is reached", async () => {
+  await paas.application("fresh", {
+    image: "fresh:1",
+    domains: ["fresh.example.com", "*.fresh.example.com"],
+  });
+  const app = await deployed("fresh");
+  const children = await childrenOf("fresh");
+  for (const { metadata } of children) {
+    expect(metadata.ownerReferences).toEqual([
+      {
+        apiVersion: "modoki.tsuzu.dev/v1alpha1",
+        kind: "Application",
+        name: "fresh",
+        uid: app.metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ]);
+  }
+  expect(app.status).toMatchObject({
+    status: "deployed",
+    message: "",
+    domains: ["fresh.example.com", "*.fresh.example.com"],
+    url: "https://fresh.example.com",
+    urls: ["https://fresh.example.com"],
+    replicas: 1,
+    readyReplicas: 1,
+    currentImage: "fresh:1",
+    resources: children.map(({ apiVersion, kind, metadata: { name, uid } }) => ({
+      apiVersion,
+      kind,
+      namespace: "default",
+      name,
+      uid,
+    })),
+  });
+  expect(app.status?.conditions?.map(({ type, status }) => [type, status])).toEqual(
+    ["Rendered", "Applied", "RolledOut", "Ready"].map((type) => [type, "True"]),
+  );
+  await expect
+    .poll(async () => (await paas.events("fresh")).map(({ note }) => note), { timeout: 30_000 })
+    .toContain("all pods run fresh:1");
+});
+
+test("a child that is deleted is made again, and listed as what it is now", async () => {
+  await paas.application("bereft");
+  await deployed("bereft");
+  for (const kind of childKinds) {
+    const { uid } = (await paas.kit.client.get(kind, at("bereft"))).metadata;
+    await paas.kit.client.delete(kind, at("bereft"), { uid });
+    const again = await paas.kit.until(kind, at("bereft"), ({ metadata }) => metadata.uid !== uid);
+    await paas.kit.until(
+      Application,
+      at("bereft"),
+      (app) =>
+        isDeployed(app) &&
+        app.status?.resources?.find((one) => one.kind === kind.kind)?.uid === again.metadata.uid,
+    );
+  }
+});
+
+test("what is changed in a child is set back", async () => {
+  await paas.application("drifting", { image: "drifting:1" });
+  await deployed("drifting");
+  await paas.patch(Deployment, "drifting", { spec: { replicas: 3 } });
+  await paas.patch(Service, "drifting", { spec: { ports: [{ name: "other", port: 81 }] } });
+  await paas.patch(Ingress, "drifting", { metadata: { labels: { "modoki-app": "mine" } } });
+  await paas.kit.until(Deployment, at("drifting"), ({ spec }) => spec.replicas === 1);
+  await paas.kit.until(Service, at("drifting"), ({ spec }) => spec.ports.some(({ port }) => port === 80));
+  await paas.kit.until(
+    Ingress,
+    at("drifting"),
+    ({ metadata }) => metadata.labels?.["modoki-app"] === "drifting",
+  );
+});
+
+test("what others add to a child stays, and nothing is written for it", async () => {
+  await paas.application("adorned", { image: "adorned:1" });
+  await deployed("adorned");
+  await paas.untilQuiet();
+  const before = await paas.writes();
+  const added = { metadata: { labels: { team: "a" }, annotations: { "example.com/note": "mine" } } };
+  for (const kind of childKinds) await paas.patch(kind, "adorned", added);
+  await paas.untilQuiet();
+  for (const child of await childrenOf("adorned")) expect(child).toMatchObject(added);
+  expect(await paas.writes()).toBe(before);
+});
+
+test("a child whose reference to it is taken away gets it back", async () => {
+  await paas.application("adopting");
+  const { metadata } = await deployed("adopting");
+  for (const kind of childKinds) {
+    const { uid } = (await paas.kit.client.get(kind, at("adopting"))).metadata;
+    await paas.patch(kind, "adopting", { metadata: { ownerReferences: null } });
+    const again = await paas.kit.until(
+      kind,
+      at("adopting"),
+      (child) => child.metadata.ownerReferences?.[0]?.uid === metadata.uid,
+    );
+    expect(again.metadata.uid).toBe(uid);
+  }
+});
+
+test("scales by its scale subresource, to nothing and back", async () => {
+  await paas.application("scaled", { image: "scaled:1" });
+  await deployed("scaled");
+  const path = resourcePath(Application, "default", "scaled", "scale");
+  const scaleTo = async (replicas: number) => {
+    const body = { spec: { replicas } };
+    const contentType = "application/merge-patch+json";
+    await paas.kit.client.request({ method: "PATCH", path, body, contentType });
+    await paas.kit.until(
+      Application,
+      at("scaled"),
+      (app) => isDeployed(app) && app.spec.replicas === replicas && app.status?.replicas === replicas,
+    );
+    expect((await paas.kit.client.get(Deployment, at("scaled"))).spec.replicas).toBe(replicas);
+    return paas.kit.client.request<{ status: unknown }>({ method: "GET", path });
+  };
+  expect((await scaleTo(3)).status).toEqual({ replicas: 3, selector: "modoki-app=scaled" });
+  expect((await scaleTo(0)).status).toMatchObject({ replicas: 0 });
+  expect((await scaleTo(1)).status).toMatchObject({ replicas: 1 });
+});
+
+test("goes back to an image that has run by one edit, and knows the last ten, each once", async () => {
+  const image = (n: number) => `history:${n}`;
+  const runs = async (spec: object, wanted: string, revision: string) => {
+    await paas.patch(Application, "history", {
+      metadata: { annotations: { [annotations.revision]: revision } },
+      spec,
+    });
+    return paas.kit.until(
+      Application,
+      at("history"),
+      (app) => isDeployed(app) && app.status?.currentImage === wanted,
+    );
+  };
+  const images = ({ status }: Stored<Application>) => status?.history?.map((entry) => entry.image);
+  await paas.application("history", { image: image(0) });
+  await deployed("history");
+  for (const n of Array.from({ length: 11 }, (_, index) => index + 1))
+    await runs({ image: image(n) }, image(n), `revision-${n}`);
+  const back = await runs({ pinnedImage: image(5) }, image(5), "revision-11");
+  expect(images(back)).toEqual([5, 11, 10, 9, 8, 7, 6, 4, 3, 2].map(image));
+  expect(back.status?.history?.[0]).toMatchObject({ revision: "revision-5" });
+  expect(imageOf(await paas.kit.client.get(Deployment, at("history")))).toBe(image(5));
+  const pinned = await runs({ image: image(12) }, image(5), "revision-12");
+  expect(images(pinned)?.[0], "what is built does not run while another one is pinned").toBe(image(5));
+  const forth = await runs({ pinnedImage: null }, image(12), "revision-12");
+  expect(forth.status?.history?.slice(0, 2)).toMatchObject([
+    { image: image(12), revision: "revision-12" },
+    { image: image(5), revision: "revision-5" },
+  ]);
+});
+
+test("without an image the page that stands in for it runs, and none is said to be deployed", async () => {
+  await paas.application("bare", { image: "bare:1" });
+  await deployed("bare");
+  await paas.patch(Application, "bare", { spec: { image: null } });
+  await paas.kit.until(Application, at("bare"), (app) => isDeployed(app) && app.status?.currentImage === "");
+  expect(imageOf(await paas.kit.client.get(Deployment, at("bare")))).toBe("modokipaas/no-app");
+});
+
+test("what it says of its container is what its pods have", async () => {
+  const env = [
+    { name: "COLOR", value: "blue" },
+    { name: "TOKEN", valueFrom: { secretKeyRef: { name: "tokens", key: "token", optional: true } } },
+  ];
+  await paas.application("spoken", {
+    image: "spoken:1",
+    env,
+    envFrom: [{ prefix: "DB_", secretRef: { name: "db", optional: true } }],
+    port: 3000,
+    command: ["serve"],
+    args: ["--fast"],
+    healthCheck: { path: "/healthz" },
+    resources: { requests: { cpu: "100m" }, limits: { memory: "1024Mi" } },
+    imagePullSecret: "pull-a",
+    imagePullSecrets: [{ name: "pull-b" }, { name: "pull-a" }],
+  });
+  await deployed("spoken");
+  const { template } = (await paas.kit.client.get(Deployment, at("spoken"))).spec;
+  expect(template.spec.imagePullSecrets).toEqual([{ name: "pull-a" }, { name: "pull-b" }]);
+  expect(template.spec.containers).toMatchObject([
+    {
+      image: "spoken:1",
+      command: ["serve"],
+      args: ["--fast"],
+      env: [{ name: "PORT", value: "3000" }, ...env],
+      envFrom: [{ prefix: "DB_", secretRef: { name: "db" } }],
+      ports: [{ containerPort: 3000 }],
+      resources: { requests: { cpu: "100m" }, limits: { memory: "1Gi" } },
+      readinessProbe: { httpGet: { path: "/healthz" } },
+    },
+  ]);
+  await paas.patch(Application, "spoken", { spec: { env: null, envFrom: null, imagePullSecrets: null } });
+  const less = await paas.kit.until(
+    Deployment,
+    at("spoken"),
+    ({ spec }) => spec.template.spec.imagePullSecrets?.length === 1,
+  );
+  expect(less.spec.template.spec.containers[0]?.env).toEqual([{ name: "PORT", value: "3000" }]);
+  expect(less.spec.template.spec.containers[0]?.envFrom).toBeUndefined();
+});
+
+test("when it is deleted its children go, and another one of its name begins anew", async () => {
+  await paas.application("mortal");
+  const { uid } = (await deployed("mortal")).metadata;
+  await paas.kit.client.delete(Application, at("mortal"), { uid });
+  await paas.application("mortal");
+  const next = await deployed("mortal");
+  for (const { metadata } of await childrenOf("mortal"))
+    expect(metadata.ownerReferences?.[0]?.uid).toBe(next.metadata.uid);
+  await paas.kit.client.delete(Application, at("mortal"), { uid: next.metadata.uid });
+  for (const kind of childKinds) await paas.kit.untilGone(kind, at("mortal"));
+});
+
+test("when all is as it should be, a hundred repetitions of every event change nothing", async () => {
+  const rounds = 100;
+  await paas.untilQuiet();
+  // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
+  for (const worker of paas.workers) {
+    await worker.stop();
+    await worker.start();
+  }
+  await paas.untilQuiet();
+  const changes = await paas.changes();
+  const apps = await paas.kit.list(Application);
+  expect(apps.length).toBeGreaterThan(5);
+  expect((await paas.kit.list(ConfigMap)).length, "an event that is nobody's is among them").toBeGreaterThan(
+    0,
+  );
+  for (let round = 0; round < rounds; round++) {
+    await paas.replay(changes);
+    if (round % 10 === 9) await paas.untilQuiet();
+  }
+  expect(await paas.writes()).toBe(0);
+  const reconciles = await metricSum(
+    paas.workers,
+    /^controller_runtime_reconcile_total\{.*controller="modoki-application"/,
+  );
+  expect(reconciles, "the events did wake the function").toBeGreaterThan(apps.length * 5);
+});
