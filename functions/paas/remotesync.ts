@@ -7,7 +7,7 @@ import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { Build, Image, ServiceAccount } from "./kinds/kpack.ts";
 import { Application, RemoteSync } from "./kinds.ts";
 import { annotations, group, labels } from "./names.ts";
@@ -16,10 +16,13 @@ import { secretNamesOf } from "./remotesync/account.ts";
 import { build } from "./remotesync/build.ts";
 import { follow } from "./remotesync/follow.ts";
 import { indexed, pushedBranch, repositoryText, sourcesOf, sourcesOfPush } from "./remotesync/source.ts";
-import { conditionsOf, type Said, type Step, say } from "./remotesync/status.ts";
+import { conditionsOf, nothingSaid, type Said, type Step, say } from "./remotesync/status.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type Sync = Stored<RemoteSync>;
+
+/** The elder may also go by naming another Application, of which nobody is told. Milliseconds. */
+const conflictMillis = 30_000;
 
 const at = (sync: Pick<RemoteSync, "metadata">, name: string): string =>
   keyText({ namespace: sync.metadata.namespace ?? "", name });
@@ -77,28 +80,44 @@ export default defineFunction({
   sweepMillis: 300_000,
   async reconcile(sync, ctx) {
     if (sync.spec.paused) return paused(sync, ctx);
-    const said: Said = { status: { message: "" }, steps: new Map() };
-    let result: Result | undefined;
-    let trouble: BlockedError | undefined;
-    try {
-      ({ result, trouble } = await keep(sync, ctx, said));
-    } catch (error) {
-      if (!(error instanceof BlockedError)) throw error;
-      trouble = error;
-    }
-    if (trouble !== undefined) said.status.message = trouble.message;
-    await ctx.status(RemoteSync, sync, said.status as object, conditionsOf(said));
-    if (trouble !== undefined) throw trouble;
-    return result;
+    const said = nothingSaid();
+    const trouble = await keep(sync, ctx, said).catch(async (error: unknown) => {
+      if (error instanceof BlockedError) return error;
+      await noteRevision(sync, ctx, said);
+      throw error;
+    });
+    const conditions = conditionsOf(said, trouble);
+    const ready = conditions.at(-1);
+    said.status.message = ready?.status === "True" ? "" : (ready?.message ?? "");
+    await ctx.status(RemoteSync, sync, said.status as object, conditions);
+    const soonest = Math.min(...said.delays);
+    if (trouble !== undefined) throw soonerThan(trouble, soonest);
+    return said.delays.length === 0 ? undefined : { requeueAfter: soonest };
   },
 });
 
-/** Goes as far as it can. Throws a `BlockedError` where it can go no further, which the step then says. */
-async function keep(
-  sync: Sync,
-  ctx: Context,
-  said: Said,
-): Promise<{ readonly result: Result | undefined; readonly trouble: BlockedError | undefined }> {
+/** A trouble for as long as nothing else is to be done: there is one timer for both. */
+function soonerThan(trouble: BlockedError, millis: number): BlockedError {
+  const { reason, message, retryAfterMillis } = trouble;
+  if (millis >= retryAfterMillis) return trouble;
+  return new BlockedError(reason, message, millis, { cause: trouble });
+}
+
+/** What GitHub has said is not lost with what fails afterwards: nobody may tell of it a second time. */
+async function noteRevision(sync: Sync, ctx: Context, said: Said): Promise<void> {
+  const { source, revision, ref, headSHA, baseBranch } = said.status;
+  if (ctx.signal.aborted || !revision || revision === sync.status?.revision) return;
+  const noted = { source, revision, ref, headSHA, baseBranch };
+  await ctx.status(RemoteSync, sync, noted as object).catch((err: unknown) => {
+    ctx.log.warn({ err }, "the revision is not noted, and will be asked for again");
+  });
+}
+
+/**
+ * Goes as far as it can. Throws a `BlockedError` where it can go no further, which the step then says; one that is to be
+ * thrown in the end is returned.
+ */
+async function keep(sync: Sync, ctx: Context, said: Said): Promise<BlockedError | undefined> {
   const step = <T>(name: Step, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
       if (error instanceof BlockedError) say(said, name, "False", error.reason, error.message);
@@ -107,17 +126,11 @@ async function keep(
 
   await step("Deployed", () => expectNoElder(sync, ctx));
   const { config } = await step("SourceResolved", () => siteOf(ctx));
-  const { revision, trouble, requeueAfter } = await step("SourceResolved", () =>
-    follow(sync, config.github.url, ctx, said),
-  );
-  const delays = requeueAfter === undefined ? [] : [requeueAfter];
-  if (revision !== undefined) {
-    const built = await step("Built", () => build(sync, revision, config, ctx, said));
-    if (built.requeueAfter !== undefined) delays.push(built.requeueAfter);
-    const { image } = built;
-    if (image !== undefined) await step("Deployed", () => deploy(sync, { image, revision }, ctx, said));
-  }
-  return { result: delays.length === 0 ? undefined : { requeueAfter: Math.min(...delays) }, trouble };
+  const { revision, trouble } = await follow(sync, config.github.url, ctx, said);
+  if (revision === undefined) return trouble;
+  const image = await step("Built", () => build(sync, revision, config, ctx, said));
+  if (image !== undefined) await step("Deployed", () => deploy(sync, { image, revision }, ctx, said));
+  return trouble;
 }
 
 /** Two that name one Application would take turns with its image: the older one has it. */
@@ -132,7 +145,7 @@ async function expectNoElder(sync: Sync, ctx: Context): Promise<void> {
     throw new BlockedError(
       "ApplicationConflict",
       `expected to be the only RemoteSync of the Application ${name}, found ${other.metadata.name}, which is older. Delete one of them, or name another Application.`,
-      patience,
+      conflictMillis,
     );
   }
 }

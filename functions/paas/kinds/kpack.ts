@@ -26,7 +26,11 @@ export type Image = KubeObject<
     };
     readonly [field: string]: unknown;
   },
-  { readonly latestImage?: string; readonly conditions?: readonly KpackCondition[] }
+  {
+    readonly observedGeneration?: number;
+    readonly latestImage?: string;
+    readonly conditions?: readonly KpackCondition[];
+  }
 >;
 export const Image = externalKind<Image>({ group, version, kind: "Image", plural: "images" });
 

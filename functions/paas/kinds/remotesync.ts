@@ -79,6 +79,7 @@ export const RemoteSync = defineKind({
     baseBranch: z.string().optional().describe("Where the pull request is to be merged."),
     headSHA: z.string().optional().describe("The last commit of the pull request."),
     refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
+    askAgainAt: time.optional().describe("When GitHub is asked again, where it could not say."),
     source: z.string().optional().describe("What the revision is of: of another source it says nothing."),
     imageName: z.string().optional().describe("Name of kpack's Image."),
     buildRef: z.string().optional().describe("Name of the Build of the revision."),

@@ -29,23 +29,33 @@ export function accountWish(sync: RemoteSync): AccountWish {
   return { secrets: [...new Set([git, ...imagePullSecrets])], imagePullSecrets };
 }
 
+const noteOf = ({ secrets }: AccountWish): string => secrets.join(",");
+
+const notedIn = (found: Stored<ServiceAccount> | undefined): string =>
+  found?.metadata.annotations?.[annotations.builderSecrets] ?? "";
+
+/** Whether an account was made for just these Secrets. */
+export const isNoted = (found: Stored<ServiceAccount> | undefined, wish: AccountWish): boolean =>
+  notedIn(found) === noteOf(wish);
+
 /** The fields of an account as they are to be. What is there already stays where it is. */
 export function accountFields(
   found: Stored<ServiceAccount> | undefined,
-  { secrets, imagePullSecrets }: AccountWish,
+  wish: AccountWish,
 ): Pick<ServiceAccount, "secrets" | "imagePullSecrets"> & {
   readonly metadata: { readonly annotations: Record<string, string> };
 } {
-  const noted = found?.metadata.annotations?.[annotations.builderSecrets] ?? "";
-  const ours = new Set(noted.split(",").filter(Boolean));
+  const ours = new Set(notedIn(found).split(",").filter(Boolean));
   const merged = (before: References = [], wanted: readonly string[]) => {
     const kept = before.filter(({ name }) => name && (!ours.has(name) || wanted.includes(name)));
     const names = new Set(kept.map(({ name }) => name));
     return [...kept, ...wanted.filter((name) => !names.has(name)).map((name) => ({ name }))];
   };
+  const pullSecrets = merged(found?.imagePullSecrets, wish.imagePullSecrets);
   return {
-    metadata: { annotations: { [annotations.builderSecrets]: secrets.join(",") } },
-    secrets: merged(found?.secrets, secrets),
-    imagePullSecrets: merged(found?.imagePullSecrets, imagePullSecrets),
+    metadata: { annotations: { [annotations.builderSecrets]: noteOf(wish) } },
+    secrets: merged(found?.secrets, wish.secrets),
+    // The API server keeps no list that is empty: it would be written again and again.
+    ...((pullSecrets.length > 0 || found?.imagePullSecrets) && { imagePullSecrets: pullSecrets }),
   };
 }

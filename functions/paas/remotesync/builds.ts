@@ -20,6 +20,10 @@ const numberLabel = "image.kpack.io/buildNumber";
 
 export const numberOf = ({ metadata }: Stored<Build>): number => Number(metadata.labels?.[numberLabel] ?? 0);
 
+/** The generation of the Image that a Build was made for. */
+export const generationOf = ({ metadata }: Build): number =>
+  Number(metadata.labels?.["image.kpack.io/imageGeneration"] ?? 0);
+
 const conditionOf = (
   conditions: readonly KpackCondition[] | undefined,
   type: string,
@@ -27,6 +31,12 @@ const conditionOf = (
 
 const succeededOf = ({ status }: Build): KpackCondition | undefined =>
   conditionOf(status?.conditions, "Succeeded");
+
+const reasonAnnotation = "image.kpack.io/reason";
+
+/** Why kpack has made a Build: CONFIG, COMMIT, STACK and so on. */
+export const reasonsOf = ({ metadata }: Build): readonly string[] =>
+  (metadata.annotations?.[reasonAnnotation] ?? "").split(",");
 
 function stateOf(build: Stored<Build>): Outcome["state"] {
   const { status, reason } = succeededOf(build) ?? {};

@@ -5,6 +5,8 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
+import { patience } from "../problems.ts";
+import { passing, verdictOf, waitMillis } from "./due.ts";
 import { type Resolution, resolve } from "./resolve.ts";
 import { type Source, sourceOf, sourceText } from "./source.ts";
 import { type Said, say } from "./status.ts";
@@ -12,31 +14,14 @@ import { type Said, say } from "./status.ts";
 /** How soon GitHub is asked again whether a pull request can be merged: it mostly knows in a moment. Milliseconds. */
 const mergeabilityMillis = { first: 2000, later: 8000 };
 
-/** The commit to go on with, if any is known; and what is to be done about the source later. */
+/** The commit to go on with, if any is known. */
 export interface Followed {
   readonly revision: string | undefined;
-  readonly requeueAfter?: number;
   /** Thrown when all that can be done with the revision is done. */
   readonly trouble?: BlockedError;
 }
 
-/** Whether GitHub is to be asked. What becomes of builds and applications is no reason to. */
-export function isDue(
-  { metadata, status, spec }: Stored<RemoteSync>,
-  { causes }: Pick<Context, "causes">,
-): boolean {
-  if (status?.source !== sourceText({ spec } as RemoteSync) || status.revision === undefined) return true;
-  if ((metadata.annotations?.[annotations.refreshedAt] ?? "") !== (status.refreshedAt ?? "")) return true;
-  if (causes.some(({ type }) => type === "webhook" || type === "replay")) return true;
-  // Those of a loop that is slowed down come with what caused it.
-  if (causes.every(({ type }) => type === "timer")) return true;
-  const resolved = status.conditions?.find(({ type }) => type === "SourceResolved");
-  return (
-    resolved?.status === "False" && causes.some((cause) => cause.type === "object" && cause.kind === "Secret")
-  );
-}
-
-/** Finds out which commit is wanted. Throws a `BlockedError` when none is known, and GitHub does not tell. */
+/** Finds out which commit is wanted. Throws nothing that GitHub says: what is known goes on. */
 export async function follow(
   sync: Stored<RemoteSync>,
   siteUrl: string,
@@ -45,40 +30,33 @@ export async function follow(
 ): Promise<Followed> {
   const source = sourceOf(sync);
   const text = sourceText(sync);
+  // A revision of another source is none of this one.
+  const isSame = sync.status?.source === text;
+  const known = isSame ? sync.status?.revision : undefined;
   said.status.refreshedAt = sync.metadata.annotations?.[annotations.refreshedAt] ?? "";
+  said.status.source = text;
+  if (!isSame) Object.assign(said.status, { revision: null, ref: null, headSHA: null, baseBranch: null });
   if (source.type === "commit") {
-    Object.assign(said.status, {
-      source: text,
-      revision: source.sha,
-      ref: "commit",
-      baseBranch: null,
-      headSHA: null,
-    });
+    const nothing = { baseBranch: null, headSHA: null, askAgainAt: null };
+    Object.assign(said.status, { revision: source.sha, ref: "commit", ...nothing });
     say(said, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
     return { revision: source.sha };
   }
-  // A revision of another source is none of this one.
-  const known = sync.status?.source === text ? sync.status.revision : undefined;
-  if (!isDue(sync, ctx)) {
-    const before = sync.status?.conditions?.find(({ type }) => type === "SourceResolved");
-    if (before) say(said, "SourceResolved", before.status, before.reason, before.message);
-    return { revision: known };
+  const verdict = verdictOf(sync, ctx.causes, Date.now());
+  if (verdict !== "due") {
+    const { status, reason, message } = verdict;
+    say(said, "SourceResolved", status, reason, message);
+    const wait = waitMillis(sync, Date.now());
+    if (wait !== undefined) said.delays.push(wait);
+    const stands = verdict.stands && new BlockedError(reason, message, patience);
+    return { revision: known, ...(stands && { trouble: stands }) };
   }
   try {
-    return accept(await ask(source, sync, siteUrl, ctx), { text, known, sync, said, ctx });
+    const found = await ask(source, sync, siteUrl, ctx);
+    return accept(found, known, sync, ctx, said);
   } catch (error) {
-    if (!(error instanceof BlockedError) || known === undefined) throw error;
-    const passes = error.reason === "GitHubUnreachable" || error.reason === "RateLimited";
-    // What passes by itself says nothing about the revision that is known.
-    say(
-      said,
-      "SourceResolved",
-      passes ? "True" : "False",
-      passes ? "Resolved" : error.reason,
-      passes ? "" : error.message,
-    );
-    if (passes) ctx.log.warn({ err: error }, "not known whether there is a newer revision");
-    return { revision: known, ...(passes ? { requeueAfter: error.retryAfterMillis } : { trouble: error }) };
+    if (!(error instanceof BlockedError)) throw error;
+    return refused(error, known, sync, ctx, said);
   }
 }
 
@@ -92,24 +70,21 @@ async function ask(
   return resolve(source, client, ctx.signal);
 }
 
+function askAgain(said: Said, millis: number): void {
+  said.status.askAgainAt = new Date(Date.now() + millis).toISOString();
+  said.delays.push(millis);
+}
+
 function accept(
   found: Resolution,
-  {
-    text,
-    known,
-    sync,
-    said,
-    ctx,
-  }: {
-    readonly text: string;
-    readonly known: string | undefined;
-    readonly sync: Stored<RemoteSync>;
-    readonly said: Said;
-    readonly ctx: Context;
-  },
+  known: string | undefined,
+  sync: Stored<RemoteSync>,
+  ctx: Context,
+  said: Said,
 ): Followed {
   const { headSHA, baseBranch } = found;
-  Object.assign(said.status, { source: text, headSHA: headSHA ?? null, baseBranch: baseBranch ?? null });
+  const facts = { headSHA: headSHA ?? null, baseBranch: baseBranch ?? null, askAgainAt: null };
+  Object.assign(said.status, facts);
   if (found.state === "resolved") {
     const { revision, ref } = found;
     Object.assign(said.status, { revision, ref });
@@ -118,9 +93,33 @@ function accept(
     return { revision };
   }
   const { state, reason, message } = found;
-  if (known === undefined) said.status.revision = null;
   say(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
-  const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);
-  const pause = mergeabilityMillis[wasPending ? "later" : "first"];
-  return { revision: known, ...(state === "pending" && { requeueAfter: pause }) };
+  if (state === "pending") {
+    const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);
+    askAgain(said, mergeabilityMillis[wasPending ? "later" : "first"]);
+  }
+  return { revision: known };
+}
+
+/** What passes by itself says nothing about what was found out before. */
+function refused(
+  error: BlockedError,
+  known: string | undefined,
+  sync: Stored<RemoteSync>,
+  ctx: Context,
+  said: Said,
+): Followed {
+  const { reason, message } = error;
+  if (!passing.has(reason)) {
+    said.status.askAgainAt = null;
+    say(said, "SourceResolved", "False", reason, message);
+    return { revision: known, trouble: error };
+  }
+  ctx.log.warn({ err: error }, "not known whether there is a newer revision");
+  const before = sync.status?.conditions?.find(({ type }) => type === "SourceResolved");
+  if (known !== undefined && before !== undefined)
+    say(said, "SourceResolved", before.status, before.reason, before.message);
+  else say(said, "SourceResolved", "Unknown", reason, message);
+  askAgain(said, error.retryAfterMillis);
+  return { revision: known };
 }

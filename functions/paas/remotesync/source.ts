@@ -7,7 +7,7 @@ export type Source =
   | { readonly type: "pull request"; readonly number: number; readonly revision: "Head" | "Merge" }
   | { readonly type: "branch"; readonly name: string | undefined };
 
-export function sourceOf({ spec }: RemoteSync): Source {
+export function sourceOf({ spec }: Pick<RemoteSync, "spec">): Source {
   const { sha, pullRequest, branch } = spec.base.github;
   if (sha) return { type: "commit", sha };
   if (pullRequest !== undefined)
@@ -61,7 +61,7 @@ export const sourcesOfPush = (
 ];
 
 /** A source as text: of another one, what was resolved says nothing. */
-export function sourceText(sync: RemoteSync): string {
+export function sourceText(sync: Pick<RemoteSync, "spec">): string {
   const { owner, repo } = sync.spec.base.github;
   const source = sourceOf(sync);
   const repository = repositoryText(owner, repo);

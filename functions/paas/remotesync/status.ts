@@ -1,5 +1,6 @@
 /** What a RemoteSync says of itself: step by step, and all of it in one condition. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { BlockedError } from "../../../bus/worker/errors.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
 type Status = NonNullable<RemoteSync["status"]>;
@@ -8,23 +9,39 @@ type Status = NonNullable<RemoteSync["status"]>;
 export const steps = ["SourceResolved", "Built", "Deployed"] as const;
 export type Step = (typeof steps)[number];
 
+/** As much as the platform itself writes of what it is told: of anything longer there would be two versions. */
+const longestMessage = 2000;
+
 /** What is known so far. */
 export interface Said {
   readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
+  /** When something is to be looked at again, whatever else happens. Milliseconds. */
+  readonly delays: number[];
 }
 
-/** All conditions: steps that nobody has come to are unknown, and Ready is as the first that is not done. */
-export function conditionsOf(said: Said): ConditionUpdate[] {
+/** Nothing yet. */
+export const nothingSaid = (): Said => ({ status: {}, steps: new Map(), delays: [] });
+
+/**
+ * All conditions: steps that nobody has come to are unknown. Ready says what the trouble is that is thrown afterwards, or else
+ * the first step that has failed, or that is not done.
+ */
+export function conditionsOf(
+  said: Said,
+  trouble?: Pick<BlockedError, "reason" | "message">,
+): ConditionUpdate[] {
   const all = steps.map(
     (type): ConditionUpdate => ({
       type,
       ...(said.steps.get(type) ?? { status: "Unknown", reason: "Waiting", message: "" }),
     }),
   );
-  const open = all.find(({ status }) => status !== "True");
-  const { reason, message } = open ?? { reason: "Deployed", message: all.at(-1)?.message ?? "" };
-  return [...all, { type: "Ready", status: open ? "False" : "True", reason, message }];
+  const open = all.find(({ status }) => status === "False") ?? all.find(({ status }) => status !== "True");
+  const found = trouble ?? open;
+  const { reason, message } = found ?? { reason: "Deployed", message: all.at(-1)?.message ?? "" };
+  const text = message.slice(0, longestMessage);
+  return [...all, { type: "Ready", status: found ? "False" : "True", reason, message: text }];
 }
 
 /** Says what a step has come to. */
@@ -35,5 +52,5 @@ export function say(
   reason: string,
   message = "",
 ): void {
-  said.steps.set(step, { status, reason, message });
+  said.steps.set(step, { status, reason, message: message.slice(0, longestMessage) });
 }

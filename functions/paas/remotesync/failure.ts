@@ -1,0 +1,82 @@
+/** What is done about a Build that has failed: it is kept in mind, and where it is not the code's fault, had again. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { type Build, Build as BuildKind, rebuildAnnotation } from "../kinds/kpack.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { failureText, type Outcome, stepOf } from "./builds.ts";
+import { taken } from "./kept.ts";
+import { checkSecrets } from "./secrets.ts";
+import type { Said } from "./status.ts";
+
+type Sync = Stored<RemoteSync>;
+
+/** kpack tells Builds apart by the second of their creation. Milliseconds. */
+const apartMillis = 2000;
+const firstRetryMillis = 10_000;
+const longestRetryMillis = 600_000;
+const logLines = 50;
+const longestLog = 16_000;
+
+/**
+ * Has a Build again that no pod was ever made of, each time after a longer pause. Throws a `BlockedError` when a Secret is
+ * missing that it needs: without, it would fail again.
+ */
+export async function retry(
+  sync: Sync,
+  { newest, canBeRetried }: Outcome,
+  ctx: Context,
+  said: Said,
+): Promise<void> {
+  if (newest === undefined || !canBeRetried) return;
+  const retries = said.status.retries === null ? 0 : (sync.status?.retries ?? 0);
+  const left = pauseMillis(retries, Date.parse(newest.metadata.creationTimestamp ?? ""), Date.now());
+  if (left > 0) {
+    said.delays.push(left);
+    return;
+  }
+  await checkSecrets(sync, ctx);
+  said.status.retries = retries + 1;
+  const metadata = { annotations: { [rebuildAnnotation]: new Date().toISOString() } };
+  await taken(() => ctx.patch(BuildKind, newest, { metadata }));
+}
+
+/** Milliseconds until a Build that was made `at` may be had again; 0 when it may. A clock that is behind must not keep it from that. */
+export function pauseMillis(retries: number, at: number, now: number): number {
+  const pause =
+    retries === 0 ? apartMillis : Math.min(longestRetryMillis, firstRetryMillis * 2 ** (retries - 1));
+  return Math.min(pause, Math.max(0, pause + apartMillis - (now - at)));
+}
+
+/** Keeps what is known of a failure, with the end of the log while there is one: Builds and their pods go in time. */
+export async function noteFailure(
+  sync: Sync,
+  failed: Stored<Build>,
+  ctx: Context,
+  said: Said,
+): Promise<void> {
+  const { name, uid } = failed.metadata;
+  if (sync.status?.lastFailure?.uid === uid) return;
+  const step = stepOf(failed);
+  const message = failureText(failed);
+  const pod = failed.status?.podName;
+  const log =
+    pod !== undefined && step !== undefined
+      ? await ctx.live.podLog(pod, { container: step, lines: logLines })
+      : undefined;
+  const facts = {
+    build: name,
+    uid,
+    revision: failed.spec.source?.git?.revision ?? "",
+    message,
+    time: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
+    // Null, or those of the failure before would stay.
+    step: step ?? null,
+    log: log ? log.slice(-longestLog) : null,
+  };
+  said.status.lastFailure = facts as unknown as NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
+  ctx.event(
+    "Warning",
+    "BuildFailed",
+    `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000),
+  );
+}

@@ -1,0 +1,59 @@
+/** What a RemoteSync says of the Builds of its revision. Pure. */
+import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Build, Image } from "../kinds/kpack.ts";
+import {
+  failureText,
+  generationOf,
+  numberOf,
+  type Outcome,
+  reasonsOf,
+  stepOf,
+  waitingFor,
+} from "./builds.ts";
+
+/** What there is to say. */
+export type Judgement = Omit<ConditionUpdate, "type">;
+
+const unknown = (reason: string, message: string): Judgement => ({ status: "Unknown", reason, message });
+
+/** Judges what the Builds have come to. An image that is made anew of the same source is no less of one meanwhile. */
+export function judge({ newest, succeeded, state }: Outcome, image: Stored<Image>): Judgement {
+  if (newest === undefined) {
+    const { reason, message } = waitingFor(image);
+    return unknown(reason, message);
+  }
+  const step = stepOf(newest);
+  const number = numberOf(newest);
+  switch (state) {
+    case "running": {
+      const text = `build ${number}${step ? `: ${step}` : ""}`;
+      if (succeeded === undefined || reasonsOf(newest).includes("CONFIG")) return unknown("Building", text);
+      return made(succeeded, `; build ${number} is under way`);
+    }
+    case "failed":
+    case "infrastructure": {
+      const where = step && state === "failed" ? ` in the step ${step}` : "";
+      const kept = succeeded ? ` The image of build ${numberOf(succeeded)} is kept.` : "";
+      const message = `build ${number} failed${where}: ${failureText(newest)}`;
+      return state === "failed"
+        ? { status: "False", reason: "BuildFailed", message: `${message}${kept && `.${kept}`}` }
+        : {
+            status: "False",
+            reason: "BuildNotStarted",
+            message: `${message}. It is tried again.${kept}`,
+          };
+    }
+    default:
+      // Of what kpack has not looked at yet there may be another build to come.
+      return [image.status?.observedGeneration, generationOf(newest)].includes(image.metadata.generation)
+        ? made(newest, "")
+        : unknown("Queued", "kpack is yet to look at what is wanted");
+  }
+}
+
+const made = (build: Stored<Build>, more: string): Judgement => ({
+  status: "True",
+  reason: "Succeeded",
+  message: `build ${numberOf(build)} made ${build.status?.latestImage}${more}`,
+});

@@ -1,0 +1,101 @@
+/** The account that builds run as and kpack's Image, kept as they are wanted. */
+import { ApiError, isForbidden, isInvalid, isNotFound } from "../../../bus/kube/errors.ts";
+import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { githubUrlOf, secretOf } from "../github.ts";
+import { Image, ServiceAccount } from "../kinds/kpack.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { patience } from "../problems.ts";
+import type { Config } from "../site/config.ts";
+import { accountFields, accountWish, isNoted } from "./account.ts";
+import { accountNameOf, imageNameOf, wantedImage } from "./image.ts";
+import { checkSecrets } from "./secrets.ts";
+
+type Sync = Stored<RemoteSync>;
+
+/** kpack's webhooks come back by themselves. Milliseconds. */
+const awayMillis = 10_000;
+
+/** The Image as it is wanted, after the account; undefined while an Image with another tag is going. */
+export async function keepImage(
+  sync: Sync,
+  revision: string,
+  config: Config,
+  ctx: Context,
+): Promise<Stored<Image> | undefined> {
+  const found = await ctx.read.get(Image, imageNameOf(sync));
+  const account = await accountOf(sync, ctx);
+  // Nothing is asked of kpack that it would give up for good.
+  if (found?.spec.source.git.revision !== revision || !isNoted(account, accountWish(sync)))
+    await checkSecrets(sync, ctx);
+  await keepAccount(account, sync, ctx);
+  const url = await cloneUrl(sync, revision, found, config, ctx);
+  const wanted = wantedImage({ sync, revision, url, builder: config.builder });
+  const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
+  if (isOurs && found.spec.tag !== wanted.spec.tag) {
+    // Until what it owns is gone: kpack would take that for the new one's.
+    if (found.metadata.deletionTimestamp === undefined)
+      await taken(() => ctx.delete(Image, found, { propagation: "Foreground" }));
+    return undefined;
+  }
+  return taken(() => ctx.apply(Image, wanted));
+}
+
+/** Where the repository is cloned from: the Secret is not read again for a revision that is there already. */
+async function cloneUrl(
+  { spec }: Sync,
+  revision: string,
+  image: Stored<Image> | undefined,
+  config: Config,
+  ctx: Context,
+): Promise<string> {
+  const { owner, repo, secretName } = spec.base.github;
+  const git = image?.spec.source.git;
+  if (git?.revision === revision && git.url.endsWith(`/${owner}/${repo}`)) return git.url;
+  return `${githubUrlOf(await secretOf(secretName, ctx), config.github.url)}/${owner}/${repo}`;
+}
+
+/** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */
+export async function taken<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    const { message } = error as ApiError;
+    const millis = reason === "KpackUnavailable" ? awayMillis : patience;
+    throw new BlockedError(reason, `expected kpack to take the Image, found: ${message}`, millis, {
+      cause: error,
+    });
+  }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.status === 500 && error.message.includes("failed calling webhook")) return "KpackUnavailable";
+  if (isInvalid(error)) return "ImageRefused";
+  if (isNotFound(error)) return "KpackNotInstalled";
+  return isForbidden(error) ? "Forbidden" : undefined;
+}
+
+/** The account, if it is there; one that is somebody else's is not. */
+async function accountOf(sync: Sync, { read, live }: Context): Promise<Stored<ServiceAccount> | undefined> {
+  const name = accountNameOf(sync);
+  const found = (await read.get(ServiceAccount, name)) ?? (await live.get(ServiceAccount, name));
+  return found && controllerOf(found)?.uid === sync.metadata.uid ? found : undefined;
+}
+
+async function keepAccount(
+  found: Stored<ServiceAccount> | undefined,
+  sync: Sync,
+  ctx: Context,
+): Promise<void> {
+  const fields = accountFields(found, accountWish(sync));
+  if (found !== undefined) {
+    await ctx.patch(ServiceAccount, found, fields);
+    return;
+  }
+  const metadata = { ...fields.metadata, name: accountNameOf(sync) };
+  await ctx.create(ServiceAccount, { ...fields, spec: undefined, metadata });
+}
