@@ -1,0 +1,184 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Build, Image } from "../kinds/kpack.ts";
+import { failureText, outcomeOf, stepOf, waitingFor } from "./builds.ts";
+import { judge } from "./judgement.ts";
+
+type State = "running" | "succeeded" | "failed" | "infrastructure";
+
+const conditions: Record<State, NonNullable<NonNullable<Build["status"]>["conditions"]>> = {
+  running: [{ type: "Succeeded", status: "Unknown" }],
+  succeeded: [{ type: "Succeeded", status: "True", reason: "Completed" }],
+  failed: [
+    {
+      type: "Succeeded",
+      status: "False",
+      reason: "Failed",
+      message: "Error:  Container detect terminated with error ERROR: failed to detect: exit status 1",
+    },
+  ],
+  infrastructure: [{ type: "Succeeded", status: "False", message: 'secrets "regcred" not found' }],
+};
+
+interface Made {
+  readonly number: number;
+  readonly revision?: string;
+  readonly state: State;
+  readonly reason?: string;
+  readonly annotated?: boolean;
+}
+
+const build = ({ number, revision = "a", state, reason = "COMMIT", annotated }: Made): Stored<Build> => ({
+  apiVersion: "kpack.io/v1alpha2",
+  kind: "Build",
+  metadata: {
+    namespace: "default",
+    name: `web-build-${number}`,
+    uid: `uid-${number}`,
+    resourceVersion: "1",
+    labels: { "image.kpack.io/buildNumber": String(number), "image.kpack.io/imageGeneration": "1" },
+    annotations: {
+      "image.kpack.io/reason": reason,
+      ...(annotated && { "image.kpack.io/additionalBuildNeeded": "now" }),
+    },
+  },
+  spec: { source: { git: { revision } } },
+  status: {
+    conditions: conditions[state],
+    ...(state === "succeeded" && { latestImage: `image@${number}` }),
+    ...(state !== "infrastructure" && { podName: "pod", stepsCompleted: ["prepare", "analyze"] }),
+  },
+});
+
+const image = (observedGeneration: number, reason = "UpToDate"): Stored<Image> => ({
+  apiVersion: "kpack.io/v1alpha2",
+  kind: "Image",
+  metadata: { namespace: "default", name: "web", uid: "u", resourceVersion: "1", generation: 2 },
+  spec: {
+    tag: "registry/web:web",
+    builder: { kind: "ClusterBuilder", name: "default" },
+    serviceAccountName: "builder",
+    source: { git: { url: "https://github.com/acme/web", revision: "a" } },
+  },
+  status: { observedGeneration, conditions: [{ type: "Ready", status: "Unknown", reason, message: "why" }] },
+});
+
+const made = fc.uniqueArray(
+  fc.record({
+    number: fc.integer({ min: 1, max: 30 }),
+    revision: fc.constantFrom("a", "b"),
+    state: fc.constantFrom<State>("running", "succeeded", "failed", "infrastructure"),
+    annotated: fc.boolean(),
+  }),
+  { selector: ({ number }) => number, maxLength: 8 },
+);
+const shuffled = made.chain((list) =>
+  fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
+);
+
+test("what Builds have come to does not depend on the order in which they are read", () => {
+  fc.assert(
+    fc.property(shuffled, ([list, other]) => {
+      const names = ({ newest, succeeded, ...rest }: ReturnType<typeof outcomeOf>) => ({
+        ...rest,
+        newest: newest?.metadata.name,
+        succeeded: succeeded?.metadata.name,
+      });
+      expect(names(outcomeOf(other.map(build), "a"))).toEqual(names(outcomeOf(list.map(build), "a")));
+    }),
+  );
+});
+
+test("no image is taken of another revision, or of a Build that did not end well", () => {
+  fc.assert(
+    fc.property(made, (list) => {
+      const { succeeded, newest } = outcomeOf(list.map(build), "a");
+      const good = list.filter(({ revision, state }) => revision === "a" && state === "succeeded");
+      const last = Math.max(...good.map(({ number }) => number));
+      expect(succeeded?.status?.latestImage).toBe(good.length === 0 ? undefined : `image@${last}`);
+      expect(newest?.spec.source?.git?.revision ?? "a").toBe("a");
+    }),
+  );
+});
+
+test("the tenth Build is newer than the ninth", () => {
+  const nine = build({ number: 9, state: "failed" });
+  const ten = build({ number: 10, state: "succeeded" });
+  expect(outcomeOf([ten, nine], "a").newest).toBe(ten);
+});
+
+test("only the latest Build of all can be had again, and once", () => {
+  const lost = { number: 2, state: "infrastructure" } as const;
+  expect(outcomeOf([build(lost)], "a").canBeRetried).toBe(true);
+  expect(outcomeOf([build({ ...lost, annotated: true })], "a").canBeRetried).toBe(false);
+  const later = build({ number: 3, revision: "b", state: "running" });
+  expect(outcomeOf([build(lost), later], "a").canBeRetried).toBe(false);
+});
+
+describe("a Build that failed", () => {
+  test("without a reason and a pod is not the code's fault", () => {
+    expect(outcomeOf([build({ number: 1, state: "infrastructure" })], "a").state).toBe("infrastructure");
+    const withPod = build({ number: 1, state: "infrastructure" });
+    expect(outcomeOf([{ ...withPod, status: { ...withPod.status, podName: "pod" } }], "a").state).toBe(
+      "failed",
+    );
+  });
+
+  test("names the step of its message, or the first that was not completed", () => {
+    expect(stepOf(build({ number: 1, state: "failed" }))).toBe("detect");
+    const failed = build({ number: 1, state: "failed" });
+    const stepsCompleted = ["prepare", "analyze", "detect", "restore", "build", "export"];
+    const silent = [{ type: "Succeeded", status: "False", reason: "Failed" } as const];
+    const completion = { ...failed, status: { podName: "pod", stepsCompleted, conditions: silent } };
+    expect(stepOf(completion)).toBe("completion");
+    expect(failureText(completion)).toBe("it says not why");
+  });
+});
+
+describe("what is said", () => {
+  const said = (builds: readonly Made[], of = image(2)) => {
+    const { status, reason, message } = judge(outcomeOf(builds.map(build), "a"), of);
+    return `${status} ${reason}: ${message}`;
+  };
+
+  test("of a Build that runs", () => {
+    expect(said([{ number: 1, state: "running" }])).toBe("Unknown Building: build 1: detect");
+  });
+
+  test("of an image that is built anew on another stack: it is one all the time", () => {
+    const first = { number: 1, state: "succeeded" } as const;
+    const rebuilt = { number: 2, state: "running", reason: "STACK" } as const;
+    expect(said([first, rebuilt])).toBe("True Succeeded: build 1 made image@1; build 2 is under way");
+  });
+
+  test("of another configuration of the same revision: what was built before is not it", () => {
+    const first = { number: 1, state: "succeeded" } as const;
+    expect(said([first, { number: 2, state: "running", reason: "CONFIG" }])).toBe(
+      "Unknown Building: build 2: detect",
+    );
+    const older = said([first], image(1));
+    expect(older).toBe("Unknown Queued: kpack is yet to look at what is wanted");
+  });
+
+  test("of a failure after an image: what failed, and which image stays", () => {
+    const first = { number: 1, state: "succeeded" } as const;
+    expect(said([first, { number: 2, state: "failed" }])).toMatch(
+      /^False BuildFailed: build 2 failed in the step detect: .*exit status 1\. The image of build 1 is kept\.$/,
+    );
+    expect(said([first, { number: 2, state: "infrastructure" }])).toBe(
+      'False BuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again. The image of build 1 is kept.',
+    );
+  });
+
+  test.each([
+    ["BuilderNotFound", "BuilderNotFound"],
+    ["BuilderNotReady", "BuilderNotReady"],
+    ["BuildRunning", "Queued"],
+    ["ResolverNotReady", "Queued"],
+    ["BuildFailed", "Queued"],
+  ])("of no Build while the Image says %s: %s, which is no failure", (reason, expected) => {
+    expect(waitingFor(image(2, reason)).reason).toBe(expected);
+    expect(judge(outcomeOf([], "a"), image(2, reason)).status).toBe("Unknown");
+  });
+});

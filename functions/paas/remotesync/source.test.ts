@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import {
+  indexed,
+  pushedBranch,
+  repositoryText,
+  sourceOf,
+  sourcesOf,
+  sourcesOfPush,
+  sourceText,
+} from "./source.ts";
+
+type GitHub = RemoteSync["spec"]["base"]["github"];
+
+const sync = (
+  github: Partial<GitHub>,
+  { baseBranch, ...spec }: Partial<RemoteSync["spec"]> & { baseBranch?: string } = {},
+): RemoteSync => ({
+  apiVersion: "modoki.tsuzu.dev/v1alpha1",
+  kind: "RemoteSync",
+  metadata: { namespace: "default", name: "web" },
+  spec: {
+    applicationRef: { name: "web" },
+    base: { github: { owner: "acme", repo: "web", secretName: "token", ...github } },
+    image: { name: "registry.example.com/acme/web" },
+    ...spec,
+  },
+  ...(baseBranch !== undefined && { status: { baseBranch } }),
+});
+
+const sha = "a".repeat(40);
+
+test.each<[Partial<GitHub>, ReturnType<typeof sourceOf>]>([
+  [{ sha }, { type: "commit", sha }],
+  [{ pullRequest: 7 }, { type: "pull request", number: 7, revision: "Merge" }],
+  [{ branch: "next" }, { type: "branch", name: "next" }],
+  [
+    { sha: "", branch: "" },
+    { type: "branch", name: undefined },
+  ],
+  [{}, { type: "branch", name: undefined }],
+])("%j is followed as %j", (github, source) => {
+  expect(sourceOf(sync(github))).toEqual(source);
+});
+
+test("a commit is told of by no webhook", () => {
+  expect(sourcesOf(sync({ sha }))).toEqual([]);
+});
+
+test("a merge is told of by its pull request and, once that is known, by the branch it goes into", () => {
+  expect(sourcesOf(sync({ pullRequest: 7 }))).toEqual(["acme/web#7"]);
+  expect(sourcesOf(sync({ pullRequest: 7 }, { baseBranch: "main" }))).toEqual([
+    "acme/web#7",
+    "acme/web^main",
+  ]);
+  expect(sourcesOf(sync({ pullRequest: 7 }, { baseBranch: "main", revision: "Head" }))).toEqual([
+    "acme/web#7",
+  ]);
+});
+
+test.each([
+  ["refs/heads/main", "main"],
+  ["refs/heads/feature/a/b", "feature/a/b"],
+  ["refs/heads/refs/heads/x", "refs/heads/x"],
+  ["refs/tags/v1", undefined],
+  ["refs/heads/", undefined],
+])("a push to %s is to the branch %s", (ref, branch) => {
+  expect(pushedBranch(ref)).toBe(branch);
+});
+
+const name = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9-]{0,8}$/);
+const branch = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9/._@^#-]{0,12}$/);
+
+test("a push finds those who follow its branch, in whatever case the repository is written, and nobody else", () => {
+  fc.assert(
+    fc.property(name, name, branch, branch, branch, (owner, repo, pushed, followed, main) => {
+      const repository = repositoryText(owner.toUpperCase(), repo.toLowerCase());
+      const told = new Set(sourcesOfPush(repository, pushed, main));
+      const finds = (github: Partial<GitHub>, more?: Parameters<typeof sync>[1]) =>
+        sourcesOf(sync({ owner: owner.toLowerCase(), repo: repo.toUpperCase(), ...github }, more)).some(
+          (source) => told.has(source),
+        );
+      expect(finds({ branch: followed })).toBe(followed === pushed);
+      expect(finds({})).toBe(pushed === main);
+      expect(finds({ pullRequest: 1 }, { baseBranch: followed })).toBe(followed === pushed);
+      expect(finds({ pullRequest: 1 }, { baseBranch: followed, revision: "Head" })).toBe(false);
+      expect(finds({ repo: `${repo}x`, branch: pushed })).toBe(false);
+    }),
+  );
+});
+
+test("what a branch, a pull request and a base are called never means one of the others", () => {
+  fc.assert(
+    fc.property(branch, branch, fc.integer({ min: 1 }), (one, other, number) => {
+      const all = [
+        indexed.branch("acme/web", one),
+        indexed.base("acme/web", other),
+        indexed.pullRequest("acme/web", number),
+        indexed.branch("acme/web"),
+      ];
+      expect(new Set(all).size).toBe(all.length);
+    }),
+  );
+});
+
+test("what was resolved is of this source, and of no other one", () => {
+  const all = [
+    sync({}),
+    sync({ branch: "main" }),
+    sync({ sha }),
+    sync({ pullRequest: 7 }),
+    sync({ pullRequest: 7 }, { revision: "Head" }),
+    sync({ pullRequest: 8 }),
+    sync({ repo: "api" }),
+  ].map(sourceText);
+  expect(new Set(all).size).toBe(all.length);
+  expect(sourceText(sync({ owner: "Acme" }))).toBe(sourceText(sync({})));
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { conditionsOf, nothingSaid, type Said, say } from "./status.ts";
+
+const ready = (said: Said, trouble?: Parameters<typeof conditionsOf>[1]): string => {
+  const { status, reason, message } = conditionsOf(said, trouble).at(-1) ?? {};
+  return `${status} ${reason}: ${message}`;
+};
+
+function said(...steps: Parameters<typeof say> extends [Said, ...infer Rest] ? Rest[] : never): Said {
+  const all = nothingSaid();
+  for (const step of steps) say(all, ...step);
+  return all;
+}
+
+test("it is ready when all steps are done", () => {
+  const done = said(
+    ["SourceResolved", "True", "Resolved"],
+    ["Built", "True", "Succeeded"],
+    ["Deployed", "True", "Deployed", "it is there"],
+  );
+  expect(ready(done)).toBe("True Deployed: it is there");
+});
+
+test("it is as the first step that is not done, and steps that nobody came to are unknown", () => {
+  const building = said(["SourceResolved", "True", "Resolved"], ["Built", "Unknown", "Building", "build 1"]);
+  expect(ready(building)).toBe("False Building: build 1");
+  expect(conditionsOf(building).map(({ type, status }) => `${type} ${status}`)).toEqual([
+    "SourceResolved True",
+    "Built Unknown",
+    "Deployed Unknown",
+    "Ready False",
+  ]);
+});
+
+test("a step that has failed is told rather than one that nobody came to", () => {
+  expect(ready(said(["Deployed", "False", "ApplicationConflict", "another one"]))).toBe(
+    "False ApplicationConflict: another one",
+  );
+});
+
+test("what is thrown afterwards is what is said: the platform would write it over", () => {
+  const failing = said(
+    ["SourceResolved", "False", "TokenRejected", "no"],
+    ["Built", "False", "SecretNotFound", "none"],
+  );
+  expect(ready(failing, { reason: "SecretNotFound", message: "none" })).toBe("False SecretNotFound: none");
+});
+
+test("what is said is no longer than the platform writes", () => {
+  const long = "x".repeat(5000);
+  const conditions = conditionsOf(said(["Built", "False", "ImageRefused", long]), {
+    reason: "R",
+    message: long,
+  });
+  expect(Math.max(...conditions.map(({ message }) => message.length))).toBe(2000);
+});
