@@ -69,6 +69,11 @@ export interface GitHubRepositoryClient {
   comments(issue: number, signal?: AbortSignal): AsyncGenerator<Comment, void>;
   createComment(issue: number, body: string, signal?: AbortSignal): Promise<Created>;
   updateComment(id: number, body: string, signal?: AbortSignal): Promise<Created>;
+  /** Those of a commit in an environment, the newest first; of many, the first hundred. */
+  deployments(
+    of: { readonly sha: string; readonly environment: string },
+    signal?: AbortSignal,
+  ): Promise<readonly Created[]>;
   createDeployment(deployment: Deployment, signal?: AbortSignal): Promise<Created>;
   setDeploymentStatus(id: number, status: DeploymentStatus, signal?: AbortSignal): Promise<Created>;
 }
@@ -152,6 +157,10 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     },
     createComment: (issue, body, signal) => write("POST", `/issues/${issue}/comments`, { body }, signal),
     updateComment: (id, body, signal) => write("PATCH", `/issues/comments/${id}`, { body }, signal),
+    async deployments({ sha, environment }, signal) {
+      const parameters = { sha, environment, per_page: pageSize };
+      return (await get("/deployments", { parameters, answer: z.array(createdAnswer), signal })).body;
+    },
     createDeployment: (deployment, signal) =>
       write("POST", "/deployments", deploymentBody(deployment), signal),
     setDeploymentStatus: (id, status, signal) =>

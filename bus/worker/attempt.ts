@@ -93,6 +93,7 @@ async function tryOnce(
     reads,
     own,
     fn: fn.name,
+    secondary: fn.secondary,
     fieldManager: fn.fieldManager,
     traceparent,
     signal,

@@ -26,6 +26,8 @@ export interface WriteTools {
   readonly own: WritesOfKey;
   /** The name of the function. */
   readonly fn: string;
+  /** Another function speaks for the object: that this one has seen a generation is none of its status. */
+  readonly secondary?: true | undefined;
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
@@ -183,7 +185,7 @@ export function reconcileWrites(
       const { generation } = object.metadata;
       const wanted: Record<string, unknown> = { ...status };
       if (conditions) {
-        wanted.observedGeneration = generation;
+        if (!tools.secondary) wanted.observedGeneration = generation;
         wanted.conditions = withConditions(before.conditions as Condition[] | undefined, conditions, {
           generation,
           now: new Date(),

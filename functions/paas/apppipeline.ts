@@ -2,42 +2,28 @@
  * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. Which are open is asked when there
  * is a reason to; what was last answered is in the status, and previews are kept as that says.
  */
-import { withGitHub } from "../../bus/github/blocked.ts";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { ApiError, isForbidden, isInvalid } from "../../bus/kube/errors.ts";
-import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { keyText } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { list } from "./apppipeline/listing.ts";
 import { previewName } from "./apppipeline/names.ts";
-import { phaseOf } from "./apppipeline/phase.ts";
-import {
-  type Candidate,
-  candidateIn,
-  candidatesOf,
-  expiryOf,
-  type Selected,
-  selected,
-} from "./apppipeline/select.ts";
+import { previewOf } from "./apppipeline/preview.ts";
+import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
 import { previewObjects } from "./apppipeline/wanted.ts";
-import { repositoryOf } from "./github.ts";
-import { millisOf } from "./kinds/fields.ts";
+import { tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "./kinds.ts";
-import { annotations } from "./names.ts";
+import { patience } from "./problems.ts";
 import { repositoryText } from "./remotesync/source.ts";
-import { siteOf } from "./site/site.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
-const defaultPollMillis = 300_000;
 /** Previews whose objects are written at once. */
 const batch = 10;
-const messages = {
-  Waiting: "there are as many previews as there may be: it has its turn when one goes",
-  NeedsApproval: "it comes from another repository, and nobody has approved its last commit",
-  Expired: "nothing has been pushed for so long that its preview has gone; a new commit brings it back",
-} as const;
+/** Timers for less are not worth it. Milliseconds. */
+const shortestPause = 1000;
 
 export default defineFunction({
   name: "modoki-apppipeline",
@@ -45,38 +31,41 @@ export default defineFunction({
   for: AppPipeline,
   owns: [Application, RemoteSync],
   indexes: {
+    ...tokenIndexes,
     repository: ({ spec: { base } }) => [repositoryText(base.github.owner, base.github.repo)],
-    secret: ({ metadata, spec }) => [
-      keyText({ namespace: metadata.namespace ?? "", name: spec.base.github.secretName }),
-    ],
   },
-  watches: [
-    {
-      kind: Secret,
-      keys: ({ metadata: { namespace = "", name } }, find) => find("secret", keyText({ namespace, name })),
-    },
-  ],
+  watches: tokenWatches,
   webhooks: {
     pull_request: ({ owner, repository }, find) => find("repository", repositoryText(owner, repository)),
   },
   sweepMillis: 300_000,
   async reconcile(pipeline, ctx) {
     const now = new Date();
-    const listed = await list(pipeline, now, ctx);
-    const previews = selected(listed.candidates, pipeline.spec, shownBefore(pipeline), now);
+    const { candidates, condition, status, nextAt, trouble } = await list(pipeline, now, ctx);
+    if (candidates === undefined) {
+      await ctx.status(AppPipeline, pipeline, { ...status, message: condition.message }, [
+        condition,
+        readyOf(condition, undefined),
+      ]);
+      throw trouble;
+    }
+    const previews = selected(candidates, pipeline.spec, shownBefore(pipeline), now);
     const troubles = await keep(pipeline, previews, ctx);
     await remove(pipeline, previews, ctx);
     const told = await tell(pipeline, previews, troubles, ctx);
-    const refused = [...troubles.values()][0];
-    const trouble = listed.trouble ?? refused;
+    const [refused] = troubles.values();
+    const first = trouble ?? refused;
     await ctx.status(
       AppPipeline,
       pipeline,
-      { ...listed.status, previews: told, open: told.length, message: trouble?.message ?? "" },
-      [listed.condition, readyOf(listed.condition, refused)],
+      { ...status, previews: told, open: told.length, message: first?.message ?? "" },
+      [condition, readyOf(condition, refused)],
     );
-    if (trouble !== undefined) throw trouble;
-    return nextLook(pipeline, previews, now);
+    const look = Math.min(nextAt, ...endsOf(previews, pipeline.spec)) - now.getTime();
+    const requeueAfter = Math.max(shortestPause, look);
+    if (first === undefined) return { requeueAfter };
+    const { reason, message, retryAfterMillis } = first;
+    throw new BlockedError(reason, message, Math.min(retryAfterMillis, requeueAfter), { cause: first });
   },
 });
 
@@ -85,68 +74,7 @@ const shownBefore = ({ status }: Pipeline): ReadonlySet<number> =>
     status?.previews?.filter(({ application }) => application !== undefined).map(({ number }) => number),
   );
 
-/** What is known of open pull requests. */
-interface Listed {
-  readonly candidates: readonly Candidate[];
-  readonly condition: ConditionUpdate;
-  readonly status: Partial<NonNullable<AppPipeline["status"]>>;
-  readonly trouble?: BlockedError;
-}
-
-const listedType = "PullRequestsListed";
-
-/** Open pull requests: as GitHub says now, if there is a reason to ask; else, or when it does not tell, as it said last. */
-async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise<Listed> {
-  const { spec, status, metadata } = pipeline;
-  const before = status?.previews ?? [];
-  const known = before.map(candidateIn);
-  const said = status?.conditions?.find(({ type }) => type === listedType);
-  if (!isDue(pipeline, now, ctx) && said) return { candidates: known, condition: said, status: {} };
-  const answered = { refreshedAt: metadata.annotations?.[annotations.refreshedAt] ?? "" };
-  try {
-    const { config } = await siteOf(ctx);
-    const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
-    const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
-    return {
-      candidates: candidatesOf(pulls, spec, known, now),
-      condition: { type: listedType, status: "True", reason: "Listed", message: "" },
-      status: {
-        ...answered,
-        listedAt: now.toISOString().replace(/\.\d+Z$/, "Z"),
-        ...(metadata.generation !== undefined && { listedGeneration: metadata.generation }),
-      },
-    };
-  } catch (error) {
-    if (!(error instanceof BlockedError)) throw error;
-    const { reason, message } = error;
-    return {
-      candidates: known,
-      condition: { type: listedType, status: "False", reason, message },
-      status: answered,
-      trouble: error,
-    };
-  }
-}
-
-/** Whether GitHub is to be asked. What becomes of previews is no reason to. */
-function isDue({ metadata, status = {}, spec }: Pipeline, now: Date, { causes }: Context): boolean {
-  if (status.listedGeneration !== metadata.generation || status.listedAt === undefined) return true;
-  if ((metadata.annotations?.[annotations.refreshedAt] ?? "") !== (status.refreshedAt ?? "")) return true;
-  if (causes.some(({ type }) => type === "webhook" || type === "replay")) return true;
-  const isListed = status.conditions?.some(
-    ({ type, status: value }) => type === listedType && value === "True",
-  );
-  if (!isListed)
-    return causes.some(
-      (cause) => cause.type === "timer" || (cause.type === "object" && cause.kind === "Secret"),
-    );
-  const isTimer = causes.every(({ type }) => type === "timer");
-  // A timer may be a little early.
-  return isTimer && now.getTime() >= Date.parse(status.listedAt) + pollMillis(spec) * 0.9;
-}
-
-const pollMillis = ({ pollInterval }: Pipeline["spec"]): number =>
-  pollInterval === undefined ? defaultPollMillis : Math.max(10_000, millisOf(pollInterval));
+const isShown = ({ state }: Selected): boolean => state === "shown";
 
 /** Makes and changes the objects of previews that are shown. Why some can not be made, by number. */
 async function keep(
@@ -155,9 +83,9 @@ async function keep(
   ctx: Context,
 ): Promise<ReadonlyMap<number, BlockedError>> {
   const troubles = new Map<number, BlockedError>();
-  const shown = previews.filter(({ state }) => state === "shown");
+  const shown = previews.filter(isShown);
   for (let at = 0; at < shown.length; at += batch) {
-    await Promise.all(
+    const ends = await Promise.allSettled(
       shown.slice(at, at + batch).map(async (preview) => {
         const { application, remoteSync } = previewObjects(pipeline, preview);
         try {
@@ -168,6 +96,8 @@ async function keep(
         }
       }),
     );
+    // Not before all have ended: what is still under way would go on beside the next attempt.
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
   return troubles;
 }
@@ -175,15 +105,13 @@ async function keep(
 function refusalOf(error: unknown): BlockedError {
   if (error instanceof BlockedError) return error;
   if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) throw error;
-  return new BlockedError("PreviewRefused", error.message, undefined, { cause: error });
+  return new BlockedError("PreviewRefused", error.message, patience, { cause: error });
 }
 
 /** Takes away what belongs to no preview that is shown. */
 async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Context): Promise<void> {
   const { name } = pipeline.metadata;
-  const shown = new Set(
-    previews.filter(({ state }) => state === "shown").map(({ number }) => previewName(name, number)),
-  );
+  const shown = new Set(previews.filter(isShown).map(({ number }) => previewName(name, number)));
   for (const kind of [RemoteSync, Application] as readonly Kind[]) {
     for (const child of await ctx.read.children(kind)) {
       if (!shown.has(child.metadata.name) && child.metadata.deletionTimestamp === undefined)
@@ -203,25 +131,15 @@ async function tell(
     new Map(objects.map((object) => [object.metadata.name, object]));
   const applications = byName(await ctx.read.children(Application));
   const remoteSyncs = byName(await ctx.read.children(RemoteSync));
-  return previews.map(({ state, ...candidate }): Preview => {
-    if (state !== "shown") return { ...candidate, phase: state, message: messages[state] };
-    const { host, application } = previewObjects(pipeline, candidate);
-    const { name } = application.metadata;
-    const found = applications.get(name);
-    const trouble = troubles.get(candidate.number);
-    const isBehind = candidate.approvedSHA !== undefined && candidate.approvedSHA !== candidate.headSHA;
-    const phase = trouble
-      ? { phase: "Failed" as const, message: trouble.message }
-      : phaseOf(found, remoteSyncs.get(name), candidate);
-    return {
-      ...candidate,
-      application: name,
-      url: found?.status?.url || `https://${host}`,
-      ...phase,
-      ...(isBehind && {
-        message: `it shows ${candidate.approvedSHA}: nobody has approved a later commit`,
-      }),
-    };
+  const before = new Map(pipeline.status?.previews?.map((preview) => [preview.number, preview]));
+  return previews.map((preview) => {
+    const name = previewName(pipeline.metadata.name, preview.number);
+    return previewOf(pipeline, preview, {
+      application: applications.get(name),
+      remoteSync: remoteSyncs.get(name),
+      trouble: troubles.get(preview.number),
+      before: before.get(preview.number),
+    });
   });
 }
 
@@ -230,16 +148,4 @@ function readyOf(listed: ConditionUpdate, refused: BlockedError | undefined): Co
   if (listed.status !== "True") return { ...listed, type };
   if (refused) return { type, status: "False", reason: refused.reason, message: refused.message };
   return { type, status: "True", reason: "Listed", message: "" };
-}
-
-/** When GitHub is asked again, or a preview goes by itself. */
-function nextLook({ spec }: Pipeline, previews: readonly Selected[], now: Date): Result {
-  const { ttl } = spec;
-  const ends =
-    ttl === undefined
-      ? []
-      : previews
-          .filter(({ state }) => state === "shown" || state === "Waiting")
-          .map((preview) => expiryOf(preview, ttl) - now.getTime());
-  return { requeueAfter: Math.max(1000, Math.min(pollMillis(spec), ...ends)) };
 }

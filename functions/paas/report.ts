@@ -2,108 +2,135 @@
  * Tells GitHub of previews: a status of the last commit, a deployment, and one comment that is edited. What was told is
  * noted in the pipeline's status, and nothing is told twice.
  */
-import { blockedBy } from "../../bus/github/blocked.ts";
-import { GitHubError } from "../../bus/github/errors.ts";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
+import { isConflict } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction } from "../../bus/worker/function.ts";
-import { repositoryOf } from "./github.ts";
+import type { BlockedError } from "../../bus/worker/errors.ts";
+import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { hasNewMeans, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
-import { closingPieces, type Notes, type Piece, piecesOf, type Telling } from "./report/pieces.ts";
-import { siteOf } from "./site/site.ts";
+import { closingPieces, type Notes, type Piece, piecesOf, unrefused } from "./report/pieces.ts";
+import { type Outcome, passes, tellPieces } from "./report/tell.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
 /** Whoever deletes a pipeline does not wait longer than this for GitHub. Milliseconds. */
 const goodbyeMillis = 60_000;
 const againMillis = 5000;
+/** So many pieces are told before they are noted: what is told and not noted is told again. */
+const portion = 20;
+/** GitHub asks whoever writes much to pause. https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
+const pauseMillis = 1000;
 
 export default defineFunction({
   name: "modoki-report",
   fieldManager: "modoki-report",
   for: AppPipeline,
   secondary: true,
+  indexes: tokenIndexes,
+  watches: tokenWatches,
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
     // Nobody has listed them yet, so nothing is known to be gone either.
     if (previews === undefined) return undefined;
-    const trouble = await tell(pipeline, previews, ctx);
-    return trouble && { requeueAfter: trouble.retryAfterMillis };
+    return (await tell(pipeline, previews, ctx)).result;
   },
   async finalize(pipeline, ctx) {
-    const trouble = await tell(pipeline, [], ctx);
-    if (trouble === undefined) return undefined;
+    const { outcome, result } = await tell(pipeline, [], ctx);
+    const { stopped, refused } = outcome;
+    if (refused) ctx.log.warn({ err: refused }, "GitHub does not take all that there is to tell");
+    if (stopped === undefined) return result;
     const since = Date.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
-    if (passes(trouble) && since < goodbyeMillis) return { requeueAfter: againMillis };
-    ctx.log.warn({ err: trouble }, "GitHub is not told that the previews are gone");
+    if (passes(stopped) && since < goodbyeMillis) return { requeueAfter: againMillis };
+    ctx.log.warn({ err: stopped }, "GitHub is not told that the previews are gone");
     return undefined;
   },
 });
 
-/** GitHub comes back by itself: until then it is asked for nothing else either. */
-const passes = ({ reason }: BlockedError): boolean =>
-  reason === "GitHubUnreachable" || reason === "RateLimited";
+/** What came of telling, and when there is more to tell. */
+interface Told {
+  readonly outcome: Outcome;
+  readonly result: Result | undefined;
+}
 
-/** Tells what is new, and notes it, also when not all can be told: why not, is what it resolves with. */
-async function tell(
-  pipeline: Pipeline,
-  previews: readonly Preview[],
-  ctx: Context,
-): Promise<BlockedError | undefined> {
-  const all = new Map<number, Notes>(
-    (pipeline.status?.reports ?? []).map((report) => [report.number, { ...report }]),
-  );
+/** Tells what is new, a portion of it at once, and notes it, also when not all can be told. */
+async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
+  const now = new Date();
+  const all = notesOf(pipeline, previews, hasNewMeans(ctx.causes) ? "new" : "old");
   const open = new Set(previews.map(({ number }) => number));
-  const news = new Map<number, readonly Piece[]>();
-  for (const preview of previews) {
-    const notes = all.get(preview.number) ?? { number: preview.number };
-    all.set(preview.number, notes);
-    news.set(preview.number, piecesOf(pipeline, preview, notes));
-  }
-  const gone = [...all.values()].filter(({ number }) => !open.has(number));
-  for (const notes of gone) news.set(notes.number, closingPieces(pipeline, notes));
-  const pieces = [...news.values()].flat();
-  const trouble = pieces.length === 0 ? undefined : await tellPieces(pieces, pipeline, ctx);
-  for (const { number } of gone) if (trouble === undefined || !passes(trouble)) all.delete(number);
-  if (pieces.length > 0 || gone.length > 0) {
-    const reports = [...all.values()].sort((a, b) => a.number - b.number);
-    await ctx.status(AppPipeline, pipeline, { reports }, [reportedAs(trouble)]);
-  }
-  return trouble;
+  const closed = [...all.values()].filter(({ number }) => !open.has(number));
+  const pieces: readonly Piece[] = [
+    ...closed.flatMap((notes) => closingPieces(pipeline, notes, now)),
+    ...previews.flatMap((preview) => piecesOf(pipeline, preview, all.get(preview.number) as Notes, now)),
+  ];
+  const outcome = pieces.length === 0 ? {} : await tellPieces(pieces.slice(0, portion), pipeline, ctx);
+  for (const notes of closed) if (closingPieces(pipeline, notes, now).length === 0) all.delete(notes.number);
+  const reports = [...all.values()].sort((a, b) => a.number - b.number);
+  const retries = reports.flatMap(({ refused = {} }) => Object.values(refused).map((at) => Date.parse(at)));
+  const { stopped } = outcome;
+  const isLeft = pieces.length > portion;
+  const trouble = stopped ?? outcome.refused;
+  const isAll = !isLeft && retries.length === 0;
+  const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
+  const noted = await note(pipeline, reports, condition, ctx);
+  const pauses = [
+    ...(noted === "changed meanwhile" ? [0] : []),
+    ...(stopped ? [stopped.retryAfterMillis] : isLeft ? [pauseMillis] : []),
+    ...retries.map((at) => Math.max(pauseMillis, at - now.getTime())),
+  ];
+  return { outcome, result: pauses.length === 0 ? undefined : { requeueAfter: Math.min(...pauses) } };
 }
 
-/** What is refused keeps nothing else from being told. */
-async function tellPieces(
+/** What was told, and an empty note for each preview that there is none of. */
+function notesOf(
+  { status }: Pipeline,
+  previews: readonly Preview[],
+  means: "old" | "new",
+): Map<number, Notes> {
+  const reports = status?.reports ?? [];
+  const all = new Map<number, Notes>(
+    // With another token what was refused may be granted.
+    reports.map((report) => [report.number, means === "new" ? unrefused(report) : { ...report }]),
+  );
+  for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
+  return all;
+}
+
+/** Undefined where there is nothing to say: nothing was told, and nothing was amiss before. */
+function reportedAs(
+  { status }: Pipeline,
   pieces: readonly Piece[],
-  pipeline: Pipeline,
-  ctx: Context,
-): Promise<BlockedError | undefined> {
-  let trouble: BlockedError | undefined;
-  try {
-    const { config } = await siteOf(ctx);
-    const { client } = await repositoryOf(pipeline.spec.base.github, config.github.url, ctx);
-    const telling: Telling = { pipeline, client, signal: ctx.signal };
-    for (const piece of pieces) {
-      ctx.assertOwned();
-      try {
-        await piece.tell(telling);
-      } catch (error) {
-        if (!(error instanceof GitHubError)) throw error;
-        trouble = blockedBy(error, "Token");
-        if (passes(trouble)) break;
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof BlockedError)) throw error;
-    trouble = error;
-  }
-  return trouble;
+  trouble: BlockedError | undefined,
+): ConditionUpdate | undefined {
+  const type = "Reported";
+  if (trouble) return { type, status: "False", reason: trouble.reason, message: trouble.message };
+  const before = status?.conditions?.find((condition) => condition.type === type);
+  if (pieces.length === 0 && before?.status !== "False") return undefined;
+  return { type, status: "True", reason: type, message: "" };
 }
 
-const reportedAs = (trouble: BlockedError | undefined): ConditionUpdate => ({
-  type: "Reported",
-  status: trouble ? "False" : "True",
-  reason: trouble?.reason ?? "Reported",
-  message: trouble?.message ?? "",
-});
+const mostConflicts = 10;
+
+/**
+ * Notes what was told. The pipeline's status is written by others at any time; what GitHub was told is to be noted all the
+ * same, or it would be told again.
+ */
+async function note(
+  pipeline: Pipeline,
+  reports: readonly Notes[],
+  condition: ConditionUpdate | undefined,
+  ctx: Context,
+): Promise<"noted" | "changed meanwhile"> {
+  const status = { reports: reports.filter((notes) => Object.keys(notes).length > 1) };
+  let found: Pipeline | undefined = pipeline;
+  for (let conflicts = 0; found?.metadata.uid === pipeline.metadata.uid; conflicts++) {
+    try {
+      await ctx.status(AppPipeline, found, status, condition && [condition]);
+      return conflicts === 0 ? "noted" : "changed meanwhile";
+    } catch (error) {
+      if (!isConflict(error) || conflicts >= mostConflicts) throw error;
+      found = await ctx.live.get(AppPipeline, pipeline.metadata.name);
+    }
+  }
+  return "noted";
+}

@@ -21,14 +21,18 @@ const isUpToDate = ({ metadata, status }: Application | RemoteSync): boolean =>
 const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): boolean =>
   approvedSHA === undefined ? status?.headSHA === headSHA : status?.revision === approvedSHA;
 
-/** How far the objects are. Events of several objects come in any order, so what is of before says nothing. */
+/**
+ * How far the objects are. Events of several objects come in any order, so what is of before says nothing. Undefined when the
+ * pull request is closed, as far as the RemoteSync knows: whoever lists them next takes the preview away.
+ */
 export function phaseOf(
   application: Application | undefined,
   remoteSync: RemoteSync | undefined,
   candidate: Candidate,
-): Phase {
+): Phase | undefined {
   if (remoteSync === undefined || !isUpToDate(remoteSync)) return { phase: "Resolving" };
   const source = conditionOf(remoteSync, "SourceResolved");
+  if (source?.reason === "PullRequestClosed") return undefined;
   if (source?.status === "False") return { phase: "Failed", message: source.message };
   if (source?.status !== "True" || !isAbout(remoteSync, candidate)) return { phase: "Resolving" };
   for (const type of ["Built", "Deployed"]) {

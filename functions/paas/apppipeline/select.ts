@@ -8,7 +8,7 @@ import { millisOf } from "../kinds/fields.ts";
 /** A pull request that may have a preview, before anything is known of its objects. */
 export type Candidate = Pick<
   Preview,
-  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "approvedSHA" | "since"
+  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "labelled" | "approvedSHA" | "since"
 >;
 
 /** What of a preview is known from the last listing. */
@@ -18,6 +18,7 @@ export const candidateIn = ({
   headRef,
   baseRef,
   fork,
+  labelled,
   approvedSHA,
   since,
 }: Preview): Candidate => ({
@@ -27,6 +28,7 @@ export const candidateIn = ({
   ...(headRef !== undefined && { headRef }),
   ...(baseRef !== undefined && { baseRef }),
   ...(fork !== undefined && { fork }),
+  ...(labelled !== undefined && { labelled }),
   ...(approvedSHA !== undefined && { approvedSHA }),
 });
 
@@ -45,21 +47,39 @@ function forkOf({ head, base }: PullRequest): string | undefined {
   return head.repository ?? "a repository that is gone";
 }
 
+/** GitHub's labels ignore case. */
+const has = (labels: readonly string[], wanted: string): boolean =>
+  labels.some((label) => label.toLowerCase() === wanted.toLowerCase());
+
 function isWanted(
   { labels, draft, base }: PullRequest,
   { labels: wanted = [], baseBranches, drafts = true }: NonNullable<Spec["filter"]>,
 ): boolean {
   if (draft && !drafts) return false;
-  if (!wanted.every((label) => labels.includes(label))) return false;
+  if (!wanted.every((label) => has(labels, label))) return false;
   return baseBranches === undefined || baseBranches.some((glob) => matchesGlob(glob, base.ref));
 }
 
-const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
+/** A time as objects have it. */
+export const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
 
 /**
- * The pull requests of a listing that the filter lets through. Of a fork a commit is approved, not the pull request: whoever
- * pushes once more has to be looked at once more, which taking the label away and giving it again says.
+ * What the label says of a fork's commit. Of a fork a commit is approved, not the pull request: whoever pushes once more has
+ * to be looked at once more, which taking the label away and giving it again says. A label that is found together with a
+ * commit that nobody has seen before may have been given for the one before that, and approves neither.
  */
+function approvalOf(
+  { labels, head }: PullRequest,
+  label: string,
+  last: Candidate | undefined,
+): Pick<Candidate, "labelled" | "approvedSHA"> {
+  if (!has(labels, label)) return {};
+  const isNew = last === undefined || (!last.labelled && last.headSHA === head.sha);
+  const approvedSHA = last?.approvedSHA ?? (isNew ? head.sha : undefined);
+  return { labelled: true, ...(approvedSHA !== undefined && { approvedSHA }) };
+}
+
+/** The pull requests of a listing that the filter lets through. */
 export function candidatesOf(
   pulls: readonly PullRequest[],
   { filter = {} }: Spec,
@@ -74,10 +94,6 @@ export function candidatesOf(
     if (!isWanted(pull, filter) || (fork !== undefined && forks === "Never")) continue;
     const { number, head, base } = pull;
     const last = known.get(number);
-    const approvedSHA =
-      fork !== undefined && forks === "Approved" && pull.labels.includes(approvalLabel)
-        ? (last?.approvedSHA ?? head.sha)
-        : undefined;
     candidates.push({
       number,
       headSHA: head.sha,
@@ -85,7 +101,7 @@ export function candidatesOf(
       baseRef: base.ref,
       since: last?.headSHA === head.sha ? last.since : seconds(now),
       ...(fork !== undefined && { fork }),
-      ...(approvedSHA !== undefined && { approvedSHA }),
+      ...(fork !== undefined && forks === "Approved" && approvalOf(pull, approvalLabel, last)),
     });
   }
   return candidates;
@@ -118,3 +134,11 @@ export function selected(
 /** When a preview goes by itself: milliseconds since the epoch. */
 export const expiryOf = ({ since }: Pick<Candidate, "since">, ttl: string): number =>
   Date.parse(since) + millisOf(ttl);
+
+/** When previews go by themselves. */
+export const endsOf = (previews: readonly Selected[], { ttl }: Pick<Spec, "ttl">): number[] =>
+  ttl === undefined
+    ? []
+    : previews
+        .filter(({ state }) => state === "shown" || state === "Waiting")
+        .map((preview) => expiryOf(preview, ttl));

@@ -10,14 +10,13 @@ import type { Candidate } from "./select.ts";
 
 /** An Application and the RemoteSync that keeps its image built. */
 export interface PreviewObjects {
-  readonly host: string;
   readonly application: NewChild<Application>;
   readonly remoteSync: NewChild<RemoteSync>;
 }
 
-/** Of a stranger's code nothing is told that is a secret: what it runs with it can send anywhere. */
+/** To a stranger's code nothing is told that is a secret, and it acts as nobody: what it has, it can send anywhere. */
 function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTemplate"]["spec"]>): typeof spec {
-  const { env, envFrom, ...rest } = spec;
+  const { env, envFrom, serviceAccount: _, ...rest } = spec;
   return {
     ...rest,
     ...(env && { env: env.filter(({ valueFrom }) => valueFrom?.secretKeyRef === undefined) }),
@@ -25,20 +24,20 @@ function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTempla
   };
 }
 
+/** Where a pull request's preview is reached. */
+export const hostOf = ({ metadata, spec }: Stored<AppPipeline>, number: number): string =>
+  previewHost({ namespace: metadata.namespace ?? "", name: metadata.name }, number, spec.domainBase);
+
 /** What a pull request's preview is made of. */
-export function previewObjects(
-  { metadata, spec }: Stored<AppPipeline>,
-  candidate: Candidate,
-): PreviewObjects {
-  const { name: pipeline, namespace = "" } = metadata;
+export function previewObjects(owner: Stored<AppPipeline>, candidate: Candidate): PreviewObjects {
+  const { metadata, spec } = owner;
+  const { name: pipeline } = metadata;
   const { number, fork, approvedSHA } = candidate;
   const { applicationTemplate: template, base, image, build, builder, revision } = spec;
   const name = previewName(pipeline, number);
-  const host = previewHost({ namespace, name: pipeline }, number, spec.domainBase);
   const own = { [labels.pipeline]: pipeline, [labels.pullRequest]: String(number) };
   const runtime = fork === undefined ? template.spec : template.spec && withoutSecrets(template.spec);
   return {
-    host,
     application: {
       metadata: {
         name,
@@ -46,7 +45,7 @@ export function previewObjects(
         ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
       },
       // The number of pods has a default.
-      spec: { ...runtime, domains: [host] } as Application["spec"],
+      spec: { ...runtime, domains: [hostOf(owner, number)] } as Application["spec"],
     },
     remoteSync: {
       metadata: { name, labels: own },

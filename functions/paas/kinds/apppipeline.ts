@@ -38,6 +38,7 @@ const previewSchema = z.object({
   headRef: z.string().optional().describe("Its branch."),
   baseRef: z.string().optional().describe("The branch that it is to be merged into."),
   fork: z.string().optional().describe("The repository that it comes from, if that is another one."),
+  labelled: z.boolean().optional().describe("Of one from a fork: whether it has the label that approves."),
   approvedSHA: z.string().optional().describe("The commit of a fork that somebody has approved."),
   since: time.describe("When its last commit was first seen."),
   phase: z.enum(phases),
@@ -58,7 +59,7 @@ export const AppPipeline = defineKind({
   spec: z.object({
     domainBase: z
       .string()
-      .max(200)
+      .max(189)
       .regex(
         /^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/,
         "expected the name of a domain in lower case, such as preview.example.com",
@@ -95,7 +96,7 @@ export const AppPipeline = defineKind({
           .enum(["Never", "Approved", "Always"])
           .optional()
           .describe(
-            "Those that come from other repositories: a preview runs their code. Approved: the commit that somebody gave the label. Default: Never.",
+            "Those that come from other repositories: a preview runs their code. Approved: the commit that somebody gave the label. Default: Approved.",
           ),
         approvalLabel: z.string().min(1).optional().describe("That label. Default: preview-approved."),
       })
@@ -129,22 +130,25 @@ export const AppPipeline = defineKind({
       .optional()
       .describe("How many pull requests are open that have or wait for a preview."),
     refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
-    listedGeneration: z
-      .int()
-      .optional()
-      .describe("The metadata.generation that pull requests were listed for."),
+    listedGeneration: z.int().optional().describe("The metadata.generation that GitHub was last asked for."),
     listedAt: time.optional().describe("When they were last listed."),
+    nextListingAt: time.optional().describe("When they are listed again at the latest."),
     previews: z.array(previewSchema).optional().describe("Open pull requests, by number."),
     reports: z
       .array(
         z.object({
           number: z.int(),
           status: z.string().optional().describe("Digest of the commit status that was set last."),
+          pendingSHA: z.string().optional().describe("The commit whose status is still pending."),
           deployment: z.int().optional().describe("Id of the deployment."),
           deployedSHA: z.string().optional().describe("The commit that it is of."),
           deploymentStatus: z.string().optional().describe("Digest of its status."),
           comment: z.int().optional().describe("Id of the comment."),
           commentText: z.string().optional().describe("Digest of its text."),
+          refused: z
+            .record(z.string(), time)
+            .optional()
+            .describe("What GitHub has refused to be told, and when it is tried again."),
         }),
       )
       .optional()

@@ -9,6 +9,7 @@ import {
   commentOf,
   commitStatusOf,
   deploymentStatusOf,
+  endedStatus,
   environmentOf,
   markerOf,
   reportedSHA,
@@ -29,38 +30,94 @@ export interface Telling {
 
 /** Something that is to be told. What was told is noted. */
 export interface Piece {
+  readonly name: "commitStatus" | "deployment" | "comment";
+  readonly notes: Notes;
+  /** Throws a `GitHubError`. */
   tell(telling: Telling): Promise<void>;
 }
 
 const digest = (...values: readonly unknown[]): string => digestOf(values, 16);
 
 /** What is news of a preview. */
-export function piecesOf(pipeline: Stored<AppPipeline>, preview: Preview, notes: Notes): Piece[] {
-  // Of what never had a preview there is nothing to say when it has gone.
-  if (stageOf(preview) === "gone" && notes.comment === undefined && notes.deployment === undefined) return [];
+export function piecesOf(pipeline: Stored<AppPipeline>, preview: Preview, notes: Notes, now: Date): Piece[] {
   const { commitStatus = true, deployment = false, comment = true } = pipeline.spec.report ?? {};
-  return [
+  // Of what never had a preview there is nothing to say when it has gone.
+  const isSilent = stageOf(preview) === "gone" && notes.comment === undefined;
+  return due(now, [
     ...(commitStatus ? statusPieces(pipeline, preview, notes) : []),
     ...(deployment ? deploymentPieces(preview, notes) : []),
-    ...(comment ? commentPieces(commentOf(pipeline, preview), notes) : []),
-  ];
+    ...(comment && !isSilent ? commentPieces(commentOf(pipeline, preview), notes) : []),
+  ]);
 }
 
 /** What is to be told of a preview that is no more. */
-export const closingPieces = (pipeline: Stored<AppPipeline>, notes: Notes): Piece[] => [
-  ...(notes.deployment === undefined ? [] : [{ tell: (telling: Telling) => deactivate(notes, telling) }]),
-  ...(notes.comment === undefined ? [] : commentPieces(closingComment(pipeline), notes)),
-];
+export const closingPieces = (pipeline: Stored<AppPipeline>, notes: Notes, now: Date): Piece[] =>
+  due(now, [
+    ...endingPieces(pipeline, notes, "gone"),
+    ...(notes.deployment === undefined ? [] : [inactivation(notes)]),
+    ...(notes.comment === undefined ? [] : commentPieces(closingComment(pipeline), notes)),
+  ]);
+
+/** Without what was refused, and has yet to wait. */
+const due = (now: Date, pieces: readonly Piece[]): Piece[] =>
+  pieces.filter(({ name, notes: { refused } }) => {
+    const until = refused?.[name];
+    return until === undefined || now.getTime() >= Date.parse(until);
+  });
+
+/** Notes that a piece was refused, and when it is tried again. */
+export function refuse({ name, notes }: Piece, until: Date): void {
+  notes.refused = { ...notes.refused, [name]: until.toISOString().replace(/\.\d+Z$/, "Z") };
+}
+
+/** Notes that a piece is refused no more. */
+export function accept({ name, notes }: Piece): void {
+  const { [name]: _, ...rest } = notes.refused ?? {};
+  if (Object.keys(rest).length > 0) notes.refused = rest;
+  else delete notes.refused;
+}
+
+/** Notes as if nothing was refused. */
+export function unrefused({ refused: _, ...notes }: Report): Notes {
+  return notes;
+}
 
 function statusPieces(pipeline: AppPipeline, preview: Preview, notes: Notes): Piece[] {
   const sha = reportedSHA(preview);
   const status = commitStatusOf(pipeline, preview);
-  if (status === undefined || notes.status === digest(sha, status)) return [];
+  if (status === undefined) return endingPieces(pipeline, notes, "gone");
+  const ending =
+    notes.pendingSHA === undefined || notes.pendingSHA === sha
+      ? []
+      : endingPieces(pipeline, notes, "superseded");
+  if (notes.status === digest(sha, status)) return ending;
   return [
+    ...ending,
     {
+      name: "commitStatus",
+      notes,
       async tell({ client, signal }) {
         await client.createStatus(sha, status, signal);
         notes.status = digest(sha, status);
+        if (status.state === "pending") notes.pendingSHA = sha;
+        else delete notes.pendingSHA;
+      },
+    },
+  ];
+}
+
+/** A status that nothing more is to come of is not left pending. */
+function endingPieces(pipeline: AppPipeline, notes: Notes, why: "gone" | "superseded"): Piece[] {
+  const { pendingSHA } = notes;
+  if (pendingSHA === undefined) return [];
+  return [
+    {
+      name: "commitStatus",
+      notes,
+      async tell({ client, signal }) {
+        await client.createStatus(pendingSHA, endedStatus(pipeline, why), signal).catch(unlessGone);
+        delete notes.pendingSHA;
+        delete notes.status;
       },
     },
   ];
@@ -69,15 +126,21 @@ function statusPieces(pipeline: AppPipeline, preview: Preview, notes: Notes): Pi
 function deploymentPieces(preview: Preview, notes: Notes): Piece[] {
   const sha = reportedSHA(preview);
   const status = deploymentStatusOf(preview);
+  if (status === undefined) return notes.deployment === undefined ? [] : [inactivation(notes)];
   if (notes.deployedSHA === sha && notes.deploymentStatus === digest(status)) return [];
   return [
     {
+      name: "deployment",
+      notes,
       async tell(telling) {
         const { client, pipeline, signal } = telling;
         if (notes.deployment !== undefined && notes.deployedSHA !== sha) await deactivate(notes, telling);
         if (notes.deployment === undefined) {
-          const environment = environmentOf(pipeline, preview.number);
-          notes.deployment = (await client.createDeployment({ ref: sha, environment }, signal)).id;
+          const wanted = { sha, environment: environmentOf(pipeline, preview.number) };
+          // Whoever made one may have died before it was noted.
+          const [found] = await client.deployments(wanted, signal);
+          const made = found ?? (await client.createDeployment({ ...wanted, ref: sha }, signal));
+          notes.deployment = made.id;
           notes.deployedSHA = sha;
         }
         await client.setDeploymentStatus(notes.deployment, status, signal);
@@ -86,6 +149,12 @@ function deploymentPieces(preview: Preview, notes: Notes): Piece[] {
     },
   ];
 }
+
+const inactivation = (notes: Notes): Piece => ({
+  name: "deployment",
+  notes,
+  tell: (telling) => deactivate(notes, telling),
+});
 
 /** One that is gone is as good as inactive. */
 async function deactivate(notes: Notes, { client, signal }: Telling): Promise<void> {
@@ -100,6 +169,8 @@ function commentPieces(body: string, notes: Notes): Piece[] {
   if (notes.commentText === digest(body)) return [];
   return [
     {
+      name: "comment",
+      notes,
       async tell(telling) {
         notes.comment = await keepComment(body, notes, telling);
         notes.commentText = digest(body);
@@ -124,6 +195,7 @@ async function keepComment(
   return (await client.createComment(number, body, signal)).id;
 }
 
+/** A commit that is gone is answered 422. */
 function unlessGone(error: unknown): undefined {
-  if (!(error instanceof GitHubRefusedError && error.status === 404)) throw error;
+  if (!(error instanceof GitHubRefusedError && [404, 422].includes(error.status ?? 0))) throw error;
 }

@@ -1,5 +1,8 @@
 /** What GitHub is told of a preview. Pure. */
+
+import { redactTokens } from "../../../bus/github/redact.ts";
 import type { CommitStatus, DeploymentStatus } from "../../../bus/github/reports.ts";
+import { defaultApprovalLabel } from "../apppipeline/select.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 
 /** Where a preview is, in as few words as GitHub has states. */
@@ -22,7 +25,8 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
   Waiting: "The preview waits for its turn",
   NeedsApproval: "The preview waits for somebody to approve this commit",
   Expired: "The preview has gone, as nothing was pushed for long",
-  Resolving: "The preview is about to be built",
+  // Mostly it takes a moment, and each sentence is a call.
+  Resolving: "The preview is being built",
   Building: "The preview is being built",
   Deploying: "The preview is being deployed",
   Ready: "The preview is ready",
@@ -49,22 +53,27 @@ export function commitStatusOf(pipeline: AppPipeline, preview: Preview): CommitS
   };
 }
 
+/** What ends a status that was pending when its commit was the last one, or its pull request open. */
+export const endedStatus = (pipeline: AppPipeline, why: "gone" | "superseded"): CommitStatus => ({
+  // Not a failure: nobody has anything to correct.
+  state: "success",
+  context: contextOf(pipeline),
+  description:
+    why === "gone"
+      ? "No preview: it went before it was ready"
+      : "No preview: a later commit came before it was ready",
+});
+
 /** The environment of a preview's deployments. */
 export const environmentOf = (pipeline: AppPipeline, number: number): string =>
   `${contextOf(pipeline)}/pr-${number}`;
 
-/** The state of its deployment. */
-export function deploymentStatusOf(preview: Preview): DeploymentStatus {
+/** The state of its deployment; none where nothing is deployed. */
+export function deploymentStatusOf(preview: Preview): DeploymentStatus | undefined {
   const stage = stageOf(preview);
+  if (stage === "waiting" || stage === "gone") return undefined;
   return {
-    state:
-      stage === "pending"
-        ? "in_progress"
-        : stage === "waiting"
-          ? "queued"
-          : stage === "gone"
-            ? "inactive"
-            : stage,
+    state: stage === "pending" ? "in_progress" : stage,
     description: sentences[preview.phase],
     ...(stage === "success" && preview.url !== undefined && { environmentUrl: preview.url }),
   };
@@ -74,8 +83,12 @@ export function deploymentStatusOf(preview: Preview): DeploymentStatus {
 export const markerOf = ({ metadata: { namespace = "", name, uid } }: AppPipeline): string =>
   `<!-- modoki: ${namespace}/${name} ${uid} -->`;
 
-/** Text of others, which must not become anything else than text. */
-const quoted = (text: string): string => `\n\n\`\`\`\n${text.replaceAll("```", "'''")}\n\`\`\``;
+/** Nobody reads more of it in a comment. */
+const longestText = 2000;
+
+/** Text of others, which must not become anything else than text, and must not tell what is secret. */
+const quoted = (text: string): string =>
+  `\n\n\`\`\`\n${redactTokens(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
 
 /** The comment on a pull request. */
 export function commentOf(pipeline: AppPipeline, preview: Preview): string {
@@ -83,18 +96,22 @@ export function commentOf(pipeline: AppPipeline, preview: Preview): string {
   const title = `**Preview \`${pipeline.metadata.name}\`**`;
   const rows = [
     ["Commit", `\`${reportedSHA(preview).slice(0, 12)}\``],
-    ["State", phase],
+    ["State", phase === "Resolving" ? "Building" : phase],
     ...(phase === "Ready" && url !== undefined ? [["URL", url]] : []),
   ];
   const table = ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
   const more = message === undefined ? "" : phase === "Failed" ? quoted(message) : `\n\n${message}.`;
-  const hint =
-    phase === "NeedsApproval"
-      ? `\n\nWhoever may write to the repository can give the pull request the label \`${pipeline.spec.filter?.approvalLabel ?? "preview-approved"}\`.`
-      : "";
-  return `${markerOf(pipeline)}\n${title}\n\n${table}${more}${hint}\n`;
+  return `${markerOf(pipeline)}\n${title}\n\n${table}${more}${hintOf(pipeline, preview)}\n`;
+}
+
+/** How a stranger's commit is approved, where one waits for it. */
+function hintOf({ spec }: AppPipeline, { phase, approvedSHA, headSHA }: Preview): string {
+  const isBehind = approvedSHA !== undefined && approvedSHA !== headSHA;
+  if (phase !== "NeedsApproval" && !isBehind) return "";
+  const label = spec.filter?.approvalLabel ?? defaultApprovalLabel;
+  return `\n\nThe label \`${label}\` approves the last commit when it is given. Look at what the commit runs before.`;
 }
 
 /** The comment when there is no preview any more. */
 export const closingComment = (pipeline: AppPipeline): string =>
-  `${markerOf(pipeline)}\n**Preview \`${pipeline.metadata.name}\`** is gone with the pull request.\n`;
+  `${markerOf(pipeline)}\n**Preview \`${pipeline.metadata.name}\`** is gone: the pull request is closed, or is none of those that get one.\n`;

@@ -1,0 +1,98 @@
+/** Which pull requests are open: as GitHub says now, if it is time to ask; else, or when it does not tell, as it said last. */
+import { withGitHub } from "../../../bus/github/blocked.ts";
+import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { repositoryOf } from "../github.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import { millisOf } from "../kinds/fields.ts";
+import { annotations } from "../names.ts";
+import { siteOf } from "../site/site.ts";
+import { type Candidate, candidateIn, candidatesOf, seconds } from "./select.ts";
+import { hasNewMeans } from "./watches.ts";
+
+type Pipeline = Stored<AppPipeline>;
+
+/** What is known of open pull requests. */
+export interface Listed {
+  /** Undefined as long as GitHub has never told: then none is known to be closed either. */
+  readonly candidates: readonly Candidate[] | undefined;
+  readonly condition: ConditionUpdate;
+  readonly status: Partial<NonNullable<AppPipeline["status"]>>;
+  /** When GitHub is asked again at the latest: milliseconds since the epoch. */
+  readonly nextAt: number;
+  readonly trouble?: BlockedError;
+}
+
+const type = "PullRequestsListed";
+const defaultPollMillis = 300_000;
+const leastPollMillis = 10_000;
+
+/** Asks GitHub, if it is time to. */
+export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise<Listed> {
+  const { spec, status, metadata } = pipeline;
+  const known = status?.previews?.map(candidateIn);
+  const said = saidIn(pipeline);
+  if (said !== undefined && !isDue(pipeline, now, ctx)) return remembered(pipeline, said, now);
+  const asked = {
+    refreshedAt: metadata.annotations?.[annotations.refreshedAt] ?? "",
+    ...(metadata.generation !== undefined && { listedGeneration: metadata.generation }),
+  };
+  try {
+    const { config } = await siteOf(ctx);
+    const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
+    const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
+    const nextAt = now.getTime() + pollMillis(spec);
+    return {
+      candidates: candidatesOf(pulls, spec, known ?? [], now),
+      condition: { type, status: "True", reason: "Listed", message: "" },
+      status: { ...asked, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
+      nextAt,
+    };
+  } catch (error) {
+    if (!(error instanceof BlockedError)) throw error;
+    const { reason, message, retryAfterMillis } = error;
+    const nextAt = now.getTime() + retryAfterMillis;
+    return {
+      candidates: known,
+      condition: { type, status: "False", reason, message },
+      status: { ...asked, nextListingAt: seconds(new Date(nextAt)) },
+      nextAt,
+      trouble: error,
+    };
+  }
+}
+
+const saidIn = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);
+
+/** What GitHub said last. That it did not tell stays a trouble until it does. */
+function remembered(pipeline: Pipeline, said: ConditionUpdate, now: Date): Listed {
+  const { status, reason, message } = said;
+  const nextAt = nextAtOf(pipeline);
+  return {
+    candidates: pipeline.status?.previews?.map(candidateIn),
+    condition: { type, status, reason, message },
+    status: {},
+    nextAt,
+    ...(status !== "True" && {
+      trouble: new BlockedError(reason, message, Math.max(1000, nextAt - now.getTime())),
+    }),
+  };
+}
+
+const nextAtOf = ({ status }: Pipeline): number => Date.parse(status?.nextListingAt ?? "");
+
+/** Whether GitHub is to be asked. What becomes of previews is no reason to. */
+export function isDue(pipeline: Pipeline, now: Date, { causes }: Pick<Context, "causes">): boolean {
+  const { metadata, status = {} } = pipeline;
+  const nextAt = nextAtOf(pipeline);
+  if (status.listedGeneration !== metadata.generation || Number.isNaN(nextAt)) return true;
+  if (now.getTime() >= nextAt) return true;
+  if ((metadata.annotations?.[annotations.refreshedAt] ?? "") !== (status.refreshedAt ?? "")) return true;
+  if (causes.some((cause) => cause.type === "webhook" || cause.type === "replay")) return true;
+  return saidIn(pipeline)?.status !== "True" && hasNewMeans(causes);
+}
+
+const pollMillis = ({ pollInterval }: AppPipeline["spec"]): number =>
+  pollInterval === undefined ? defaultPollMillis : Math.max(leastPollMillis, millisOf(pollInterval));

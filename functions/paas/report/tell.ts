@@ -1,0 +1,61 @@
+/** Telling GitHub: piece by piece, each on its own. */
+import { blockedBy } from "../../../bus/github/blocked.ts";
+import { GitHubError } from "../../../bus/github/errors.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { repositoryOf } from "../github.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import { siteOf } from "../site/site.ts";
+import { accept, type Piece, refuse, type Telling } from "./pieces.ts";
+
+/** What is refused is tried again after so long, or with another token. Milliseconds. */
+const refusedMillis = 1_800_000;
+
+/** GitHub comes back by itself: until then it is asked for nothing else either. */
+export const passes = ({ reason }: BlockedError): boolean =>
+  reason === "GitHubUnreachable" || reason === "RateLimited";
+
+/** What came of telling. */
+export interface Outcome {
+  /** What kept the rest from being told. */
+  readonly stopped?: BlockedError;
+  /** Why some of it was refused; all else was told. */
+  readonly refused?: BlockedError;
+}
+
+/** Tells pieces, one after another. What is refused keeps nothing else from being told. */
+export async function tellPieces(
+  pieces: readonly Piece[],
+  pipeline: Stored<AppPipeline>,
+  ctx: Context,
+): Promise<Outcome> {
+  const telling = await open(pipeline, ctx);
+  if (telling instanceof BlockedError) return { stopped: telling };
+  let refused: BlockedError | undefined;
+  for (const piece of pieces) {
+    ctx.assertOwned();
+    try {
+      await piece.tell(telling);
+      accept(piece);
+    } catch (error) {
+      if (!(error instanceof GitHubError)) throw error;
+      const blocked = blockedBy(error, "Token");
+      if (passes(blocked)) return { stopped: blocked };
+      refuse(piece, new Date(Date.now() + refusedMillis));
+      refused ??= blocked;
+    }
+  }
+  return refused ? { refused } : {};
+}
+
+async function open(pipeline: Stored<AppPipeline>, ctx: Context): Promise<Telling | BlockedError> {
+  try {
+    const { config } = await siteOf(ctx);
+    const { client } = await repositoryOf(pipeline.spec.base.github, config.github.url, ctx);
+    return { pipeline, client, signal: ctx.signal };
+  } catch (error) {
+    if (error instanceof BlockedError) return error;
+    throw error;
+  }
+}
