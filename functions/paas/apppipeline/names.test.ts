@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { previewHost, previewName } from "./names.ts";
+
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const objectName = fc.stringMatching(/^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/);
+const number = fc.integer({ min: 1, max: 2_000_000_000 });
+
+test("a preview is called like its pipeline and its pull request", () => {
+  expect(previewName("web", 7)).toBe("modoki-pipeline-web-pr-7");
+});
+
+test("a long pipeline's preview keeps its number, and ends with a digest of what was cut", () => {
+  const name = previewName("a".repeat(63), 1234);
+  expect(name).toMatch(/^modoki-pipeline-a+-[0-9a-f]{8}-pr-1234$/);
+  expect(name).toHaveLength(63);
+});
+
+test("a host tells the pull request, the pipeline and by a digest the namespace; the star of the domain is left out", () => {
+  const at = { namespace: "team-a", name: "web" };
+  expect(previewHost(at, 7, "*.preview.example.com")).toMatch(
+    /^pr-7-web-[0-9a-f]{6}\.preview\.example\.com$/,
+  );
+  expect(previewHost(at, 7, "preview.example.com")).toBe(previewHost(at, 7, "*.preview.example.com"));
+});
+
+test("names are values of labels, and hosts are hosts, whatever a pipeline is called", () => {
+  fc.assert(
+    fc.property(objectName, objectName, number, (name, namespace, pull) => {
+      const preview = previewName(name, pull);
+      expect(preview.length).toBeLessThanOrEqual(63);
+      expect(preview).toMatch(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/);
+      expect(preview.endsWith(`-pr-${pull}`)).toBe(true);
+      const [first = "", ...rest] = previewHost({ namespace, name }, pull, "*.example.com").split(".");
+      expect(first).toMatch(label);
+      expect(rest).toEqual(["example", "com"]);
+    }),
+  );
+});
+
+test("previews of different pipelines or numbers have different names; of different namespaces, different hosts", () => {
+  fc.assert(
+    fc.property(objectName, objectName, number, number, (a, b, one, other) => {
+      fc.pre(a !== b || one !== other);
+      expect(previewName(a, one)).not.toBe(previewName(b, other));
+    }),
+  );
+  // The two that the seed gave one host.
+  const hosts = [
+    { namespace: "a-b", name: "c" },
+    { namespace: "a", name: "b-c" },
+  ].map((at) => previewHost(at, 1, "example.com"));
+  expect(new Set(hosts).size).toBe(2);
+  const long = "p".repeat(62);
+  expect(previewHost({ namespace: "n", name: `${long}a` }, 1, "example.com")).not.toBe(
+    previewHost({ namespace: "n", name: `${long}b` }, 1, "example.com"),
+  );
+});

@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Condition } from "../../../bus/kube/object.ts";
+import type { Application } from "../kinds/application.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { phaseOf } from "./phase.ts";
+import type { Candidate } from "./select.ts";
+
+const candidate: Candidate = { number: 1, headSHA: "head", since: "2026-01-02T03:04:05Z" };
+const image = "registry.example.com/web@sha256:1";
+type Said = Readonly<Record<string, readonly [Condition["status"], string?]>>;
+const conditions = (said: Said) =>
+  Object.entries(said).map(([type, [status, reason = "Reason"]]) => ({
+    ...{ type, status, reason, message: `${type} says so` },
+    lastTransitionTime: "2026-01-02T03:04:05Z",
+  }));
+
+/** `generation`: what is wanted now, and what the status is about. */
+const remoteSync = (said: Said, status: Partial<RemoteSync["status"]> = {}, generation = [1, 1]) =>
+  ({
+    metadata: { name: "sync", generation: generation[0] },
+    status: {
+      ...{ headSHA: "head", revision: "merge", latestImage: image, observedGeneration: generation[1] },
+      ...status,
+      conditions: conditions(said),
+    },
+  }) as RemoteSync;
+const application = (said: Said, spec: Partial<Application["spec"]> = { image }, generation = [1, 1]) =>
+  ({
+    metadata: { name: "app", generation: generation[0] },
+    spec: { domains: [], ...spec },
+    status: { observedGeneration: generation[1], conditions: conditions(said) },
+  }) as unknown as Application;
+
+const done = { SourceResolved: ["True"], Built: ["True"], Deployed: ["True"] } as const;
+const running = application({ Ready: ["True"] });
+const phase = (...args: Parameters<typeof phaseOf>) => phaseOf(...args)?.phase;
+
+describe("a preview is", () => {
+  test.each([
+    ["Resolving", "nothing is there", undefined, undefined],
+    ["Resolving", "nothing is known of the source", undefined, remoteSync({})],
+    ["Resolving", "the commit is of before", running, remoteSync(done, { headSHA: "before" })],
+    ["Resolving", "what is wanted has changed since", running, remoteSync(done, {}, [2, 1])],
+    [
+      "Resolving",
+      "GitHub is finding out about the merge",
+      running,
+      remoteSync({ ...done, SourceResolved: ["Unknown"] }),
+    ],
+    ["Failed", "there is no commit", running, remoteSync({ SourceResolved: ["False"] })],
+    ["Building", "a build runs", running, remoteSync({ ...done, Built: ["Unknown"] })],
+    ["Failed", "a build has failed", running, remoteSync({ ...done, Built: ["False"] })],
+    ["Building", "the image is not handed over", running, remoteSync({ ...done, Deployed: ["Unknown"] })],
+    ["Failed", "the image can not be handed over", running, remoteSync({ ...done, Deployed: ["False"] })],
+    ["Deploying", "the Application is not seen yet", undefined, remoteSync(done)],
+    [
+      "Deploying",
+      "it has another image",
+      application({ Ready: ["True"] }, { image: "other" }),
+      remoteSync(done),
+    ],
+    [
+      "Deploying",
+      "it has changed since",
+      application({ Ready: ["True"] }, { image }, [3, 2]),
+      remoteSync(done),
+    ],
+    [
+      "Deploying",
+      "pods are on their way",
+      application({ Ready: ["False", "Progressing"] }),
+      remoteSync(done),
+    ],
+    ["Deploying", "nothing is known of pods", application({}), remoteSync(done)],
+    [
+      "Failed",
+      "pods do not become ready",
+      application({ Ready: ["False", "ProgressDeadlineExceeded"] }),
+      remoteSync(done),
+    ],
+    ["Ready", "all of it is done", running, remoteSync(done)],
+  ] as const)("%s when %s", (wanted, _, app, sync) => {
+    expect(phase(app, sync, candidate)).toBe(wanted);
+  });
+
+  test("what it was before when the pull request is closed, as far as the RemoteSync knows", () => {
+    expect(
+      phaseOf(running, remoteSync({ SourceResolved: ["False", "PullRequestClosed"] }), candidate),
+    ).toBeUndefined();
+  });
+
+  test("about the approved commit where one is, whatever the last one is", () => {
+    const approved = { ...candidate, fork: "s/w", approvedSHA: "approved" };
+    expect(phase(running, remoteSync(done, { revision: "approved", headSHA: undefined }), approved)).toBe(
+      "Ready",
+    );
+    expect(phase(running, remoteSync(done, { revision: "head", headSHA: "head" }), approved)).toBe(
+      "Resolving",
+    );
+  });
+});
+
+test("it never runs ahead: Ready is said only when both objects speak of now, of this commit and of its image", () => {
+  const status = fc.constantFrom<Condition["status"]>("True", "False", "Unknown");
+  const some = fc.boolean();
+  fc.assert(
+    fc.property(
+      fc.record({ source: status, built: status, deployed: status, ready: status }),
+      fc.record({ syncIsNew: some, appIsNew: some, isHead: some, hasImage: some }),
+      (said, is) => {
+        const sync = remoteSync(
+          { SourceResolved: [said.source], Built: [said.built], Deployed: [said.deployed] },
+          { headSHA: is.isHead ? "head" : "before" },
+          is.syncIsNew ? [2, 2] : [2, 1],
+        );
+        const app = application(
+          { Ready: [said.ready] },
+          { image: is.hasImage ? image : "other" },
+          is.appIsNew ? [2, 2] : [2, 1],
+        );
+        const all = Object.values(said).every((one) => one === "True") && Object.values(is).every(Boolean);
+        expect(phase(app, sync, candidate) === "Ready").toBe(all);
+      },
+    ),
+  );
+});

@@ -1,0 +1,209 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { PullRequest } from "../../../bus/github/pullrequest.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import { type Candidate, candidatesOf, endsOf, selected } from "./select.ts";
+
+type Filter = NonNullable<AppPipeline["spec"]["filter"]>;
+
+const now = new Date("2026-01-02T03:04:05.678Z");
+const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+
+const pull = (
+  number: number,
+  more: Partial<Pick<PullRequest, "labels" | "draft">> = {},
+  at = {},
+): PullRequest => ({
+  number,
+  state: "open",
+  title: "",
+  draft: false,
+  labels: [],
+  updatedAt: now,
+  mergeable: undefined,
+  mergeCommitSha: null,
+  authorAssociation: "NONE",
+  author: "octocat",
+  url: "https://github.com/acme/web/pull/1",
+  ...more,
+  head: { ref: "change", sha: "a1", repository: "acme/web", ...at },
+  base: { ref: "main", sha: "b1", repository: "acme/web" },
+});
+const fork = (sha: string, ...labels: string[]) => pull(1, { labels }, { repository: "stranger/web", sha });
+const numbers = (pulls: readonly PullRequest[], filter: Filter) =>
+  candidatesOf(pulls, { filter } as AppPipeline["spec"], [], now).map(({ number }) => number);
+/** Listings one after another, each with what was decided before. */
+const inTurn = (listings: readonly PullRequest[], filter: Filter = {}): Candidate[] =>
+  listings.reduce<Candidate[]>(
+    (before, listing) => candidatesOf([listing], { filter } as AppPipeline["spec"], before, now),
+    [],
+  );
+const approvedIn = (...listings: readonly PullRequest[]) => inTurn(listings)[0]?.approvedSHA;
+
+describe("the filter", () => {
+  test("of labels lets through what has all of them, whatever their case", () => {
+    const pulls = [pull(1, { labels: ["Preview", "web"] }), pull(2, { labels: ["preview"] }), pull(3)];
+    expect(numbers(pulls, { labels: ["preview", "WEB"] })).toEqual([1]);
+    expect(numbers(pulls, { labels: [] })).toEqual([1, 2, 3]);
+  });
+
+  test("of base branches takes globs", () => {
+    const into = (number: number, ref: string) => ({ ...pull(number), base: { ...pull(1).base, ref } });
+    const pulls = [into(1, "main"), into(2, "release/1.2"), into(3, "release"), into(4, "other")];
+    expect(numbers(pulls, { baseBranches: ["main", "release/*"] })).toEqual([1, 2]);
+    expect(numbers(pulls, { baseBranches: [] })).toEqual([]);
+  });
+
+  test("of drafts lets them through unless it is told not to", () => {
+    const pulls = [pull(1, { draft: true }), pull(2)];
+    expect([numbers(pulls, {}), numbers(pulls, { drafts: false })]).toEqual([[1, 2], [2]]);
+  });
+
+  test("of forks: Never has none of them, Always all, and the repository itself is no fork in any case", () => {
+    const own = pull(2, {}, { repository: "Acme/Web" });
+    const gone = { ...pull(3), head: { ...pull(3).head, repository: undefined } };
+    const pulls = [fork("a1"), own, gone];
+    expect([numbers(pulls, { forks: "Never" }), numbers(pulls, { forks: "Always" })]).toEqual([
+      [2],
+      [1, 2, 3],
+    ]);
+    expect(candidatesOf(pulls, {} as AppPipeline["spec"], [], now).map((one) => one.fork)).toEqual([
+      "stranger/web",
+      undefined,
+      "a repository that is gone",
+    ]);
+  });
+});
+
+describe("the label approves", () => {
+  test("the commit that is the last one, and no later one", () => {
+    expect(approvedIn(fork("a1"))).toBeUndefined();
+    expect(approvedIn(fork("a1"), fork("a1", "preview-approved"))).toBe("a1");
+    expect(approvedIn(fork("a1"), fork("a1", "preview-approved"), fork("a2", "preview-approved"))).toBe("a1");
+  });
+
+  test("a later commit when it is taken away and given again", () => {
+    const [was, without, again] = [
+      fork("a1", "Preview-Approved"),
+      fork("a2"),
+      fork("a2", "preview-approved"),
+    ];
+    expect(approvedIn(was, without)).toBeUndefined();
+    expect(approvedIn(was, without, again)).toBe("a2");
+  });
+
+  test("nothing when it is found together with another commit: it may be for the one before", () => {
+    const found = fork("a2", "preview-approved");
+    expect(approvedIn(fork("a1"), found)).toBeUndefined();
+    expect(approvedIn(fork("a1"), found, found)).toBeUndefined();
+    expect(approvedIn(fork("a1"), found, fork("a2"), found)).toBe("a2");
+  });
+
+  test("by another name where the pipeline says so, and nothing where forks need no approval", () => {
+    expect(inTurn([fork("a1", "ok")], { approvalLabel: "ok" })[0]?.approvedSHA).toBe("a1");
+    expect(inTurn([fork("a1", "preview-approved")], { forks: "Always" })[0]?.approvedSHA).toBeUndefined();
+  });
+
+  test("only commits that were the last one when it was given, whatever happens in between", () => {
+    const step = fc.record({ push: fc.boolean(), labelled: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
+        let [before, head, wasLabelled]: [Candidate[], number, boolean] = [[], 0, false];
+        const allowed = new Set<string>();
+        for (const { push, labelled } of steps) {
+          if (push) head++;
+          else if (labelled && !wasLabelled) allowed.add(`a${head}`);
+          // What comes first with a label has nothing before it.
+          if (before.length === 0 && labelled) allowed.add(`a${head}`);
+          const listing = fork(`a${head}`, ...(labelled ? ["preview-approved"] : []));
+          before = candidatesOf([listing], {} as AppPipeline["spec"], before, now);
+          const approved = before[0]?.approvedSHA;
+          if (approved !== undefined) expect([...allowed]).toContain(approved);
+          if (!labelled) expect(approved).toBeUndefined();
+          wasLabelled = labelled;
+        }
+      }),
+    );
+  });
+});
+
+describe("the last commit's time", () => {
+  test("is when it was first seen, in whole seconds", () => {
+    const before = candidatesOf([pull(1)], {} as AppPipeline["spec"], [], now);
+    expect(before[0]?.since).toBe("2026-01-02T03:04:05Z");
+    expect(candidatesOf([pull(1)], {} as AppPipeline["spec"], before, later(60))[0]?.since).toBe(
+      before[0]?.since,
+    );
+    const moved = candidatesOf([pull(1, {}, { sha: "a2" })], {} as AppPipeline["spec"], before, later(60));
+    expect(moved[0]?.since).toBe("2026-01-02T03:05:05Z");
+  });
+});
+
+const candidate = (number: number, more: Partial<Candidate> = {}): Candidate => ({
+  number,
+  headSHA: "a1",
+  since: "2026-01-02T03:04:05Z",
+  ...more,
+});
+const statesOf = (
+  candidates: readonly Candidate[],
+  spec: Partial<AppPipeline["spec"]>,
+  shown: readonly number[] = [],
+  at = now,
+) =>
+  selected(candidates, spec as AppPipeline["spec"], new Set(shown), at).map(
+    ({ number, state }) => `${number} ${state}`,
+  );
+
+describe("selected", () => {
+  test("a fork's pull request that nobody has approved gets nothing, unless all forks do", () => {
+    const candidates = [
+      candidate(1, { fork: "stranger/web" }),
+      candidate(2, { fork: "s/w", approvedSHA: "a1" }),
+    ];
+    expect(statesOf(candidates, {})).toEqual(["1 NeedsApproval", "2 shown"]);
+    expect(statesOf(candidates, { filter: { forks: "Always" } })).toEqual(["1 shown", "2 shown"]);
+  });
+
+  test("a preview goes when its time is over, at that moment and not before", () => {
+    const at = Date.parse("2026-01-02T03:05:05Z");
+    expect(statesOf([candidate(1)], { ttl: "1m" }, [1], new Date(at - 1))).toEqual(["1 shown"]);
+    expect(statesOf([candidate(1)], { ttl: "1m" }, [1], new Date(at))).toEqual(["1 Expired"]);
+    expect(
+      endsOf(selected([candidate(1)], { ttl: "1m" } as AppPipeline["spec"], new Set(), now), { ttl: "1m" }),
+    ).toEqual([at]);
+  });
+
+  test("of too many those stay that are shown, and the oldest of the others come next", () => {
+    const all = [1, 2, 3, 4].map((number) => candidate(number));
+    expect(statesOf(all, { maxPreviews: 2 }, [3])).toEqual(["1 shown", "2 Waiting", "3 shown", "4 Waiting"]);
+    expect(statesOf(all.slice(1), { maxPreviews: 2 }, [3])).toEqual(["2 shown", "3 shown", "4 Waiting"]);
+    expect(statesOf(all, { maxPreviews: 0 }, [3])).toEqual([1, 2, 3, 4].map((number) => `${number} Waiting`));
+  });
+
+  test("never more than there may be, none lost, and none that is shown makes way for another one", () => {
+    const one = fc.record({
+      number: fc.integer({ min: 1, max: 30 }),
+      shown: fc.boolean(),
+      stranger: fc.boolean(),
+    });
+    const some = fc.uniqueArray(one, { selector: ({ number }) => number });
+    fc.assert(
+      fc.property(some, fc.nat(20), (all, maxPreviews) => {
+        const candidates = all.map(({ number, stranger }) =>
+          candidate(number, stranger ? { fork: "s/w" } : {}),
+        );
+        const shown = new Set(all.filter((each) => each.shown).map(({ number }) => number));
+        const outcome = selected(candidates, { maxPreviews } as AppPipeline["spec"], shown, now);
+        expect(outcome.map(({ number }) => number)).toEqual(
+          all.map(({ number }) => number).sort((a, b) => a - b),
+        );
+        const at = (state: string) => outcome.filter((each) => each.state === state);
+        expect(at("shown").length).toBeLessThanOrEqual(maxPreviews);
+        if (at("Waiting").some(({ number }) => shown.has(number)))
+          expect(at("shown").every(({ number }) => shown.has(number))).toBe(true);
+        if (at("Waiting").length > 0) expect(at("shown")).toHaveLength(maxPreviews);
+      }),
+    );
+  });
+});

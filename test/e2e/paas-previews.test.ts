@@ -1,0 +1,188 @@
+/** Previews of pull requests, told of by webhooks: what makes, changes and takes them away, and what asks GitHub nothing. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { kubectlTable } from "../../bus/kube/table.ts";
+import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { has } from "../harness/world.ts";
+
+let paas: Paas;
+let previews: Previews;
+beforeAll(async () => {
+  const names = ["hooks", "children", "template", "foreign", "builds", "columns"];
+  paas = await startPaas({ gateways: 3, repositories: names.map((name) => `acme/${name}`) });
+  previews = previewsOn(paas);
+});
+afterAll(() => paas?.stop());
+
+test("webhooks make a preview, bring it to each new commit, take it away, and make it again", async () => {
+  await previews.create("hooks");
+  await previews.until("hooks", has("Ready", "True"));
+  const pull = await previews.open("hooks", { branch: "change" });
+  const [first] = await previews.phases("hooks", { 1: "Ready" });
+  expect(first).toMatchObject({ headSHA: pull.headSha, application: previewAt("hooks", 1).name });
+  expect(first?.url).toMatch(/^http:\/\/pr-1-hooks-[0-9a-f]{6}\.preview\.example\.com$/);
+  const before = await paas.kit.client.get(Application, previewAt("hooks", 1));
+  expect(first?.url).toContain(before.spec.domains[0]);
+
+  const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
+  await previews.until("hooks", ({ status }) => {
+    const [preview] = status?.previews ?? [];
+    return preview?.headSHA === after && preview.phase === "Ready";
+  });
+  const sync = await paas.kit.client.get(RemoteSync, previewAt("hooks", 1));
+  const app = await paas.kit.client.get(Application, previewAt("hooks", 1));
+  expect(sync.status?.headSHA).toBe(after);
+  expect([app.metadata.uid, app.spec.image]).toEqual([before.metadata.uid, sync.status?.latestImage]);
+  expect(app.spec.image).not.toBe(before.spec.image);
+
+  await paas.github.closePullRequest(pull);
+  await previews.phases("hooks", {});
+  await untilNoObjects(paas, "hooks", 1);
+  await paas.github.reopenPullRequest(pull);
+  await previews.phases("hooks", { 1: "Ready" });
+  await paas.github.mergePullRequest(pull);
+  await previews.phases("hooks", {});
+  await untilNoObjects(paas, "hooks", 1);
+});
+
+test("what becomes of children, and events that come again, neither ask GitHub nor write", async () => {
+  await previews.open("children");
+  await previews.create("children");
+  await previews.phases("children", { 1: "Ready" });
+  await paas.untilQuiet();
+  const [asked, written] = [paas.github.requests().length, await paas.writes()];
+  for (let i = 0; i < 5; i++) {
+    await paas.touch(Application, previewAt("children", 1));
+    await paas.touch(RemoteSync, previewAt("children", 1));
+  }
+  await paas.untilQuiet();
+  const changes = await paas.changes();
+  for (let i = 0; i < 100; i++) await paas.replay(changes);
+  await paas.untilQuiet();
+  expect([paas.github.requests().length, await paas.writes()]).toEqual([asked, written]);
+});
+
+test("an object of a preview that somebody deletes comes back without a word to GitHub", async () => {
+  await previews.until("children", has("Ready", "True"));
+  await paas.untilQuiet();
+  const lists = () => previews.requests("children").filter(({ path }) => /\/pulls\?/.test(path)).length;
+  const asked = lists();
+  const before = await paas.kit.client.get(RemoteSync, previewAt("children", 1));
+  await paas.kit.client.delete(RemoteSync, previewAt("children", 1), {});
+  await paas.kit.until(
+    RemoteSync,
+    previewAt("children", 1),
+    ({ metadata }) => metadata.uid !== before.metadata.uid,
+  );
+  const app = await paas.kit.client.get(Application, previewAt("children", 1));
+  const requests = paas.github.requests().length;
+  await previews.phases("children", { 1: "Ready" });
+  await paas.untilQuiet();
+  const after = paas.github.requests().length;
+  await paas.kit.client.delete(Application, previewAt("children", 1), {});
+  await paas.kit.until(
+    Application,
+    previewAt("children", 1),
+    ({ metadata }) => metadata.uid !== app.metadata.uid,
+  );
+  await previews.phases("children", { 1: "Ready" });
+  await paas.untilQuiet();
+  expect(lists()).toBe(asked);
+  // A RemoteSync that is new asks once which commit is wanted; an Application nobody.
+  expect(after - requests).toBeLessThanOrEqual(2);
+  expect(paas.github.requests().length).toBe(after);
+});
+
+test("a changed template reaches previews, takes away what it no longer has, and leaves what others wrote", async () => {
+  await previews.open("template");
+  await previews.create("template", {
+    applicationTemplate: {
+      metadata: { labels: { team: "web", tier: "front" }, annotations: { note: "a", gone: "b" } },
+      spec: {
+        command: ["serve"],
+        args: ["--debug"],
+        attributes: { color: "red", size: "small" },
+        env: [
+          { name: "MODE", value: "preview" },
+          { name: "GONE", value: "1" },
+        ],
+      },
+    },
+  });
+  const at = previewAt("template", 1);
+  await previews.phases("template", { 1: "Ready" });
+  const made = await paas.kit.client.get(Application, at);
+  expect(made.spec).toMatchObject({ command: ["serve"], args: ["--debug"] });
+  await paas.patch(Application, at, {
+    metadata: { labels: { mine: "yes" }, annotations: { "example.com/mine": "yes" } },
+    spec: { attributes: { own: "kept" }, replicas: 2 },
+  });
+  await paas.patch(AppPipeline, "template", {
+    spec: {
+      applicationTemplate: {
+        metadata: { labels: { tier: null }, annotations: { gone: null } },
+        spec: {
+          command: null,
+          args: ["--quiet"],
+          attributes: { size: null },
+          env: [{ name: "MODE", value: "test" }],
+        },
+      },
+    },
+  });
+  const app = await paas.kit.until(Application, at, ({ spec }) => spec.args?.[0] === "--quiet");
+  expect(app.spec.command).toBeUndefined();
+  expect(app.spec.attributes).toEqual({ color: "red", own: "kept" });
+  expect(app.spec.env).toEqual([{ name: "MODE", value: "test" }]);
+  expect([app.spec.image, app.spec.replicas]).toEqual([made.spec.image, 2]);
+  expect(app.metadata.labels).toMatchObject({ team: "web", mine: "yes" });
+  expect(app.metadata.labels).not.toHaveProperty("tier");
+  expect(app.metadata.annotations).toMatchObject({ note: "a", "example.com/mine": "yes" });
+  expect(app.metadata.annotations).not.toHaveProperty("gone");
+});
+
+test("folder, build, builder and revision of a pipeline are those of its previews", async () => {
+  await previews.open("builds");
+  const base = { github: { owner: "acme", repo: "builds", secretName: "acme-web" }, subPath: "services/web" };
+  const build = { env: [{ name: "BP_NODE_VERSION", value: "24" }] };
+  const builder = { kind: "ClusterBuilder" as const, name: "default" };
+  await previews.create("builds", { base, build, builder, revision: "Head" });
+  const at = previewAt("builds", 1);
+  const made = await paas.kit.until(RemoteSync, at, () => true);
+  expect(made.spec).toMatchObject({ build, builder, revision: "Head", base: { subPath: "services/web" } });
+  await paas.patch(AppPipeline, "builds", {
+    spec: { revision: "Merge", base: { subPath: null }, build: null },
+  });
+  const { spec } = await paas.kit.until(RemoteSync, at, (sync) => sync.spec.revision === "Merge");
+  expect([spec.base.subPath, spec.build]).toEqual([undefined, undefined]);
+});
+
+test("an Application of that name that is somebody else's fails that preview alone", async () => {
+  await paas.application(previewAt("foreign", 1).name, { domains: ["mine.example.com"] });
+  await previews.open("foreign");
+  await previews.open("foreign");
+  await previews.create("foreign");
+  const [failed, other] = await previews.phases("foreign", { 1: "Failed", 2: "Ready" });
+  expect(failed?.message).toContain(previewAt("foreign", 1).name);
+  expect(other?.message).toBeUndefined();
+  await previews.until("foreign", has("Ready", "False", "NameTaken"));
+  const { remoteSyncs } = await previews.numbers("foreign");
+  expect(remoteSyncs).toEqual([2]);
+  const foreign = await paas.kit.client.get(Application, previewAt("foreign", 1));
+  expect(foreign.spec.domains).toEqual(["mine.example.com"]);
+  await paas.kit.client.delete(Application, previewAt("foreign", 1), {});
+  await previews.phases("foreign", { 1: "Ready", 2: "Ready" });
+});
+
+test("kubectl shows whether it is ready, its repository and how many pull requests are open", async () => {
+  await previews.open("columns", {});
+  await previews.open("columns", {});
+  await previews.create("columns");
+  const ready = await previews.until("columns", (pipeline) => Object.keys(phasesOf(pipeline)).length === 2);
+  expect(ready.status?.open).toBe(2);
+  const [header = "", ...rows] = (await kubectlTable(paas.kit.client, AppPipeline, "default")).split("\n");
+  expect(header.split(/\s+/)).toEqual(["NAME", "READY", "REPO", "OPEN", "AGE"]);
+  const row = rows.map((text) => text.split(/\s+/)).find(([name]) => name === "columns");
+  expect(row?.slice(0, 4)).toEqual(["columns", "True", "columns", "2"]);
+});

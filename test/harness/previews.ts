@@ -1,0 +1,94 @@
+/** Pipelines and their previews on a {@link Paas}: each pipeline has a repository of its own, of the same name. */
+import { expect } from "vitest";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { Application, AppPipeline, type Preview, RemoteSync } from "../../functions/paas/kinds.ts";
+import type { OpenedPull } from "../github/account.ts";
+import type { ApiRequest } from "../github/front.ts";
+import { type Paas, secrets } from "./paas.ts";
+
+/** What is looked at of a preview: where it is. */
+export type Phases = Readonly<Record<number, Preview["phase"]>>;
+
+/** Ways to speak of the pipeline `name`, which is about the repository `acme/<name>`. */
+export interface Previews {
+  /** Creates it; nothing is told to GitHub unless `spec.report` says so. */
+  create(name: string, spec?: Partial<AppPipeline["spec"]>): Promise<Stored<AppPipeline>>;
+  open(
+    name: string,
+    pull?: Omit<Parameters<Paas["github"]["openPullRequest"]>[0], "repository">,
+  ): Promise<OpenedPull & { readonly repository: string }>;
+  until(
+    name: string,
+    condition: (pipeline: Stored<AppPipeline>) => boolean,
+    deadlineMillis?: number,
+  ): Promise<Stored<AppPipeline>>;
+  /** Resolves when these are the previews, and nothing else. */
+  phases(name: string, phases: Phases): Promise<readonly Preview[]>;
+  /** Numbers of pull requests with an Application, and with a RemoteSync. */
+  numbers(name: string): Promise<{ readonly applications: number[]; readonly remoteSyncs: number[] }>;
+  /** Requests about its repository, from the one with this index on. */
+  requests(name: string, from?: number): readonly ApiRequest[];
+}
+
+/** Speaks of pipelines. */
+export function previewsOn(paas: Paas): Previews {
+  const { kit, github } = paas;
+  const none = { commitStatus: false, comment: false };
+  const until: Previews["until"] = (name, condition, deadlineMillis = 90_000) =>
+    kit.until(AppPipeline, { name }, condition, deadlineMillis);
+
+  return {
+    until,
+    create: (name, spec = {}) =>
+      paas.pipeline(name, {
+        base: { github: { owner: "acme", repo: name, secretName: secrets.git } },
+        report: none,
+        ...spec,
+      }),
+    async open(name, pull = {}) {
+      const repository = `acme/${name}`;
+      return { repository, ...(await github.openPullRequest({ repository, ...pull })) };
+    },
+    async phases(name, wanted) {
+      const text = JSON.stringify(wanted);
+      const { status } = await until(name, (pipeline) => JSON.stringify(phasesOf(pipeline)) === text);
+      return status?.previews ?? [];
+    },
+    async numbers(name) {
+      const [applications, remoteSyncs] = await Promise.all(
+        ([Application, RemoteSync] as readonly Kind[]).map(async (kind) =>
+          (await kit.list(kind))
+            .filter(({ metadata }) => metadata.labels?.["modoki.tsuzu.dev/app-pipeline"] === name)
+            .map(({ metadata }) => Number(metadata.labels?.["modoki.tsuzu.dev/pull-request-id"]))
+            .sort((a, b) => a - b),
+        ),
+      );
+      return { applications: applications ?? [], remoteSyncs: remoteSyncs ?? [] };
+    },
+    requests: (name, from = 0) =>
+      github
+        .requests()
+        .slice(from)
+        .filter(({ path }) => path.startsWith(`/repos/acme/${name}`)),
+  };
+}
+
+/** Where the previews of a pipeline are, by number. */
+export const phasesOf = ({ status }: AppPipeline): Phases =>
+  Object.fromEntries(status?.previews?.map(({ number, phase }) => [number, phase]) ?? []);
+
+/** The Application and the RemoteSync of a preview. */
+export const previewAt = (name: string, number: number) => ({
+  namespace: "default",
+  name: `modoki-pipeline-${name}-pr-${number}`,
+});
+
+/** Resolves when no preview of these numbers has objects any more. */
+export async function untilNoObjects(paas: Paas, name: string, ...numbers: readonly number[]): Promise<void> {
+  for (const number of numbers)
+    for (const kind of [Application, RemoteSync]) await paas.kit.untilGone(kind, previewAt(name, number));
+  expect((await previewsOn(paas).numbers(name)).applications).not.toEqual(
+    expect.arrayContaining([...numbers]),
+  );
+}
