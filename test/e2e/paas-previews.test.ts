@@ -21,7 +21,7 @@ test("webhooks make a preview, bring it to each new commit, take it away, and ma
   const pull = await previews.open("hooks", { branch: "change" });
   const [first] = await previews.phases("hooks", { 1: "Ready" });
   expect(first).toMatchObject({ headSHA: pull.headSha, application: previewAt("hooks", 1).name });
-  expect(first?.url).toMatch(/^http:\/\/pr-1-hooks-[0-9a-f]{6}\.preview\.example\.com$/);
+  expect(first?.url).toMatch(/^https:\/\/pr-1-hooks-[0-9a-f]{6}\.preview\.example\.com$/);
   const before = await paas.kit.client.get(Application, previewAt("hooks", 1));
   expect(first?.url).toContain(before.spec.domains[0]);
 

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import type { Candidate } from "./select.ts";
+import { hostOf, previewObjects } from "./wanted.ts";
+
+const candidate: Candidate = { number: 7, headSHA: "head", since: "2026-01-02T03:04:05Z" };
+const stranger: Candidate = { ...candidate, fork: "stranger/web" };
+const github = { owner: "acme", repo: "web", secretName: "acme-web" };
+const pipeline = (spec: Partial<AppPipeline["spec"]> = {}) =>
+  ({
+    metadata: { namespace: "team-a", name: "web" },
+    spec: {
+      domainBase: "*.example.com",
+      applicationTemplate: {},
+      base: { github },
+      image: { name: "registry.example.com/web", secretName: "regcred" },
+      ...spec,
+    },
+  }) as Stored<AppPipeline>;
+
+test("a preview has one host, labels that tell where it is from, and the image's place of its pipeline", () => {
+  const { application, remoteSync } = previewObjects(pipeline(), candidate);
+  expect(application.spec).toEqual({ domains: [hostOf(pipeline(), 7)] });
+  const labels = { "modoki.tsuzu.dev/app-pipeline": "web", "modoki.tsuzu.dev/pull-request-id": "7" };
+  expect(application.metadata).toEqual({ name: "modoki-pipeline-web-pr-7", labels });
+  expect(remoteSync.metadata).toEqual(application.metadata);
+  expect(remoteSync.spec).toEqual({
+    applicationRef: { name: "modoki-pipeline-web-pr-7" },
+    base: { github: { ...github, pullRequest: 7 } },
+    image: { name: "registry.example.com/web", secretName: "regcred" },
+  });
+});
+
+test("the template's labels and annotations are there, and can not take the place of its own", () => {
+  const metadata = {
+    labels: { team: "a", "modoki.tsuzu.dev/app-pipeline": "other" },
+    annotations: { note: "b" },
+  };
+  const { application } = previewObjects(pipeline({ applicationTemplate: { metadata } }), candidate);
+  expect(application.metadata).toMatchObject({
+    labels: { team: "a", "modoki.tsuzu.dev/app-pipeline": "web" },
+    annotations: { note: "b" },
+  });
+});
+
+test("folder, build, builder and revision are the pipeline's", () => {
+  const build = { timeoutSeconds: 60 };
+  const builder = { kind: "Builder" as const, name: "own" };
+  const spec = { base: { github, subPath: "web" }, build, builder, revision: "Head" as const };
+  const { remoteSync } = previewObjects(pipeline(spec), candidate);
+  expect(remoteSync.spec).toMatchObject({ build, builder, revision: "Head", base: { subPath: "web" } });
+});
+
+test("of a fork the approved commit is built, not what the pull request comes to", () => {
+  const { remoteSync } = previewObjects(pipeline(), { ...stranger, approvedSHA: "approved" });
+  expect(remoteSync.spec.base.github).toEqual({ ...github, sha: "approved" });
+});
+
+test("a stranger's code gets no Secret and acts as nobody; all else it gets as the others do", () => {
+  const configMapKeyRef = { name: "settings", key: "mode" };
+  const plain = [
+    { name: "MODE", value: "preview" },
+    { name: "SETTING", valueFrom: { configMapKeyRef } },
+  ];
+  const spec = {
+    env: [...plain, { name: "TOKEN", valueFrom: { secretKeyRef: { name: "api", key: "token" } } }],
+    envFrom: [{ configMapRef: { name: "settings" } }, { secretRef: { name: "api" } }],
+    serviceAccount: "deployer",
+    args: ["--debug"],
+  };
+  const template = pipeline({ applicationTemplate: { spec } });
+  expect(previewObjects(template, candidate).application.spec).toMatchObject(spec);
+  const { domains: _, ...rest } = previewObjects(template, stranger).application.spec;
+  expect(rest).toEqual({ args: ["--debug"], env: plain, envFrom: [{ configMapRef: { name: "settings" } }] });
+});

@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import { rateLimits } from "../../../bus/github/limits.ts";
+import { githubRepository } from "../../../bus/github/repository.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
+import { accept, closingPieces, type Notes, piecesOf, refuse, type Telling, unrefused } from "./pieces.ts";
+import { markerOf } from "./text.ts";
+
+const now = new Date("2026-01-02T03:04:05Z");
+const pipelineWith = (report: AppPipeline["spec"]["report"]) =>
+  ({ metadata: { namespace: "team-a", name: "web", uid: "u1" }, spec: { report } }) as Stored<AppPipeline>;
+const all = pipelineWith({ deployment: true });
+const [first, second] = ["a", "b"].map((digit) => digit.repeat(40)) as [string, string];
+const preview = (phase: Preview["phase"], headSHA = first): Preview => ({
+  ...{ number: 7, headSHA, since: "2026-01-02T03:04:05Z", phase },
+  url: "https://pr-7.example.com",
+});
+
+/** GitHub, which answers each request with a new id unless it is told what; and what it was asked. */
+function github(
+  answers: (request: string) => { status: number; body: unknown } | undefined = () => undefined,
+) {
+  const requests: string[] = [];
+  const fetch = async (url: string | URL | Request, init?: RequestInit) => {
+    const { pathname } = new URL(String(url));
+    const body = init?.body ? JSON.parse(String(init.body)) : {};
+    const request = `${init?.method} ${pathname.replace("/repos/acme/web/", "")}`;
+    requests.push([request, body.state].filter(Boolean).join(" "));
+    const { status, body: answer } = answers(request) ?? {
+      status: 200,
+      body: init?.method === "GET" ? [] : { id: requests.length },
+    };
+    return new Response(JSON.stringify(answer), { status, headers: { "content-type": "application/json" } });
+  };
+  const client = githubRepository({ owner: "acme", name: "web", token: "t", limits: rateLimits(), fetch });
+  const telling: Telling = { pipeline: all, client, signal: new AbortController().signal };
+  return {
+    requests,
+    /** Tells what is news of a preview, or that it is gone; resolves with what GitHub was asked for that. */
+    async tell(notes: Notes, what: Preview | "gone", pipeline = all): Promise<string[]> {
+      const from = requests.length;
+      const pieces =
+        what === "gone" ? closingPieces(pipeline, notes, now) : piecesOf(pipeline, what, notes, now);
+      for (const piece of pieces) await piece.tell({ ...telling, pipeline });
+      return requests.slice(from);
+    },
+  };
+}
+
+test("all that is wanted is told once, and again only when there is something new", async () => {
+  const { tell } = github();
+  const notes: Notes = { number: 7 };
+  expect(await tell(notes, preview("Building"))).toEqual([
+    `POST statuses/${first} pending`,
+    "GET deployments",
+    "POST deployments",
+    "POST deployments/3/statuses in_progress",
+    "GET issues/7/comments",
+    "POST issues/7/comments",
+  ]);
+  expect(await tell(notes, preview("Building"))).toEqual([]);
+  expect(await tell(notes, preview("Ready"))).toEqual([
+    `POST statuses/${first} success`,
+    "POST deployments/3/statuses success",
+    "PATCH issues/comments/6",
+  ]);
+  expect(await tell(notes, preview("Ready"))).toEqual([]);
+});
+
+test("what nobody wants is not told", async () => {
+  const none = pipelineWith({ commitStatus: false, comment: false });
+  expect(piecesOf(none, preview("Ready"), { number: 7 }, now)).toEqual([]);
+  const byDefault = piecesOf(pipelineWith(undefined), preview("Ready"), { number: 7 }, now);
+  expect(byDefault.map(({ name }) => name)).toEqual(["commitStatus", "comment"]);
+});
+
+test("a later commit ends what is pending of the one before, and its deployment", async () => {
+  const { tell } = github();
+  const notes: Notes = { number: 7 };
+  await tell(notes, preview("Building"));
+  expect(await tell(notes, preview("Building", second))).toEqual([
+    `POST statuses/${first} success`,
+    `POST statuses/${second} pending`,
+    "POST deployments/3/statuses inactive",
+    "GET deployments",
+    "POST deployments",
+    "POST deployments/3/statuses in_progress".replace("/3/", "/11/"),
+    "PATCH issues/comments/6",
+  ]);
+});
+
+test("when the pull request goes, nothing stays pending or active, and the comment says so", async () => {
+  const { tell } = github();
+  const notes: Notes = { number: 7 };
+  await tell(notes, preview("Building"));
+  expect(await tell(notes, "gone")).toEqual([
+    `POST statuses/${first} success`,
+    "POST deployments/3/statuses inactive",
+    "PATCH issues/comments/6",
+  ]);
+  expect(await tell(notes, "gone")).toEqual([]);
+});
+
+test("a status that was told to its end is left as it is when the pull request goes", async () => {
+  const { tell } = github();
+  const notes: Notes = { number: 7 };
+  await tell(notes, preview("Ready"));
+  expect(await tell(notes, "gone")).not.toContain(`POST statuses/${first} success`);
+});
+
+test("what waits or is gone has no deployment, and of what never had a preview nothing is said when it is gone", async () => {
+  const { tell } = github();
+  expect(await tell({ number: 7 }, preview("Expired"))).toEqual([]);
+  const notes: Notes = { number: 7 };
+  expect(await tell(notes, preview("NeedsApproval"))).not.toContain("POST deployments");
+  await tell(notes, preview("Ready"));
+  expect(await tell(notes, preview("Expired"))).toContainEqual(
+    expect.stringMatching(/^POST deployments.* inactive$/),
+  );
+});
+
+test("a comment that is not noted is found by its mark, one that is deleted is made again", async () => {
+  const body = `${markerOf(all)}\nof before`;
+  const found = github((request) =>
+    request.startsWith("GET issues")
+      ? {
+          status: 200,
+          body: [
+            { id: 5, body: "hello", user: null },
+            { id: 6, body, user: null },
+          ],
+        }
+      : undefined,
+  );
+  const notes: Notes = { number: 7 };
+  expect(await found.tell(notes, preview("Ready"), pipelineWith({ commitStatus: false }))).toEqual([
+    "GET issues/7/comments",
+    "PATCH issues/comments/6",
+  ]);
+  const deleted = github((request) => (request.startsWith("PATCH") ? { status: 404, body: {} } : undefined));
+  expect(
+    await deleted.tell({ number: 7, comment: 5 }, preview("Ready"), pipelineWith({ commitStatus: false })),
+  ).toEqual(["PATCH issues/comments/5", "GET issues/7/comments", "POST issues/7/comments"]);
+});
+
+test("a deployment that was made and not noted is not made a second time", async () => {
+  const { tell } = github((request) =>
+    request === "GET deployments" ? { status: 200, body: [{ id: 4 }] } : undefined,
+  );
+  const notes: Notes = { number: 7 };
+  await tell(
+    notes,
+    preview("Ready"),
+    pipelineWith({ commitStatus: false, comment: false, deployment: true }),
+  );
+  expect(notes.deployment).toBe(4);
+});
+
+test("commits and deployments that are gone from GitHub keep nothing from ending", async () => {
+  const { tell } = github((request) =>
+    request.startsWith("POST") ? { status: request.includes("/statuses/") ? 422 : 404, body: {} } : undefined,
+  );
+  const notes: Notes = { number: 7, pendingSHA: first, deployment: 3, deployedSHA: first };
+  await tell(notes, "gone");
+  expect(notes).toEqual({ number: 7 });
+});
+
+test("what is refused waits for its time, and nothing else with it", () => {
+  const notes: Notes = { number: 7 };
+  const names = (at: Date) => piecesOf(all, preview("Ready"), notes, at).map(({ name }) => name);
+  const [status, , comment] = piecesOf(all, preview("Ready"), notes, now);
+  if (status === undefined || comment === undefined) throw new Error("expected all pieces");
+  refuse(comment, new Date(now.getTime() + 60_000));
+  refuse(status, new Date(now.getTime() + 30_000));
+  expect(names(now)).toEqual(["deployment"]);
+  expect(names(new Date(now.getTime() + 30_000))).toEqual(["commitStatus", "deployment"]);
+  expect(names(new Date(now.getTime() + 60_000))).toEqual(["commitStatus", "deployment", "comment"]);
+  accept(status);
+  expect(Object.keys(notes.refused ?? {})).toEqual(["comment"]);
+  accept(comment);
+  expect(notes).toEqual({ number: 7 });
+  refuse(comment, now);
+  expect(unrefused(notes)).toEqual({ number: 7 });
+});
