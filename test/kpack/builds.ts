@@ -1,4 +1,4 @@
-/** The Builds of an Image, found as kpack v0.17.2 finds them. */
+/** The Builds of an Image, found, and after a while deleted, as kpack v0.17.2 does it. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";

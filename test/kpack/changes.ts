@@ -1,4 +1,4 @@
-/** What makes kpack build an Image again, compared with its last Build. Left out: service bindings of v1alpha1. */
+/** What makes kpack v0.17.2 build an Image again, compared with its last Build. Left out: service bindings of v1alpha1. */
 import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Build, Builder, BuildpackMetadata, Image, Source, SourceResolver } from "./kinds.ts";

@@ -1,4 +1,4 @@
-/** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of a volume for its cache. */
+/** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of its cache. Left out: growing that. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";

@@ -1,4 +1,4 @@
-/** The controllers of the stand-in for kpack, who wakes whom, and who waits for whom. */
+/** The controllers of the stand-in for kpack v0.17.2, who wakes whom, and who waits for whom. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject } from "../../bus/kube/object.ts";

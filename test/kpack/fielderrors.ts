@@ -1,4 +1,4 @@
-/** What is wrong with an object, in the words of knative's `apis.FieldError`. */
+/** What the stand-in for kpack v0.17.2 finds wrong with an object, in the words of knative's `apis.FieldError`. */
 
 /** One complaint. Those with the same words become one, of all their paths. */
 export interface FieldError {

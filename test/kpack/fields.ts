@@ -1,6 +1,7 @@
 /**
- * What is left of an object that has gone through kpack's webhook: the fields that v1alpha2 has. Whatever else there is gets
- * lost without a word, and so does what is empty. Left out: what is inside environment variables, tolerations and the like.
+ * What is left of an object that has gone through the webhook of kpack v0.17.2: the fields that v1alpha2 has. Whatever else
+ * there is gets lost without a word, and so does what is empty. Left out: what is inside environment variables, tolerations
+ * and the like.
  */
 
 /** An object's fields. */

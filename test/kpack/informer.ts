@@ -1,4 +1,4 @@
-/** The objects of a kind as the controllers of the stand-in for kpack see them: listed once, then watched. */
+/** The objects of a kind as the controllers of the stand-in for kpack v0.17.2 see them: listed once, then watched. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiRequest, type KubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";

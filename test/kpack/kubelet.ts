@@ -1,5 +1,5 @@
 /**
- * The node on which the build pods of the stand-in for kpack run: the Node object, and what a kubelet does, without any
+ * The node on which the build pods of the stand-in for kpack v0.17.2 run: the Node object, and what a kubelet does, without any
  * container. Left out: probes, resources, deadlines, images, and restarts.
  */
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";

@@ -1,5 +1,6 @@
 /**
- * The one thing of a kubelet that an API server asks build pods for: `GET /containerLogs/<namespace>/<pod>/<container>`.
+ * The one thing of a kubelet that an API server asks build pods of the stand-in for kpack v0.17.2 for:
+ * `GET /containerLogs/<namespace>/<pod>/<container>`.
  * Left out: `previous`, `sinceSeconds` and `sinceTime`, and who is asking.
  */
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** The work queue of one controller of the stand-in for kpack: one pass per object at a time, again after a failure. */
+/**
+ * The work queue of one controller of the stand-in for kpack v0.17.2: one pass per object at a time, again after a failure.
+ * Left out: a limit for all objects together, so that tests need not wait.
+ */
 
 /** Objects to be reconciled, by their key. */
 export interface Loop {

@@ -1,4 +1,7 @@
-/** What the completion container of kpack says in its termination message: what was built. The encoding is the stand-in's. */
+/**
+ * What the completion container of kpack v0.17.2 says in its termination message: what was built. The encoding is the
+ * stand-in's own.
+ */
 import { deflateSync, inflateSync } from "node:zlib";
 import type { BuildpackMetadata } from "./kinds.ts";
 

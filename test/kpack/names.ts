@@ -1,4 +1,4 @@
-/** Names of what kpack makes for an object: the rule of knative's `kmeta.ChildName`. */
+/** Names of what kpack v0.17.2 makes for an object: the rule of knative's `kmeta.ChildName`. */
 import { createHash } from "node:crypto";
 
 const longest = 63;

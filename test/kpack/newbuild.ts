@@ -1,4 +1,4 @@
-/** The Build that kpack v0.17.2 makes for an Image. */
+/** The Build that kpack v0.17.2 makes for an Image. Left out: notary and priority classes. */
 import { controllerReference, type Stored } from "../../bus/kube/object.ts";
 import { type Change, type Ingredients, resolvedSource } from "./changes.ts";
 import type { Build, BuildSpec, Image } from "./kinds.ts";

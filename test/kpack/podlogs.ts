@@ -1,4 +1,6 @@
-/** What the containers of build pods log, in memory: gone when the stand-in ends. */
+/**
+ * What the containers of the stand-in for kpack v0.17.2 log, in memory: gone when it ends. Left out: what a real build says.
+ */
 import { EventEmitter, once } from "node:events";
 import type { Pod } from "./kinds.ts";
 import { failStep, steered } from "./steering.ts";

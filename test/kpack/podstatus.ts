@@ -1,4 +1,7 @@
-/** The status of a build pod, step after step, in the order in which a kubelet writes it. */
+/**
+ * The status of a build pod of the stand-in for kpack v0.17.2, step after step, in the order in which a kubelet writes it.
+ * Left out: conditions of pods, and ids of containers and images.
+ */
 import { createHash } from "node:crypto";
 import { controllerOf } from "../../bus/kube/object.ts";
 import { stackId } from "./buildpod.ts";

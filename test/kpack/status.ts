@@ -1,4 +1,4 @@
-/** Writing the status of an object as kpack does: the whole object, conditionally, and only when something is different. */
+/** Writing the status of an object as kpack v0.17.2 does: the whole object, conditionally, and only when something is different. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";

@@ -1,5 +1,5 @@
 /**
- * How the pods of the stand-in for kpack are told what to play: annotations of the Image, which kpack copies to the Build and
+ * How the pods of the stand-in for kpack v0.17.2 are told what to play: annotations of the Image, which kpack copies to the Build and
  * its Pod.
  */
 import type { Pod } from "./kinds.ts";

@@ -1,4 +1,4 @@
-/** Telling the API server of the webhooks of the stand-in for kpack: under the names, and with the rules, of kpack's own. */
+/** Telling the API server of the webhooks of the stand-in for kpack v0.17.2: under the names, and with the rules, of kpack's own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { ApiError, isAbsence, isNotFound } from "../../bus/kube/errors.ts";

@@ -1,4 +1,4 @@
-/** Everything that the controllers of the stand-in for kpack look at. */
+/** Everything that the controllers of the stand-in for kpack v0.17.2 look at. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
