@@ -67,7 +67,12 @@ export const isAlreadyExists = (error: unknown): boolean =>
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 
 /** 422 or 400: the API server refuses the object as it is, and will refuse it again. */
-export const isInvalid = (error: unknown): boolean => hasStatus(error, 422) || hasStatus(error, 400);
+export const isInvalid = (error: unknown): boolean =>
+  hasStatus(error, 422) || hasStatus(error, 400) || isNotConvertible(error);
+
+/** Server-side apply answers 500 where another write answers 400: a field has a value that its type can not have. */
+const isNotConvertible = (error: unknown): boolean =>
+  hasStatus(error, 500) && /failed to (convert new|create typed patch) object/.test(error.message);
 
 /** The API server does not answer, not to us, or not now: 401, 429, 502, 503, 504, or no answer at all. */
 export const isAbsence = (error: unknown): boolean =>

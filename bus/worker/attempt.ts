@@ -4,7 +4,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { withoutConditions } from "../kube/conditions.ts";
 import { isConflict } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../kube/object.ts";
+import { type Condition, compareVersions, type KubeObject, type Stored } from "../kube/object.ts";
 import type { Find } from "../objects/indexes.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
@@ -141,7 +141,8 @@ async function tryOnce(
   const checked = validated(fn, object);
   const result = await untilAborted(fn.reconcile(checked, ctx), signal);
   const requeueAfter = checkResult(fn, result);
-  const latest = own.of(object.metadata.uid)?.object ?? object;
+  // What this process wrote may be older than what another one has written since.
+  const latest = [object, own.of(object.metadata.uid)?.object ?? object].sort(byVersion).at(-1) ?? object;
   const recovered = await clearStalled(fn, latest, ctx);
   return done(requeueAfter, recovered);
 }
@@ -193,6 +194,9 @@ async function finalize(
   await ctx.patch(fn.for, object, { metadata: { finalizers } });
   return undefined;
 }
+
+const byVersion = (a: Stored, b: Stored): number =>
+  compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
 
 async function clearStalled(fn: ReconcileFunction, object: Stored, ctx: Context): Promise<boolean> {
   const { conditions } = ((object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {}) as {

@@ -42,8 +42,8 @@ export const runtime = {
         .string()
         .regex(/^\//, "expected a path that begins with a slash")
         .describe("An HTTP path that answers 200 when the application is well."),
-      initialDelaySeconds: z.int().min(0).optional(),
-      timeoutSeconds: z.int().min(1).optional(),
+      initialDelaySeconds: z.int().min(0).meta({ format: "int32" }).optional(),
+      timeoutSeconds: z.int().min(1).meta({ format: "int32" }).optional(),
     })
     .optional()
     .describe("How it is found out whether the application is well. Default: whether it listens."),

@@ -27,7 +27,14 @@ export const shortName = cel({
 });
 
 export const objectName = z.string().min(1).max(253);
-const quantity = z.union([z.int(), z.string()]).meta({ "x-kubernetes-int-or-string": true });
+/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+const quantityText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+const quantity = z
+  .union([
+    z.int(),
+    z.string().regex(quantityText, "expected a quantity, such as 500m for CPUs or 512Mi for memory"),
+  ])
+  .meta({ "x-kubernetes-int-or-string": true, pattern: quantityText.source });
 const quantities = z.record(z.string(), quantity).optional();
 
 /** Resources of a container. */

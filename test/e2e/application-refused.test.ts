@@ -1,0 +1,224 @@
+/** What an Application can not have: refused by the API server, by the chart, or because it is somebody else's. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { isInvalid } from "../../bus/kube/errors.ts";
+import { installCrds } from "../../bus/kube/install.ts";
+import { ConfigMap } from "../../bus/kube/kind.ts";
+import { controllerReference, type Stored } from "../../bus/kube/object.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { Deployment, Ingress, imageOf, Service } from "../harness/children.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas();
+});
+afterAll(() => paas?.stop());
+
+const at = (name: string) => ({ namespace: "default", name });
+const until = (name: string, condition: (app: Stored<Application>) => boolean) =>
+  paas.kit.until(Application, at(name), condition);
+const isReady = has("Ready", "True");
+const isDeployed = (app: Stored<Application>) =>
+  isReady(app) && app.status?.observedGeneration === app.metadata.generation;
+const listed = ({ status }: Stored<Application>) =>
+  status?.resources?.map(({ kind, uid }) => [kind, uid !== undefined]);
+const patchStatus = (name: string, status: object) =>
+  paas.kit.client.mergePatch(
+    Application,
+    at(name),
+    { status },
+    { fieldManager: "test", subresource: "status" },
+  );
+
+test.each([
+  ["no domains", { domains: [] }, "should have at least 1 items"],
+  ["a domain in upper case", { domains: ["WEB.example.com"] }, "spec.domains[0]"],
+  ["an address for a domain", { domains: ["https://web.example.com"] }, "spec.domains[0]"],
+  ["fewer pods than none", { replicas: -1 }, "spec.replicas"],
+  ["a port that is none", { port: 70_000 }, "spec.port"],
+  ["a quantity that is none", { resources: { limits: { memory: "lots" } } }, "limits.memory"],
+  [
+    "a variable from two sources",
+    {
+      env: [
+        {
+          name: "A",
+          valueFrom: { secretKeyRef: { name: "a", key: "a" }, configMapKeyRef: { name: "a", key: "a" } },
+        },
+      ],
+    },
+    "either secretKeyRef or configMapKeyRef",
+  ],
+  [
+    "a variable twice",
+    {
+      env: [
+        { name: "A", value: "1" },
+        { name: "A", value: "2" },
+      ],
+    },
+    "Duplicate value",
+  ],
+])("the API server does not take one with %s, and says what is wrong", async (_, spec, message) => {
+  await expect(paas.application("wrong", spec as Partial<Application["spec"]>)).rejects.toThrow(message);
+});
+
+test("the API server does not take a name that is too long, and says how long it may be", async () => {
+  await expect(paas.application("a".repeat(64))).rejects.toThrow("metadata.name can have at most 63");
+  await paas.application("a".repeat(63), { domains: ["long.example.com"] });
+  await until("a".repeat(63), isReady);
+});
+
+test("one that was stored before there was a rule says which field does not fit, and is left as it is", async () => {
+  const install = (crd: Record<string, unknown>) =>
+    installCrds(paas.kit.client, [crd], { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
+  const strict = crdOf(Application);
+  const lenient = JSON.parse(JSON.stringify(strict), (name, value) =>
+    name === "pattern" ? undefined : value,
+  );
+  const create = () => paas.application("elder", { domains: ["Elder.example.com"] });
+  await install(lenient);
+  // It serves the new rules a moment after it has stored them.
+  await expect.poll(() => create().then(() => "stored", String), { timeout: 30_000 }).toBe("stored");
+  await install(strict);
+  const found = await until("elder", has("Ready", "False", "InvalidSpec"));
+  expect(conditionOf(found)?.message).toContain("spec.domains.0: expected the name of a host in lower case");
+  await expect(paas.kit.client.get(Deployment, at("elder"))).rejects.toThrow("404");
+  await paas.patch(Application, "elder", { spec: { domains: ["elder.example.com"] } });
+  await until("elder", isDeployed);
+});
+
+test("a child that is not valid keeps none of the others from being there, and what runs goes on", async () => {
+  const resources = { limits: { memory: "-1" } };
+  await paas.application("greedy", { image: "greedy:1", resources });
+  const refused = await until("greedy", has("Applied", "False", "Invalid"));
+  const message = expect.stringContaining("must be greater than or equal to 0");
+  expect(refused.status).toMatchObject({ status: "error", message });
+  expect(listed(refused)).toEqual([
+    ["Deployment", false],
+    ["Service", true],
+    ["Ingress", true],
+  ]);
+  expect(refused.status?.conditions?.map(({ type }) => type)).not.toContain("RolledOut");
+  await paas.patch(Application, "greedy", { spec: { resources: null } });
+  const healed = await until("greedy", isDeployed);
+  expect(healed.status).toMatchObject({ status: "deployed", message: "", currentImage: "greedy:1" });
+
+  await paas.patch(Application, "greedy", { spec: { image: "greedy:2", resources } });
+  const again = await until("greedy", has("Applied", "False", "Invalid"));
+  expect(again.status).toMatchObject({ currentImage: "greedy:1", readyReplicas: 1 });
+  expect(imageOf(await paas.kit.client.get(Deployment, at("greedy")))).toBe("greedy:1");
+});
+
+test("what can not be converted to its kind is as invalid as what does not pass its rules", async () => {
+  const applied = paas.kit.client.request({
+    method: "PATCH",
+    path: resourcePath(Deployment, "default", "unconvertible"),
+    query: { fieldManager: "test" },
+    contentType: "application/apply-patch+yaml",
+    body: { apiVersion: "apps/v1", kind: "Deployment", spec: { replicas: "many" } },
+  });
+  await expect(applied.then(() => "taken", isInvalid)).resolves.toBe(true);
+});
+
+test("a chart that fails says why in its own words, and nothing goes because of it", async () => {
+  await paas.application("misspelt", { image: "misspelt:1" });
+  const { status } = await until("misspelt", isDeployed);
+  const attributes = { "modoki.tsuzu.dev/oauth2": "Default" };
+  await paas.patch(Application, "misspelt", { spec: { attributes } });
+  const failed = await until("misspelt", has("Rendered", "False", "ChartThrew"));
+  expect(failed.status).toMatchObject({
+    status: "failed",
+    message: expect.stringContaining("expected the attribute modoki.tsuzu.dev/oauth2 to be default"),
+    resources: status?.resources,
+  });
+  for (const kind of [Deployment, Service, Ingress])
+    await paas.kit.client.get(kind as typeof Ingress, at("misspelt"));
+  await paas.patch(Application, "misspelt", { spec: { attributes: null } });
+  expect((await until("misspelt", isDeployed)).status?.message).toBe("");
+});
+
+test("what somebody else has made under the name of a child stays theirs, until it is gone", async () => {
+  const spec = { ports: [{ name: "own", port: 9000 }] };
+  const mine = await paas.create(Service, { metadata: at("taken"), spec });
+  await paas.application("taken", { image: "taken:1" });
+  const refused = await until("taken", has("Applied", "False", "NameTaken"));
+  expect(conditionOf(refused)?.message).toContain("that nobody controls");
+  expect(listed(refused)?.map(([kind]) => kind)).toEqual(["Deployment", "Service", "Ingress"]);
+  await until("taken", has("RolledOut", "True"));
+  const { metadata } = await paas.kit.client.get(Service, at("taken"));
+  expect(metadata.resourceVersion, "it was not touched").toBe(mine.metadata.resourceVersion);
+
+  const owner = await paas.create(ConfigMap, { metadata: at("somebody") });
+  const typed = { ...owner, apiVersion: "v1", kind: "ConfigMap" };
+  await paas.patch(Service, "taken", { metadata: { ownerReferences: [controllerReference(typed)] } });
+  await until(
+    "taken",
+    (app) =>
+      conditionOf(app)?.message.includes(`ConfigMap somebody (uid ${owner.metadata.uid}) controls`) === true,
+  );
+  await paas.kit.client.delete(Service, at("taken"), {});
+  await until("taken", isDeployed);
+  expect((await paas.kit.client.get(Service, at("taken"))).spec.ports[0]?.port).toBe(80);
+});
+
+test("nothing is deleted that is not its own, whatever its list says", async () => {
+  await paas.application("listing", { image: "listing:1" });
+  const app = await until("listing", isDeployed);
+  const other = await paas.create(ConfigMap, { metadata: at("foreign") });
+  const own = await paas.create(ConfigMap, {
+    metadata: { ...at("left-over"), ownerReferences: [controllerReference(app)] },
+  });
+  const entry = { apiVersion: "v1", kind: "ConfigMap", namespace: "default" };
+  await patchStatus("listing", {
+    resources: [
+      ...(app.status?.resources ?? []),
+      { ...entry, name: "foreign", uid: other.metadata.uid },
+      // As of a worker that died before it knew the uid, or before it wrote a new one.
+      { ...entry, name: "left-over", uid: "of-another-life" },
+    ],
+  });
+  await paas.kit.untilGone(ConfigMap, at("left-over"));
+  const after = await until("listing", ({ status }) => status?.resources?.length === 3);
+  expect(after.status?.resources).toEqual(app.status?.resources);
+  expect((await paas.kit.client.get(ConfigMap, at("foreign"))).metadata.uid).toBe(other.metadata.uid);
+  expect(own.metadata.uid).not.toBe("of-another-life");
+});
+
+test("a child that is listed in another version is the same child", async () => {
+  await paas.application("aged", { image: "aged:1" });
+  const { status } = await until("aged", isDeployed);
+  const resources = status?.resources ?? [];
+  const older = resources.map((one) =>
+    one.kind === "Ingress" ? { ...one, apiVersion: "networking.k8s.io/v1beta1" } : one,
+  );
+  await patchStatus("aged", { resources: older });
+  await until("aged", (app) => JSON.stringify(app.status?.resources) === JSON.stringify(resources));
+  const { metadata } = await paas.kit.client.get(Ingress, at("aged"));
+  expect(metadata.uid).toBe(resources.find(({ kind }) => kind === "Ingress")?.uid);
+  expect(metadata.deletionTimestamp).toBeUndefined();
+});
+
+test("nothing is written for the events of others, whatever is refused", async () => {
+  const attributes = { "modoki.tsuzu.dev/oauth2": "no" };
+  await paas.application("stuck", { image: "stuck:1" });
+  await until("stuck", isDeployed);
+  await paas.patch(Application, "stuck", { spec: { attributes } });
+  await until("stuck", has("Stalled", "True"));
+  await until("greedy", has("Stalled", "True"));
+  await paas.untilQuiet();
+  const changes = await paas.changes();
+  // What is refused each time it is asked for is asked for each time.
+  const written = () =>
+    metricSum(paas.workers, /^rest_client_requests_total\{code="2.*method="(POST|PATCH|PUT|DELETE)"/);
+  const before = await written();
+  for (let round = 0; round < 20; round++) {
+    await paas.replay(changes);
+    await paas.untilQuiet();
+  }
+  expect(await written()).toBe(before);
+});

@@ -1,0 +1,105 @@
+/** An Application whose pods do not become ready: what it says, what runs on, and the way back. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { Deployment } from "../harness/children.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+const Node = externalKind<KubeObject<{ readonly unschedulable?: boolean }>>({
+  group: "",
+  version: "v1",
+  kind: "Node",
+  plural: "nodes",
+  scope: "Cluster",
+});
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas();
+  await paas.site({ "config.yaml": "site: { progressDeadlineSeconds: 6 }" });
+});
+afterAll(() => paas?.stop());
+
+const at = (name: string) => ({ namespace: "default", name });
+const until = (name: string, condition: (app: Stored<Application>) => boolean) =>
+  paas.kit.until(Application, at(name), condition);
+const isCurrent = ({ metadata, status }: Stored<Application>) =>
+  status?.observedGeneration === metadata.generation;
+const isDeployed = (app: Stored<Application>) => isCurrent(app) && has("Ready", "True")(app);
+const hasFailed = (app: Stored<Application>) =>
+  isCurrent(app) && has("Ready", "False", "ProgressDeadlineExceeded")(app);
+/** Whether new pods find a place; those that run stay. */
+const room = async (is: "free" | "full") => {
+  await paas.patch(Node, { name: "node-1" }, { spec: { unschedulable: is === "full" ? true : null } });
+};
+
+test("new pods that do not become ready fail the rollout, and the old ones go on until one goes back", async () => {
+  await room("free");
+  await paas.application("steady", { image: "steady:1" });
+  await until("steady", isDeployed);
+  await room("full");
+  await paas.patch(Application, "steady", { spec: { image: "steady:2" } });
+  const failed = await until("steady", hasFailed);
+  expect(failed.status).toMatchObject({
+    status: "failed",
+    message: expect.stringContaining("the pods of the Deployment steady do not become ready"),
+    currentImage: "steady:1",
+    readyReplicas: 1,
+    history: [{ image: "steady:1" }],
+  });
+  expect(conditionOf(failed, "RolledOut")).toMatchObject({
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+  });
+  expect(conditionOf(failed, "Applied")?.status).toBe("True");
+  expect((await paas.kit.client.get(Deployment, at("steady"))).status?.availableReplicas).toBe(1);
+  await expect
+    .poll(async () => (await paas.events("steady")).map(({ reason }) => reason), { timeout: 30_000 })
+    .toContain("ProgressDeadlineExceeded");
+  // There is no room yet: what is gone back to runs already.
+  await paas.patch(Application, "steady", { spec: { pinnedImage: "steady:1" } });
+  const back = await until("steady", isDeployed);
+  expect(back.status).toMatchObject({ status: "deployed", message: "", currentImage: "steady:1" });
+});
+
+test("a first rollout that fails says so, and nothing of it is left when it succeeds after all", async () => {
+  await room("full");
+  await paas.application("first", { image: "first:1" });
+  const under = await until("first", ({ status }) => status?.status === "progressing");
+  expect(conditionOf(under)).toMatchObject({ status: "False", reason: "Progressing" });
+  expect(under.status?.message).toBe("");
+  const failed = await until("first", hasFailed);
+  expect(failed.status).toMatchObject({ status: "failed", readyReplicas: 0 });
+  expect(failed.status?.currentImage).toBeUndefined();
+  expect(failed.status?.history).toBeUndefined();
+  await room("free");
+  const deployed = await until("first", isDeployed);
+  expect(deployed.status).toMatchObject({
+    status: "deployed",
+    message: "",
+    currentImage: "first:1",
+    readyReplicas: 1,
+  });
+  expect(deployed.status?.conditions?.map(({ type, status }) => [type, status])).toEqual(
+    ["Rendered", "Applied", "RolledOut", "Ready"].map((type) => [type, "True"]),
+  );
+});
+
+test("fewer pods than wanted are a rollout under way, and no pods that are wanted one that is done", async () => {
+  await room("free");
+  await paas.application("wide", { image: "wide:1" });
+  await until("wide", isDeployed);
+  await room("full");
+  await paas.patch(Application, "wide", { spec: { replicas: 2 } });
+  const short = await until(
+    "wide",
+    (app) => isCurrent(app) && app.status?.replicas === 2 && has("RolledOut", "False")(app),
+  );
+  expect(short.status).toMatchObject({ status: "progressing", readyReplicas: 1 });
+  expect(conditionOf(short)?.message).toBe("1 of 2 pods are available");
+  await paas.patch(Application, "wide", { spec: { replicas: 0 } });
+  const none = await until("wide", (app) => isDeployed(app) && app.status?.replicas === 0);
+  expect(none.status).toMatchObject({ status: "deployed", readyReplicas: 0 });
+});

@@ -1,0 +1,116 @@
+/** Applications whose children come and go while workers are killed (-9): every child is listed, and none is left over. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Kind } from "../../bus/kube/kind.ts";
+import { controllerOf, type Stored } from "../../bus/kube/object.ts";
+import { childKinds, HTTPRoute } from "../../functions/paas/charts/kinds.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { killAtRandom } from "../harness/crowd.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { random } from "../harness/random.ts";
+import { has } from "../harness/world.ts";
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas({ workers: 2 });
+});
+afterAll(() => paas?.stop());
+
+const at = (name: string) => ({ namespace: "default", name });
+const isDeployed = (app: Stored<Application>) =>
+  has("Ready", "True")(app) && app.status?.observedGeneration === app.metadata.generation;
+/** With a login there are two more children, without one they go. */
+const login = (is: "on" | "off") => ({
+  attributes: is === "on" ? { "modoki.tsuzu.dev/oauth2": "default" } : null,
+});
+const plain = ["Deployment", "Service", "Ingress"];
+const withLogin = ["Deployment", "Service", "Ingress", "Service", "Ingress"];
+// Its CRD is not installed here.
+const kinds = childKinds.filter((kind) => kind !== HTTPRoute);
+
+/** What an Application controls, as `Kind/name uid`. */
+async function ownedBy(app: Stored<Application>): Promise<string[]> {
+  const lists = await Promise.all(
+    kinds.map(async (kind: Kind) =>
+      (await paas.kit.list(kind))
+        .filter((child) => controllerOf(child)?.uid === app.metadata.uid)
+        .map(({ metadata }) => `${kind.kind}/${metadata.name} ${metadata.uid}`),
+    ),
+  );
+  return lists.flat().sort();
+}
+
+const listedBy = ({ status }: Stored<Application>): string[] =>
+  (status?.resources ?? []).map(({ kind, name, uid }) => `${kind}/${name} ${uid}`).sort();
+
+test("whenever a worker dies, in the end an Application has just what it lists", async () => {
+  const names = Array.from({ length: 6 }, (_, index) => `killed-${index}`);
+  await Promise.all(names.map((name) => paas.application(name, { image: "killed:1", replicas: 0 })));
+  const next = random(7);
+  /** Each of them changes every now and then, and ends with a login or without one. */
+  const changed = Promise.all(
+    names.map(async (name) => {
+      for (let change = 0; change < 24; change++) {
+        await paas.patch(Application, name, { spec: login(next() < 0.5 ? "on" : "off") });
+        await sleep(1000 * next());
+      }
+    }),
+  );
+  const kills = await killAtRandom(paas.workers, changed, 400);
+  await changed;
+  expect(kills).toBeGreaterThan(3);
+  for (const [index, name] of names.entries()) {
+    await paas.patch(Application, name, { spec: login(index % 2 === 0 ? "on" : "off") });
+    const app = await paas.kit.until(Application, at(name), isDeployed, 120_000);
+    expect(app.status?.resources?.map(({ kind }) => kind)).toEqual(index % 2 === 0 ? withLogin : plain);
+    expect(await ownedBy(app), "nothing is left over, and all of it is there").toEqual(listedBy(app));
+  }
+}, 300_000);
+
+test("what a worker has made before it died is listed or taken away by the next one", async () => {
+  await paas.application("halfway", { image: "halfway:1", replicas: 0, ...login("on") } as never);
+  const whole = await paas.kit.until(Application, at("halfway"), isDeployed);
+  expect(whole.status?.resources).toHaveLength(5);
+  for (const worker of paas.workers) await worker.kill();
+  // As one leaves it that dies between making children and listing what they have become.
+  const announced = whole.status?.resources?.map(({ uid: _, ...resource }) => resource);
+  await paas.kit.client.mergePatch(
+    Application,
+    at("halfway"),
+    { status: { resources: announced } },
+    { fieldManager: "test", subresource: "status" },
+  );
+  // Before the next one looks, two of them are not wanted any more.
+  await paas.patch(Application, "halfway", { spec: login("off") });
+  for (const worker of paas.workers) await worker.start();
+  const app = await paas.kit.until(
+    Application,
+    at("halfway"),
+    (found) => isDeployed(found) && found.status?.resources?.length === 3,
+  );
+  expect(listedBy(app)).toEqual(listedBy(whole).filter((text) => !text.includes("oauth2")));
+  expect(await ownedBy(app)).toEqual(listedBy(app));
+});
+
+test("what a worker has announced before it died is made by the next one", async () => {
+  for (const worker of paas.workers) await worker.kill();
+  await paas.application("announced", { image: "announced:1", replicas: 0 });
+  const entry = { apiVersion: "v1", kind: "Service", namespace: "default" };
+  await paas.kit.client.mergePatch(
+    Application,
+    at("announced"),
+    {
+      status: {
+        resources: [
+          { ...entry, name: "announced" },
+          { ...entry, name: "never-made" },
+        ],
+      },
+    },
+    { fieldManager: "test", subresource: "status" },
+  );
+  for (const worker of paas.workers) await worker.start();
+  const app = await paas.kit.until(Application, at("announced"), isDeployed);
+  expect(app.status?.resources?.map(({ kind }) => kind)).toEqual(plain);
+  expect(await ownedBy(app)).toEqual(listedBy(app));
+});
