@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { childKinds } from "../charts/kinds.ts";
+import { announced, identified, kindOf, knownUid, obsolete, type Resource, resourceOf } from "./inventory.ts";
+
+const resource = fc.record({
+  apiVersion: fc.constantFrom("v1", "networking.k8s.io/v1", "networking.k8s.io/v1beta1", "apps/v1"),
+  kind: fc.constantFrom("Service", "Ingress", "Deployment"),
+  name: fc.constantFrom("a", "b", "c"),
+  namespace: fc.constant("default"),
+  uid: fc.option(fc.uuid(), { nil: undefined }),
+});
+/** Each object once, as `group/kind/name`. */
+const keyOf = ({ apiVersion, kind, name }: Pick<Resource, "apiVersion" | "kind" | "name">) =>
+  [apiVersion.includes("/") ? apiVersion.split("/")[0] : "", kind, name].join("/");
+const resources = fc.uniqueArray(resource, { selector: keyOf });
+const wantedOf = (list: readonly Resource[]) =>
+  list.map(({ apiVersion, kind, name, namespace }) => ({
+    apiVersion,
+    kind,
+    metadata: { name, namespace: namespace ?? "" },
+  }));
+const keys = (list: readonly Resource[]) => list.map(keyOf).sort();
+
+test("what is announced is all that there was and all that is wanted, each once", () => {
+  fc.assert(
+    fc.property(resources, resources, (before, wanted) => {
+      const list = announced(before, wantedOf(wanted));
+      expect(keys(list)).toEqual([...new Set([...keys(before), ...keys(wanted)])].sort());
+      expect(list.slice(0, before.length), "what there was is as it was").toEqual(before);
+      expect(announced(list, wantedOf(wanted)), "it is announced once").toBe(list);
+    }),
+  );
+});
+
+test("what is obsolete and what is wanted are all of what is announced, whatever the versions", () => {
+  fc.assert(
+    fc.property(resources, resources, (before, wanted) => {
+      const gone = keys(obsolete(announced(before, wantedOf(wanted)), wantedOf(wanted)));
+      expect(gone).toEqual(keys(before).filter((key) => !keys(wanted).includes(key)));
+    }),
+  );
+});
+
+test("with what was made, the list has its uids and loses nothing", () => {
+  fc.assert(
+    fc.property(resources, fc.array(fc.nat(), { maxLength: 5 }), (list, picks) => {
+      const made = list.filter((_, index) => picks.includes(index));
+      const children = made.map(({ apiVersion, kind, name }, index) => ({
+        apiVersion,
+        kind,
+        metadata: { name, uid: `made-${index}` },
+      }));
+      const after = identified(list, children);
+      expect(keys(after)).toEqual(keys(list));
+      for (const child of children) expect(knownUid(after, child)).toBe(child.metadata.uid);
+    }),
+  );
+});
+
+const ingress = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { name: "web" } };
+
+test("the same object in another version is not obsolete, is known, and is announced once", () => {
+  const before = [{ apiVersion: "networking.k8s.io/v1beta1", kind: "Ingress", name: "web", uid: "u-1" }];
+  expect(obsolete(before, [ingress])).toEqual([]);
+  expect(announced(before, [ingress])).toBe(before);
+  expect(knownUid(before, ingress)).toBe("u-1");
+});
+
+test("objects of the same kind and name in different groups are different", () => {
+  const before = [{ apiVersion: "extensions/v1beta1", kind: "Ingress", name: "web" }];
+  expect(obsolete(before, [ingress])).toEqual(before);
+});
+
+test("an entry says what is known and no more", () => {
+  expect(resourceOf(ingress)).toStrictEqual({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    name: "web",
+  });
+  expect(resourceOf({ ...ingress, metadata: { name: "web", namespace: "a", uid: "u" } })).toStrictEqual({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    name: "web",
+    namespace: "a",
+    uid: "u",
+  });
+});
+
+test("the kind of an entry is found in any version, and none that charts may not make", () => {
+  expect(kindOf({ apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler" }, childKinds)).toMatchObject(
+    {
+      group: "autoscaling",
+      version: "v2",
+    },
+  );
+  expect(kindOf({ apiVersion: "v1", kind: "Secret" }, childKinds)).toBeUndefined();
+});

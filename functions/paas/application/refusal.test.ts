@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { ApiError, ApiUnreachableError } from "../../../bus/kube/errors.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import { refusalOf, refusalOfAll } from "./refusal.ts";
+
+const child = {
+  apiVersion: "gateway.networking.k8s.io/v1",
+  kind: "HTTPRoute",
+  metadata: { name: "web", namespace: "default" },
+};
+const answer = (status: number, message: string) => new ApiError("PATCH /x", status, { message });
+
+test.each([
+  [422, "spec: Invalid value", "Invalid"],
+  [400, "not a HTTPRoute", "Invalid"],
+  [500, "failed to convert new object (default/web) to proper version", "Invalid"],
+  [403, "exceeded quota", "Forbidden"],
+  [404, "404 page not found", "KindNotInstalled"],
+])("%i (%s) is a refusal: %s", (status, message, reason) => {
+  const refusal = refusalOf(answer(status, message), child);
+  expect(refusal).toMatchObject({ name: "BlockedError", reason });
+  expect(refusal.message).toContain("HTTPRoute web");
+  expect(refusal.message).toContain(message);
+});
+
+test.each([
+  ["an API server that does not feel well", answer(500, "etcdserver: request timed out")],
+  ["a conflict", answer(409, "the object has been modified")],
+  ["an API server that is not there", new ApiUnreachableError("refused")],
+  ["a fault of our own", new TypeError("x is undefined")],
+])("%s is no refusal, and is tried again", (_, error) => {
+  expect(() => refusalOf(error, child)).toThrow(error);
+});
+
+test("what says itself why it is blocked says so", () => {
+  const taken = new BlockedError("NameTaken", "found one of somebody else");
+  expect(refusalOf(taken, child)).toBe(taken);
+});
+
+test("several are one: the reason of the first, all messages, and as soon as one is to be tried again", () => {
+  const [slow, soon] = [
+    new BlockedError("Invalid", "this", 300_000),
+    new BlockedError("NameTaken", "that", 5000),
+  ];
+  expect(refusalOfAll([slow, soon])).toMatchObject({
+    reason: "Invalid",
+    message: "this; that",
+    retryAfterMillis: 5000,
+  });
+  expect(refusalOfAll([])).toBeUndefined();
+});

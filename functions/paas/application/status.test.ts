@@ -1,0 +1,169 @@
+import { expect, test } from "vitest";
+import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Application } from "../kinds/application.ts";
+import type { Deployment } from "./rollout.ts";
+import { type Found, newsOf, type Said, saidOf } from "./status.ts";
+
+const now = new Date("2026-01-02T03:04:05Z");
+
+const app = (
+  spec: Partial<Application["spec"]> = {},
+  status?: Application["status"],
+  annotations?: Record<string, string>,
+): Stored<Application> => ({
+  apiVersion: "modoki.tsuzu.dev/v1alpha1",
+  kind: "Application",
+  metadata: { name: "web", uid: "u", resourceVersion: "1", ...(annotations && { annotations }) },
+  spec: { domains: ["web.example.com"], image: "web:2", replicas: 1, ...spec },
+  ...(status && { status }),
+});
+
+const deployment = (image: string, status: Deployment["status"]): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", generation: 1 },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { "modoki-app": "web" } },
+    template: { spec: { containers: [{ image }] } },
+  },
+  ...(status && { status }),
+});
+const running = {
+  observedGeneration: 1,
+  replicas: 1,
+  updatedReplicas: 1,
+  readyReplicas: 1,
+  availableReplicas: 1,
+};
+const exceeded = [
+  { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" },
+];
+
+const found = (more: Partial<Found> = {}): Found => ({
+  deployments: [deployment("web:2", running)],
+  children: [],
+  scheme: "https",
+  now,
+  ...more,
+});
+const states = (conditions: readonly ConditionUpdate[]) =>
+  Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+const applied = { step: "Applied", reason: "Invalid", message: "not so" } as const;
+const rendered = { step: "Rendered", reason: "ChartThrew", message: "no chart" } as const;
+
+test("all is well: deployed, with its addresses, pods and image", () => {
+  const { status, conditions } = saidOf(app({ domains: ["*.example.com", "web.example.com"] }), found());
+  expect(status).toStrictEqual({
+    status: "deployed",
+    message: "",
+    domains: ["*.example.com", "web.example.com"],
+    url: "https://web.example.com",
+    urls: ["https://web.example.com"],
+    replicas: 1,
+    readyReplicas: 1,
+    selector: "modoki-app=web",
+    currentImage: "web:2",
+    history: [{ image: "web:2", time: "2026-01-02T03:04:05Z" }],
+  });
+  expect(states(conditions)).toEqual({
+    Rendered: "True Rendered",
+    Applied: "True Applied",
+    RolledOut: "True RolledOut",
+    Ready: "True Deployed",
+  });
+});
+
+test("pods are on their way: progressing, without a message, and the image is the one of before", () => {
+  const { status, conditions } = saidOf(
+    app({}, { currentImage: "web:1" }),
+    found({ deployments: [deployment("web:2", { ...running, updatedReplicas: 0 })] }),
+  );
+  expect(status).toMatchObject({ status: "progressing", message: "" });
+  expect(status).not.toHaveProperty("currentImage");
+  expect(states(conditions)).toMatchObject({ RolledOut: "False Progressing", Ready: "False Progressing" });
+});
+
+test("pods do not become ready: failed, and it says why", () => {
+  const { status, conditions } = saidOf(
+    app(),
+    found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),
+  );
+  expect(status).toMatchObject({ status: "failed", message: expect.stringContaining("late") });
+  expect(states(conditions)).toMatchObject({
+    Applied: "True Applied",
+    Ready: "False ProgressDeadlineExceeded",
+  });
+});
+
+test("a first failure says nothing of pods and addresses that there are not", () => {
+  const { status, conditions } = saidOf(app(), found({ problem: rendered, deployments: [] }));
+  expect(status).toStrictEqual({ status: "failed", message: "no chart" });
+  expect(states(conditions)).toEqual({ Rendered: "False ChartThrew", Ready: "False ChartThrew" });
+});
+
+test("something is refused: an error, and what runs is told of", () => {
+  const deployments = [deployment("web:1", running)];
+  const { status, conditions } = saidOf(
+    app({}, { currentImage: "web:1" }),
+    found({ problem: applied, deployments }),
+  );
+  expect(status).toStrictEqual({
+    status: "error",
+    message: "not so",
+    replicas: 1,
+    readyReplicas: 1,
+    selector: "modoki-app=web",
+  });
+  expect(states(conditions)).toEqual({
+    Rendered: "True Rendered",
+    Applied: "False Invalid",
+    RolledOut: "True RolledOut",
+    Ready: "False Invalid",
+  });
+});
+
+test("an image that runs although something else is refused is the current one", () => {
+  expect(saidOf(app(), found({ problem: applied })).status).toMatchObject({ currentImage: "web:2" });
+});
+
+test("a chart without a Deployment has nothing to wait for", () => {
+  const { status } = saidOf(app(), found({ deployments: [] }));
+  expect(status).toMatchObject({ status: "deployed", replicas: 0, readyReplicas: 0, selector: "" });
+});
+
+test("without an image none is current, and those of before stay", () => {
+  const history = [{ image: "web:1", time: "2026-01-01T00:00:00Z" }];
+  const { status } = saidOf(app({ image: "" }, { currentImage: "web:1", history }), found());
+  expect(status.currentImage).toBe("");
+  expect(status).not.toHaveProperty("history");
+});
+
+test("a pinned image has the revision that it had, not that of the image that is built", () => {
+  const history = [
+    { image: "web:2", revision: "two", time: "2026-01-01T00:00:01Z" },
+    { image: "web:1", revision: "one", time: "2026-01-01T00:00:00Z" },
+  ];
+  const annotations = { "modoki.tsuzu.dev/revision": "two" };
+  const pinned = saidOf(app({ pinnedImage: "web:1" }, { history }, annotations), found());
+  expect(pinned.status.history?.[0]).toMatchObject({ image: "web:1", revision: "one" });
+  const free = saidOf(app({}, { history: history.slice(1) }, annotations), found());
+  expect(free.status.history?.[0]).toMatchObject({ image: "web:2", revision: "two" });
+});
+
+test("an Event tells of an image that runs now and of a rollout that has failed now, each once", () => {
+  const failure = saidOf(
+    app(),
+    found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),
+  );
+  const success = saidOf(app(), found());
+  const reasons = (said: Said, before?: Application["status"]) =>
+    newsOf(app({}, before), said).map(({ reason }) => reason);
+  const conditions = failure.conditions.map((one) => ({ ...one, lastTransitionTime: "" }));
+  expect(reasons(success)).toEqual(["Deployed"]);
+  expect(reasons(success, { currentImage: "web:2" })).toEqual([]);
+  expect(reasons(failure)).toEqual(["ProgressDeadlineExceeded"]);
+  expect(reasons(failure, { conditions })).toEqual([]);
+  expect(reasons(saidOf(app(), found({ problem: rendered, deployments: [] })))).toEqual([]);
+});

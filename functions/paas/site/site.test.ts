@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { ConfigMap, type ConfigMapObject } from "../../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { platformNamespace } from "../../../bus/process/namespace.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { wakingsOf } from "../../../bus/worker/router.ts";
+import application from "../application.ts";
+import { siteOf } from "./site.ts";
+
+let versions = 0;
+const configMap = (data: Readonly<Record<string, string>>, name = "modoki"): Stored<ConfigMapObject> => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace: platformNamespace, name, uid: "u", resourceVersion: String(++versions) },
+  spec: undefined,
+  data,
+});
+
+/** A bus and an API server with one ConfigMap or none, and how often the latter was asked. */
+function reads({ bus, api }: { readonly bus?: Stored; readonly api?: Stored }) {
+  let asked = 0;
+  const read = { get: async () => bus };
+  const live = {
+    get: async () => {
+      asked++;
+      return api;
+    },
+  };
+  return {
+    site: () => siteOf({ read, live } as unknown as Pick<Context, "read" | "live">),
+    asked: () => asked,
+  };
+}
+
+const both = (object: Stored<ConfigMapObject>) => reads({ bus: object, api: object });
+
+test("what the bus does not have yet is not taken for missing", async () => {
+  const { site } = reads({ api: configMap({ "config.yaml": "site: { scheme: http }" }) });
+  expect((await site()).config.site.scheme).toBe("http");
+});
+
+test("each version is read once", async () => {
+  const { site, asked } = both(configMap({ "config.yaml": "builder: { kind: Builder, name: own }" }));
+  for (let time = 0; time < 3; time++) expect((await site()).config.builder.name).toBe("own");
+  expect(asked()).toBe(1);
+});
+
+test("without a ConfigMap there are the defaults, and the API server is not asked each time", async () => {
+  const { site, asked } = reads({});
+  for (let time = 0; time < 3; time++)
+    expect(await site()).toMatchObject({ config: { site: { scheme: "https" } }, chart: undefined });
+  expect(asked()).toBe(1);
+});
+
+test.each([
+  ["settings that are not valid", { "config.yaml": "site: 3" }, "config.yaml: site: "],
+  ["two charts", { "chart.ts": "", "chart.js": "" }, "expected chart.ts or chart.js, found both"],
+  ["a key that nobody reads", { "config.yml": "site: {}" }, "found config.yml"],
+])("%s block, each time, and the message says where to correct them", async (_, data, message) => {
+  const { site, asked } = both(configMap(data));
+  for (let time = 0; time < 2; time++) {
+    const error = await site().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: "BlockedError", reason: "SiteConfigInvalid" });
+    expect((error as Error).message).toContain(`the ConfigMap modoki in ${platformNamespace}: `);
+    expect((error as Error).message).toContain(message);
+  }
+  expect(asked()).toBe(1);
+});
+
+const keys = Array.from({ length: 100 }, (_, index) => ({ namespace: "default", name: `app-${index}` }));
+const wakings = (object: Stored<KubeObject>) =>
+  wakingsOf(
+    application,
+    {
+      at: {
+        group: "",
+        kind: ConfigMap.kind,
+        namespace: object.metadata.namespace ?? "",
+        name: object.metadata.name,
+        owner: "",
+      },
+      uid: object.metadata.uid,
+      resourceVersion: object.metadata.resourceVersion,
+      deleted: false,
+      traceparent: undefined,
+      object: () => object,
+    },
+    { keep: async () => undefined, find: async (_index, value) => (value === "modoki" ? keys : []) },
+  );
+
+test("a change wakes every Application once, in order and no more than twenty a second", async () => {
+  const woken = await wakings(configMap({}));
+  expect(woken.map(({ key }) => key)).toEqual(keys);
+  expect(woken.map(({ delayMillis }) => delayMillis)).toEqual(keys.map((_, index) => index * 50));
+});
+
+test("other ConfigMaps wake nobody", async () => {
+  expect(await wakings(configMap({}, "other"))).toEqual([]);
+  const elsewhere = configMap({});
+  expect(await wakings({ ...elsewhere, metadata: { ...elsewhere.metadata, namespace: "team-a" } })).toEqual(
+    [],
+  );
+});
