@@ -199,7 +199,8 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
       const query = { container, tailLines: lines };
       try {
         return await answered(
-          { method: "GET", path, query, accept: "text/plain", ...(signal && { signal }) },
+          // The API server itself answers nothing in text, so that alone it would refuse.
+          { method: "GET", path, query, accept: "application/json, */*", ...(signal && { signal }) },
           (text) => text,
         );
       } catch (error) {

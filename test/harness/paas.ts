@@ -1,24 +1,36 @@
 /** The PaaS on a real control plane: replicas, gateways, nodes that run anything, the emulated GitHub, the stand-in for kpack. */
+import { randomUUID } from "node:crypto";
 import { githubApp } from "../../bus/github/app.ts";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
-import { ConfigMap, Namespace, Secret } from "../../bus/kube/kind.ts";
+import { isAlreadyExists } from "../../bus/kube/errors.ts";
+import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { functions } from "../../functions/index.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { siteName } from "../../functions/paas/site/config.ts";
 import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/emulator.ts";
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
+import { clusterVariable } from "./ground.ts";
 import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";
-import { optIn } from "./namespaces.ts";
+import { createNamespace, optIn } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
 /** Where the platform is, as far as its workers know. */
 export const platformNamespace = "denrei";
 /** Names of Secrets: with a token of GitHub, and with the credentials of a registry. */
 export const secrets = { git: "acme-web", registry: "regcred" } as const;
-/** Where images go. */
-export const registry = "registry.example.com";
+
+const isExisting = Boolean(process.env[clusterVariable]);
+/** Where images go. In an existing cluster somebody pushes there. */
+export const registry = isExisting
+  ? process.env.DENREI_TEST_REGISTRY || "127.0.0.1:46500"
+  : "registry.example.com";
+/** What builds there. */
+const existingBuilder = {
+  kind: "ClusterBuilder",
+  name: process.env.DENREI_TEST_BUILDER || "default",
+} as const;
 
 const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
 
@@ -30,12 +42,17 @@ export interface PaasOptions extends GitHubOptions {
   readonly gateways?: number;
   /** How many workers; three unless given. */
   readonly workers?: number;
+  /** What else workers are told. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-/** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
+/** All that runs, and ways to write and read what the functions are about. */
 export interface Paas extends Omit<World, "close"> {
+  /** The namespace of all objects for which none is given: `default`, or in an existing cluster one of this run's own. */
+  readonly namespace: string;
   readonly kit: Kit;
   readonly github: EmulatedGitHub;
+  /** Throws in an existing cluster, whose kpack takes no orders. */
   readonly kpack: Kpack;
   readonly workers: readonly Replica[];
   readonly gateways: readonly GatewayReplica[];
@@ -60,9 +77,12 @@ export interface Paas extends Omit<World, "close"> {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Starts all of it, with the Secrets and a ClusterBuilder `default` that is ready. */
+/**
+ * Starts all of it, with the Secrets and a ClusterBuilder `default` that is ready. In an existing cluster kpack, its builder
+ * and the nodes are those that it has.
+ */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
-  const [kit, github] = await Promise.all([
+  const [ground, github] = await Promise.all([
     startKit({ controllerManager: "run", nodes: options.nodes ?? 1 }),
     startGitHub({
       repositories: ["acme/web", "acme/api"],
@@ -70,19 +90,23 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       apps: options.apps ?? [{ webhookSecret: hookSecret }],
     }),
   ]);
+  const namespace = isExisting ? `paas-${randomUUID().slice(0, 8)}` : "default";
+  const kit = kitIn(ground, namespace);
   const { client } = kit;
   const workers: Replica[] = [];
-  const world = await openWorld(kit, ours, workers);
+  const watched = isExisting ? [namespace, platformNamespace] : undefined;
+  const world = await openWorld(kit, ours, workers, { namespace, ...(watched && { watched }) });
   const { create } = world;
   const [app] = github.apps;
   const installation = app?.installations[0];
   if (app === undefined || installation === undefined) throw new Error("expected an installed App");
 
-  await Promise.all([optIn(client, "default"), create(Namespace, { metadata: { name: platformNamespace } })]);
-  const kpack = await startKpack({ client });
-  await kpack.builder("default", "ready");
-  const bridge = await kit.bridge("bridge-1");
-  const env = { CONTROLLER_NAMESPACE: platformNamespace };
+  if (isExisting) await createNamespace(client, namespace);
+  await Promise.all([optIn(client, namespace), ensureNamespace(kit, platformNamespace)]);
+  const kpack = isExisting ? undefined : await startKpack({ client });
+  await kpack?.builder("default", "ready");
+  const bridge = await kit.bridge("bridge-1", { env: { DENREI_NAMESPACES: watched?.join(",") } });
+  const env = { CONTROLLER_NAMESPACE: platformNamespace, ...options.env };
   const names = ours.map(({ name }) => name);
   const counted = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
   workers.push(
@@ -101,24 +125,30 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
 
   const paas: Paas = {
     ...world,
+    namespace,
     kit,
     github,
-    kpack,
+    get kpack() {
+      if (kpack !== undefined) return kpack;
+      throw new Error(
+        `expected the stand-in for kpack, found the kpack of the cluster that ${clusterVariable} names. Run this test without the variable.`,
+      );
+    },
     workers,
     gateways,
     bridge,
-    async tokenSecret(namespace = "default") {
+    async tokenSecret(within = namespace) {
       const { token } = await asApp.mintToken(installation.id);
       await create(Secret, {
-        metadata: { namespace, name: secrets.git, annotations: { "kpack.io/git": github.url } },
+        metadata: { namespace: within, name: secrets.git, annotations: { "kpack.io/git": github.url } },
         type: "kubernetes.io/basic-auth",
         data: { username: base64("x-access-token"), password: base64(token) },
       });
     },
-    async registrySecret(namespace = "default") {
+    async registrySecret(within = namespace) {
       const auths = { [registry]: { auth: base64("user:password") } };
       await create(Secret, {
-        metadata: { namespace, name: secrets.registry },
+        metadata: { namespace: within, name: secrets.registry },
         type: "kubernetes.io/dockerconfigjson",
         data: { ".dockerconfigjson": base64(JSON.stringify({ auths })) },
       });
@@ -130,22 +160,23 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     },
     application: (name, spec = {}) =>
       create(Application, {
-        metadata: { namespace: "default", name },
+        metadata: { namespace, name },
         spec: { domains: [`${name}.example.com`], ...spec },
       }),
     remoteSync: (name, base = {}, spec = {}) =>
       create(RemoteSync, {
-        metadata: { namespace: "default", name },
+        metadata: { namespace, name },
         spec: {
           applicationRef: { name },
           base: { github: { owner: "acme", repo: "web", secretName: secrets.git, ...base } },
           image: { name: `${registry}/acme/web`, secretName: secrets.registry },
+          ...(isExisting && { builder: existingBuilder }),
           ...spec,
         },
       }),
     pipeline: (name, spec = {}) =>
       create(AppPipeline, {
-        metadata: { namespace: "default", name },
+        metadata: { namespace, name },
         spec: {
           domainBase: "*.preview.example.com",
           applicationTemplate: { spec: {} },
@@ -156,11 +187,28 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       }),
     async stop() {
       await world.close();
-      await kpack.stop();
+      await kpack?.stop();
+      if (isExisting) await client.delete(Namespace, { name: namespace }, {});
       await kit.stop();
       await github.stop();
     },
   };
   await Promise.all([paas.tokenSecret(), paas.registrySecret()]);
   return paas;
+}
+
+/** The same kit, for which another namespace is the one that is meant where none is given. */
+const kitIn = (kit: Kit, namespace: string): Kit => ({
+  ...kit,
+  until: (kind, at, ...more) => kit.until(kind, { ...within(kind, namespace), ...at }, ...more),
+  untilGone: (kind, at, ...more) => kit.untilGone(kind, { ...within(kind, namespace), ...at }, ...more),
+  list: (kind, of = namespace) => kit.list(kind, of),
+});
+
+const within = ({ scope }: Kind, namespace: string) => (scope === "Namespaced" ? { namespace } : {});
+
+async function ensureNamespace({ client }: Kit, name: string): Promise<void> {
+  await createNamespace(client, name).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
 }

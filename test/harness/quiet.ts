@@ -16,6 +16,8 @@ export interface QuietOptions {
   readonly bus: Bus;
   readonly client: KubeClient;
   readonly functions: readonly ReconcileFunction[];
+  /** The only namespaces that bridges look at; all unless given. */
+  readonly watched?: readonly string[] | undefined;
 }
 
 const cluster = "default";
@@ -23,7 +25,7 @@ const deadlineMillis = 60_000;
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 /** Resolves when that is so; but for what waits for its time. */
-export function untilQuiet({ bus, client, functions }: QuietOptions): Promise<void> {
+export function untilQuiet({ bus, client, functions, watched }: QuietOptions): Promise<void> {
   const store = objectStore(bus, cluster);
   const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kind.plural, kind]));
 
@@ -49,16 +51,17 @@ export function untilQuiet({ bus, client, functions }: QuietOptions): Promise<vo
   async function unpublished(kind: Kind): Promise<number> {
     const labelSelector = `${optInLabel}=true`;
     const [{ items }, entries, optedIn] = await Promise.all([
-      // Where a kind is not installed there is nothing of it.
+      // Of a kind that is not installed there are none.
       client.list(kind).catch((error: unknown) => {
-        if (isNotFound(error)) return { items: [] };
-        throw error;
+        if (!isNotFound(error)) throw error;
+        return { items: [] };
       }),
       store.entries(kind),
       client.list(Namespace, undefined, { labelSelector }),
     ]);
     const names = new Set(optedIn.items.map(({ metadata }) => metadata.name));
-    const isWatched = ({ metadata }: Stored) => kind.reach === "all" || names.has(metadata.namespace ?? "");
+    const isWatched = ({ metadata: { namespace = "" } }: Stored) =>
+      (kind.reach === "all" || names.has(namespace)) && (watched?.includes(namespace) ?? true);
     const versions = (objects: readonly Stored[]) =>
       objects.filter(isWatched).map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`);
     const [api, onBus] = [versions(items), versions(living(entries))];

@@ -51,7 +51,15 @@ export interface Change {
   readonly headers: MsgHdrs;
 }
 
-/** Ways to write and read objects, and to know what their functions do. The namespace is `default` unless given. */
+/** Where a world is. */
+export interface WorldOptions {
+  /** Where objects are that are named without one; `default` unless given. */
+  readonly namespace?: string;
+  /** The only namespaces that bridges look at; all unless given. */
+  readonly watched?: readonly string[];
+}
+
+/** Ways to write and read objects, and to know what their functions do. */
 export interface World {
   /** As the administrator. */
   readonly bus: Bus;
@@ -60,7 +68,7 @@ export interface World {
   /** Wakes its function. */
   touch(kind: Kind, name: string | ObjectName): Promise<void>;
   /** Reasons and notes of the Events about an object of this name. */
-  events(name: string, namespace?: string): Promise<Pick<EventObject, "type" | "reason" | "note">[]>;
+  events(name: string, within?: string): Promise<Pick<EventObject, "type" | "reason" | "note">[]>;
   /** Resolves when there is nothing to do any more, but for what waits for its time. */
   untilQuiet(): Promise<void>;
   /** The newest event of each object, or of some. */
@@ -73,16 +81,16 @@ export interface World {
   close(): Promise<void>;
 }
 
-const at = (name: string | ObjectName): ObjectName =>
-  typeof name === "string" ? { name, namespace: "default" } : name;
-
 /** Opens the world of a kit in which workers run these functions. */
 export async function openWorld(
   { client, platform }: Kit,
   functions: readonly ReconcileFunction[],
   workers: readonly Replica[],
+  { namespace = "default", watched }: WorldOptions = {},
 ): Promise<World> {
   const bus = await connectBus({ url: platform.natsUrl, name: "test" });
+  const at = (name: string | ObjectName): ObjectName =>
+    typeof name === "string" ? { name, namespace } : name;
   const patch: World["patch"] = (kind, name, changes) => client.mergePatch(kind, at(name), changes, manager);
   return {
     bus,
@@ -96,11 +104,11 @@ export async function openWorld(
     async touch(kind, name) {
       await patch(kind, name, { metadata: { annotations: { touched: String(performance.now()) } } });
     },
-    async events(name, namespace = "default") {
-      const { items } = await client.list(Event, namespace);
+    async events(name, within = namespace) {
+      const { items } = await client.list(Event, within);
       return items.filter(({ regarding }) => regarding.name === name);
     },
-    untilQuiet: () => untilQuiet({ bus, client, functions }),
+    untilQuiet: () => untilQuiet({ bus, client, functions, watched }),
     async changes(subjects = "objects.>") {
       const changes: Change[] = [];
       const last = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: [subjects] });

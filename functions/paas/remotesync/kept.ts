@@ -1,4 +1,5 @@
 /** The account that builds run as and kpack's Image, kept as they are wanted. */
+import { covers } from "../../../bus/kube/covers.ts";
 import { ApiError, isForbidden, isInvalid, isNotFound } from "../../../bus/kube/errors.ts";
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -25,13 +26,13 @@ export async function keepImage(
   ctx: Context,
 ): Promise<Stored<Image> | undefined> {
   const found = await ctx.read.get(Image, imageNameOf(sync));
-  const account = await accountOf(sync, ctx);
-  // Nothing is asked of kpack that it would give up for good.
-  if (found?.spec.source.git.revision !== revision || !isNoted(account, accountWish(sync)))
-    await checkSecrets(sync, ctx);
-  await keepAccount(account, sync, ctx);
   const url = await cloneUrl(sync, revision, found, config, ctx);
   const wanted = wantedImage({ sync, revision, url, builder: config.builder });
+  const account = await accountOf(sync, ctx);
+  // Nothing is asked of kpack that it would give up for good.
+  if (!covers(found?.spec, wanted.spec) || !isNoted(account, accountWish(sync)))
+    await checkSecrets(sync, ctx);
+  await keepAccount(account, sync, ctx);
   const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
   if (isOurs && found.spec.tag !== wanted.spec.tag) {
     // Until what it owns is gone: kpack would take that for the new one's.
