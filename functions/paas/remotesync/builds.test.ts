@@ -157,8 +157,9 @@ describe("what is said", () => {
     expect(said([first, { number: 2, state: "running", reason: "CONFIG" }])).toBe(
       "Unknown Building: build 2: detect",
     );
-    const older = said([first], image(1));
-    expect(older).toBe("Unknown Queued: kpack is yet to look at what is wanted");
+    for (const unseen of [image(1), image(2, "ResolverNotReady")])
+      expect(said([first], unseen)).toBe("Unknown Queued: kpack is yet to look at what is wanted");
+    expect(said([first], image(2))).toBe("True Succeeded: build 1 made image@1");
   });
 
   test("of a failure after an image: what failed, and which image stays", () => {

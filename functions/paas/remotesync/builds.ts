@@ -62,6 +62,11 @@ export function outcomeOf(builds: readonly Stored<Build>[], revision: string): O
   };
 }
 
+/** Whether kpack knows what it makes of an Image as it is now. */
+export const isLookedAt = ({ metadata, status }: Stored<Image>): boolean =>
+  status?.observedGeneration === metadata.generation &&
+  conditionOf(status?.conditions, "Ready")?.reason !== "ResolverNotReady";
+
 const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
 
 /** The step that runs, or the one that has failed. */

@@ -5,6 +5,7 @@ import type { Build, Image } from "../kinds/kpack.ts";
 import {
   failureText,
   generationOf,
+  isLookedAt,
   numberOf,
   type Outcome,
   reasonsOf,
@@ -46,7 +47,7 @@ export function judge({ newest, succeeded, state }: Outcome, image: Stored<Image
     }
     default:
       // Of what kpack has not looked at yet there may be another build to come.
-      return [image.status?.observedGeneration, generationOf(newest)].includes(image.metadata.generation)
+      return generationOf(newest) === image.metadata.generation || isLookedAt(image)
         ? made(newest, "")
         : unknown("Queued", "kpack is yet to look at what is wanted");
   }

@@ -1,0 +1,253 @@
+/** What becomes of a RemoteSync when kpack, its builders and its webhooks are not as they should be. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Image, rebuildAnnotation, ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
+import { RemoteSync } from "../../functions/paas/kinds.ts";
+import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
+import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+const namespace = "default";
+
+let paas: Paas;
+let syncs: RemoteSyncs;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1 });
+  syncs = remoteSyncs(paas);
+});
+afterAll(() => paas?.stop());
+
+const builtBy = (name: string) => ({ builder: { kind: "ClusterBuilder", name } as const });
+
+/** Creates one that waits for something. */
+async function create(name: string, spec: Partial<RemoteSync["spec"]>): Promise<void> {
+  await Promise.all([paas.application(name), syncs.branch(name)]);
+  await paas.remoteSync(name, { branch: name }, spec);
+}
+
+test("a build that the Image's status does not tell of is found all the same", async () => {
+  const { status } = await syncs.start("lost");
+  await syncs.steer("lost", { "sim.kpk/hold-step": "export" });
+  paas.kpack.loseNextReference({ namespace, name: "modoki-lost" });
+  const revision = await syncs.push("lost");
+  const building = await paas.kit.until(
+    RemoteSync,
+    { name: "lost" },
+    (sync) => sync.status?.buildNumber === 2 && has("Built", "Unknown", "Building")(sync),
+  );
+  expect(building.status?.buildRef).toBe("modoki-lost-build-2");
+  const image = (await syncs.image("lost")) as Image & { status?: { latestBuildRef?: string } };
+  expect(image.status?.latestBuildRef).toBe("modoki-lost-build-1");
+  await paas.patch(
+    { ...Image, kind: "Pod", group: "", version: "v1", plural: "pods" },
+    "modoki-lost-build-2-build-pod",
+    { metadata: { annotations: { "sim.kpk/hold-step": null } } },
+  );
+  const done = await syncs.ready("lost", revision);
+  expect(done.status?.latestImage).not.toBe(status?.latestImage);
+  expect((await syncs.application("lost")).spec.image).toBe(done.status?.latestImage);
+});
+
+test("a new stack: the same revision with another digest is deployed, and it is ready all the time", async () => {
+  const { status } = await syncs.start("stack");
+  await paas.untilQuiet();
+  const before = conditionOf(await syncs.get("stack"));
+  await paas.kpack.newStack();
+  const digest = await paas.kit
+    .until(
+      RemoteSync,
+      { name: "stack" },
+      (sync) =>
+        sync.status?.buildNumber === 2 &&
+        has("Ready", "True")(sync) &&
+        sync.status.latestImage !== status?.latestImage,
+    )
+    .then((sync) => sync.status?.latestImage);
+  await paas.untilQuiet();
+  const builds = await syncs.builds("stack");
+  expect(builds.map(revisionOf)).toEqual([status?.revision, status?.revision]);
+  expect(builds[1]?.metadata.annotations?.["image.kpack.io/reason"]).toBe("STACK");
+  expect((await syncs.application("stack")).spec.image).toBe(digest);
+  const after = await syncs.get("stack");
+  expect(conditionOf(after)?.lastTransitionTime).toBe(before?.lastTransitionTime);
+  expect(after.status?.revision).toBe(status?.revision);
+});
+
+test("a rebuild that fails says so and keeps the image; the next push heals it", async () => {
+  const { status } = await syncs.start("rebuilt");
+  await syncs.steer("rebuilt", { "sim.kpk/fail-step": "build" });
+  await paas.kpack.newBuildpacks();
+  const failed = await syncs.until("rebuilt", "BuildFailed");
+  expect(failed.status?.message).toMatch(/failed in the step build: .* The image of build 1 is kept\.$/);
+  expect(failed.status?.latestImage).toBe(status?.latestImage);
+  expect((await syncs.application("rebuilt")).spec.image).toBe(status?.latestImage);
+  await syncs.steer("rebuilt", { "sim.kpk/fail-step": null });
+  await syncs.ready("rebuilt", await syncs.push("rebuilt"));
+});
+
+test("a builder that is missing, then broken, is waited for", async () => {
+  await create("late", builtBy("late"));
+  const missing = await syncs.until("late", "BuilderNotFound", "Built", "Unknown");
+  expect(missing.status?.message).toContain("Unable to find builder 'late'");
+  await paas.kpack.builder("late", "broken");
+  await syncs.until("late", "BuilderNotReady", "Built", "Unknown");
+  expect((await syncs.get("late")).status?.lastFailure).toBeUndefined();
+  await paas.kpack.builder("late", "ready");
+  await syncs.ready("late");
+});
+
+test("a builder that is edited makes nothing fail, and writes nothing", async () => {
+  await paas.kpack.builder("edited", "ready");
+  await create("edited", builtBy("edited"));
+  await syncs.ready("edited");
+  await paas.untilQuiet();
+  const [before, writes] = [await syncs.get("edited"), await paas.writes()];
+  for (let edit = 0; edit < 5; edit++) {
+    await paas.kpack.builder("edited", "not-ready");
+    await paas.kit.until(Image, { name: "modoki-edited" }, has("Ready", "False", "BuilderNotReady"));
+    await paas.kpack.builder("edited", "ready");
+    await paas.kit.until(Image, { name: "modoki-edited" }, has("Ready", "True"));
+  }
+  await paas.untilQuiet();
+  expect(await syncs.get("edited")).toEqual(before);
+  expect((await paas.writes()) - writes).toBe(0);
+});
+
+test("a builder that is deleted while it builds: what the Build made is deployed, though the Image does not tell", async () => {
+  await paas.kpack.builder("going", "ready");
+  await create("going", builtBy("going"));
+  await syncs.ready("going");
+  await syncs.steer("going", { "sim.kpk/step-ms": "300" });
+  const revision = await syncs.push("going");
+  await paas.kit.until(RemoteSync, { name: "going" }, ({ status }) => status?.buildNumber === 2);
+  await paas.kpack.builder("going", "deleted");
+  const { status } = await syncs.ready("going", revision);
+  const image = await paas.kit.until(
+    Image,
+    { name: "modoki-going" },
+    has("Ready", "False", "BuilderNotFound"),
+  );
+  expect(image.status?.latestImage).not.toBe(status?.latestImage);
+  expect((await syncs.application("going")).spec.image).toBe(status?.latestImage);
+});
+
+test("a build that never had a pod is had again, not at once, by the newest Build alone", async () => {
+  await syncs.start("unlucky");
+  const account = "modoki-unlucky-builder";
+  const { secrets: before = [] } = await paas.kit.client.get(ServiceAccount, { namespace, name: account });
+  await paas.patch(ServiceAccount, account, { secrets: [...before, { name: "not-there" }] });
+  const revision = await syncs.push("unlucky");
+  const waiting = await syncs.until("unlucky", "BuildNotStarted");
+  expect(waiting.status?.message).toMatch(/secrets "not-there" not found\. It is tried again\./);
+  expect(waiting.status?.lastFailure).toMatchObject({ revision });
+  expect(waiting.status?.lastFailure).not.toHaveProperty("step");
+  const again = await paas.kit.until(
+    RemoteSync,
+    { name: "unlucky" },
+    ({ status }) => status?.buildNumber === 3,
+  );
+  expect(again.status?.retries).toBe(1);
+  await paas.patch(ServiceAccount, account, { secrets: before });
+  const done = await syncs.ready("unlucky", revision);
+  expect(done.status?.retries).toBeUndefined();
+  const builds = await syncs.builds("unlucky");
+  expect(builds.map(numberOf)).toEqual([1, 2, 3, 4]);
+  expect(builds.map(({ metadata }) => rebuildAnnotation in (metadata.annotations ?? {}))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  const [, second = 0, third = 0, fourth = 0] = builds.map(({ metadata }) =>
+    Date.parse(metadata.creationTimestamp ?? ""),
+  );
+  expect(third - second).toBeGreaterThanOrEqual(2000);
+  expect(fourth - third).toBeGreaterThanOrEqual(10_000);
+  const image = await syncs.image("unlucky");
+  expect(image?.metadata.annotations).not.toHaveProperty(rebuildAnnotation);
+});
+
+test("while kpack's webhooks are away nothing is lost: what was pushed is built when they are back", async () => {
+  const { status } = await syncs.start("away");
+  await paas.kpack.webhook.away();
+  const revision = await syncs.push("away");
+  const waiting = await syncs.until("away", "KpackUnavailable");
+  expect(waiting.status?.revision).toBe(revision);
+  expect(conditionOf(waiting, "SourceResolved")?.status).toBe("True");
+  expect((await syncs.application("away")).spec.image).toBe(status?.latestImage);
+  await paas.kpack.webhook.back();
+  await syncs.ready("away", revision);
+  expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
+});
+
+test("what is wished for a build is in the Image, and another wish is another build of the same revision", async () => {
+  const build = {
+    env: [{ name: "A", value: "1" }],
+    resources: { limits: { memory: "3Gi" } },
+    timeoutSeconds: 900,
+  };
+  const github = { branch: "wishes" };
+  await syncs.branch("wishes");
+  const { status } = await syncs.start("wishes", github, { build });
+  await paas.patch(RemoteSync, "wishes", {
+    spec: { base: { subPath: "services/web" }, build: { env: [{ name: "A", value: "2" }] } },
+  });
+  const done = await paas.kit.until(
+    RemoteSync,
+    { name: "wishes" },
+    (sync) => has("Ready", "True")(sync) && sync.status?.observedGeneration === sync.metadata.generation,
+  );
+  expect(done.status).toMatchObject({ revision: status?.revision, buildNumber: 2 });
+  const [, second] = await syncs.builds("wishes");
+  expect(second?.metadata.annotations?.["image.kpack.io/reason"]).toBe("CONFIG");
+  expect(second?.spec).toMatchObject({
+    env: [{ name: "A", value: "2" }],
+    resources: build.resources,
+    activeDeadlineSeconds: 900,
+    source: { subPath: "services/web" },
+  });
+});
+
+test("what kpack does not take is said in its words, and corrected by a change", async () => {
+  await create("refused", { build: { cacheSize: "3G" } });
+  const refused = await syncs.until("refused", "ImageRefused");
+  expect(refused.status?.message).toContain(
+    "without spec.cache.volume.storageClassName or a default StorageClass",
+  );
+  await paas.patch(RemoteSync, "refused", { spec: { build: null } });
+  await syncs.ready("refused");
+});
+
+test("an Image of that name that is somebody else's is neither changed nor deleted", async () => {
+  const tag = `${registry}/theirs:1`;
+  const theirs = await paas.create(Image, {
+    metadata: { namespace, name: "modoki-taken" },
+    spec: {
+      tag,
+      builder: { kind: "ClusterBuilder", name: "none" },
+      serviceAccountName: "theirs",
+      source: { git: { url: "https://git.example.com/x", revision: "main" } },
+    },
+  });
+  await create("taken", {});
+  const taken = await syncs.until("taken", "NameTaken");
+  expect(taken.status?.message).toContain("Image modoki-taken");
+  await paas.untilQuiet();
+  const now = await paas.kit.client.get(Image, { namespace, name: "modoki-taken" });
+  expect(now.metadata).toMatchObject({ uid: theirs.metadata.uid, generation: theirs.metadata.generation });
+  await paas.kit.client.delete(Image, now.metadata, {});
+  await syncs.ready("taken");
+});
+
+test("an Image without a Secret for its registry is built, with no empty reference anywhere", async () => {
+  await syncs.branch("open");
+  await syncs.start("open", { branch: "open" }, { image: { name: `${registry}/acme/web`, secretName: "" } });
+  const account = await paas.kit.client.get(ServiceAccount, { namespace, name: "modoki-open-builder" });
+  expect(account.secrets).toEqual([{ name: secrets.git }]);
+  expect(account.imagePullSecrets ?? []).toEqual([]);
+  expect((await syncs.application("open")).spec.imagePullSecrets ?? []).toEqual([]);
+  await paas.untilQuiet();
+  const writes = await paas.writes();
+  await paas.touch(ServiceAccount, "modoki-open-builder");
+  await paas.untilQuiet();
+  expect((await paas.writes()) - writes).toBe(0);
+});

@@ -1,0 +1,246 @@
+/** What a RemoteSync needs beside its repository: Secrets, an account, and an Application of its own. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { externalKind, Secret, type SecretObject } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
+import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
+import { type Paas, secrets, startPaas } from "../harness/paas.ts";
+import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+interface Pod extends KubeObject {
+  readonly spec: { readonly serviceAccountName?: string };
+}
+const Pod = externalKind<Pod>({ group: "", version: "v1", kind: "Pod", plural: "pods" });
+const timeout = 60_000;
+const namespace = "default";
+
+let paas: Paas;
+let syncs: RemoteSyncs;
+let token: Stored<SecretObject>;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1 });
+  syncs = remoteSyncs(paas);
+  token = await secret(secrets.git);
+});
+afterAll(() => paas?.stop());
+
+const secret = (name: string) => paas.kit.client.get(Secret, { namespace, name });
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** Makes a Secret with the token, or with what is given of it. */
+const tokenSecret = (
+  name: string,
+  {
+    annotations = token.metadata.annotations,
+    ...more
+  }: Partial<SecretObject> & { annotations?: object } = {},
+) =>
+  paas.create(Secret, {
+    metadata: { namespace, name, annotations: annotations as never },
+    type: token.type,
+    data: token.data,
+    ...more,
+  });
+
+const account = (name: string) =>
+  paas.kit.client.get(ServiceAccount, { namespace, name: `modoki-${name}-builder` });
+const namesIn = async (name: string) => {
+  const { secrets: all = [], imagePullSecrets: pulls = [] } = await account(name);
+  return { secrets: all.map((one) => one.name), pulls: pulls.map((one) => one.name) };
+};
+
+async function create(name: string, github: Partial<RemoteSync["spec"]["base"]["github"]>): Promise<void> {
+  await Promise.all([paas.application(name), syncs.branch(name)]);
+  await paas.remoteSync(name, { branch: name, ...github });
+}
+
+test("a Secret of git that is missing is waited for, and GitHub is not asked before", async () => {
+  syncs.asked();
+  await create("missing", { secretName: "token-missing" });
+  const { status } = await syncs.until("missing", "SecretNotFound");
+  expect(status?.message).toMatch(/expected the Secret token-missing in default, found none/);
+  await paas.untilQuiet();
+  expect(syncs.asked()).toEqual([]);
+  expect(await syncs.image("missing")).toBeUndefined();
+  await tokenSecret("token-missing");
+  await syncs.ready("missing");
+});
+
+test.each<[string, Parameters<typeof tokenSecret>[1], RegExp]>([
+  ["type", { type: "Opaque" }, /its type is Opaque/],
+  [
+    "key",
+    { type: "Opaque", data: { username: base64("x") } },
+    /expected the key password .*, found username/,
+  ],
+  ["annotation", { annotations: {} }, /without the annotation kpack.io\/git/],
+])(
+  "a Secret of git with a wrong %s is told of, and goes on when it is made anew",
+  async (what, wrong, message) => {
+    const name = `wrong-${what}`;
+    // The site's GitHub is that of the tests: a Secret without an annotation is asked there.
+    await paas.site({ "config.yaml": JSON.stringify({ github: { url: paas.github.url } }) });
+    await tokenSecret(name, wrong);
+    await create(name, { secretName: name });
+    const { status } = await syncs.until(name, "SecretInvalid");
+    expect(status?.message).toMatch(message);
+    expect(await syncs.image(name)).toBeUndefined();
+    await paas.kit.client.delete(Secret, { namespace, name }, {});
+    await syncs.until(name, "SecretNotFound");
+    await tokenSecret(name);
+    await syncs.ready(name);
+  },
+);
+
+test("a token that is rejected is not tried again until there is another one, and then once", async () => {
+  await tokenSecret("rejected", { data: { ...token.data, password: base64("ghs_nobody") } });
+  await create("rejected", { secretName: "rejected" });
+  const { status } = await syncs.until("rejected", "TokenRejected");
+  expect(status?.message).toContain("was answered 401");
+  await paas.untilQuiet();
+  const before = await syncs.get("rejected");
+  const writes = await paas.writes();
+  syncs.asked();
+  for (let count = 0; count < 10; count++) await paas.touch(Application, "rejected");
+  await paas.untilQuiet();
+  expect(syncs.asked()).toEqual([]);
+  expect(await syncs.get("rejected")).toEqual(before);
+  // Those of the Application's function, which has nothing to write.
+  expect((await paas.writes()) - writes).toBe(0);
+  await paas.patch(Secret, "rejected", { data: token.data ?? {} });
+  await syncs.ready("rejected");
+  expect(syncs.asked()).toEqual(["GET /repos/acme/web/branches/rejected"]);
+});
+
+test("a Secret that is named rightly afterwards is used at once", async () => {
+  await tokenSecret("misnamed", { data: { ...token.data, password: base64("ghs_nobody") } });
+  await create("misnamed", { secretName: "misnamed" });
+  await syncs.until("misnamed", "TokenRejected");
+  await paas.patch(RemoteSync, "misnamed", { spec: { base: { github: { secretName: secrets.git } } } });
+  await syncs.ready("misnamed");
+});
+
+test("a token that is rotated while all is well wakes nobody to ask", async () => {
+  await tokenSecret("rotated");
+  await syncs.branch("rotated");
+  await syncs.start("rotated", { branch: "rotated", secretName: "rotated" });
+  await paas.untilQuiet();
+  const writes = await paas.writes();
+  syncs.asked();
+  for (let count = 0; count < 5; count++)
+    await paas.patch(Secret, "rotated", { metadata: { annotations: { rotated: String(count) } } });
+  await paas.untilQuiet();
+  expect(syncs.asked()).toEqual([]);
+  expect((await paas.writes()) - writes).toBe(0);
+});
+
+test("the account follows other names of Secrets, and what others have in it stays", async () => {
+  await syncs.start("renamed");
+  const foreign = [{ name: "theirs" }];
+  await paas.create(Secret, { metadata: { namespace, name: "theirs" } });
+  const { secrets: ours = [], imagePullSecrets: pulls = [] } = await account("renamed");
+  await paas.patch(ServiceAccount, "modoki-renamed-builder", {
+    secrets: [...ours, ...foreign],
+    imagePullSecrets: [...foreign, ...pulls],
+  });
+  const { data, type } = await secret(secrets.registry);
+  await paas.create(Secret, { metadata: { namespace, name: "regcred-2" }, data, type });
+  await tokenSecret("token-2");
+  await paas.patch(RemoteSync, "renamed", {
+    spec: { base: { github: { secretName: "token-2" } }, image: { secretName: "regcred-2" } },
+  });
+  await expect
+    .poll(() => namesIn("renamed"), { timeout })
+    .toEqual({ secrets: ["theirs", "token-2", "regcred-2"], pulls: ["theirs", "regcred-2"] });
+  await syncs.ready("renamed");
+  const { spec } = await paas.kit.until(Application, { name: "renamed" }, (app) =>
+    Boolean(app.spec.imagePullSecrets?.some(({ name }) => name === "regcred-2")),
+  );
+  expect(spec.imagePullSecrets).toEqual([{ name: "regcred-2" }]);
+
+  await paas.patch(RemoteSync, "renamed", { spec: { image: { secretName: "regcred-3" } } });
+  await syncs.until("renamed", "SecretNotFound");
+  // Nothing that would fail every build.
+  expect((await namesIn("renamed")).secrets).not.toContain("regcred-3");
+});
+
+test("whoever takes our Secrets out of the account, or the account away, finds them there again", async () => {
+  await syncs.start("taken-out");
+  const name = "modoki-taken-out-builder";
+  const wanted = await namesIn("taken-out");
+  await paas.patch(ServiceAccount, name, { secrets: [{ name: "theirs" }], imagePullSecrets: null });
+  await expect
+    .poll(() => namesIn("taken-out"), { timeout })
+    .toEqual({ secrets: ["theirs", ...wanted.secrets], pulls: wanted.pulls });
+  await paas.kit.client.delete(ServiceAccount, { namespace, name }, {});
+  await expect.poll(() => namesIn("taken-out").catch(() => undefined), { timeout }).toEqual(wanted);
+});
+
+test("pods of the application do not run as the account that builds it", async () => {
+  await syncs.start("runtime");
+  await paas.kit.until(Application, { name: "runtime" }, has("Ready", "True"));
+  const pods = (await paas.kit.list(Pod)).filter(
+    ({ metadata }) => metadata.labels?.["modoki-app"] === "runtime",
+  );
+  expect(pods.map(({ spec }) => spec.serviceAccountName)).toEqual(["default"]);
+  expect((await syncs.image("runtime"))?.spec.serviceAccountName).toBe("modoki-runtime-builder");
+});
+
+test("an Application that is missing is waited for, with the image that is ready for it", async () => {
+  await syncs.branch("early");
+  await paas.remoteSync("early", { branch: "early" });
+  const early = await syncs.until("early", "ApplicationNotFound");
+  expect(conditionOf(early, "Built")?.status).toBe("True");
+  await paas.untilQuiet();
+  syncs.asked();
+  await paas.application("early");
+  const { status } = await syncs.ready("early");
+  expect((await syncs.application("early")).spec.image).toBe(status?.latestImage);
+  expect(syncs.asked()).toEqual([]);
+  expect(await syncs.builds("early")).toHaveLength(1);
+});
+
+test("of two with one Application the younger says so and does nothing, until the elder goes", async () => {
+  const elder = await syncs.start("elder");
+  // Ages are told apart by the second.
+  await expect
+    .poll(() => Date.now() - Date.parse(elder.metadata.creationTimestamp ?? ""), { timeout })
+    .toBeGreaterThan(1000);
+  await syncs.branch("younger");
+  await paas.remoteSync("younger", { branch: "younger" }, { applicationRef: { name: "elder" } });
+  const younger = await syncs.until("younger", "ApplicationConflict");
+  expect(younger.status?.message).toContain("found elder, which is older");
+  await paas.untilQuiet();
+  const writes = await paas.writes();
+  const changes = await paas.changes();
+  for (let count = 0; count < 10; count++) await paas.replay(changes);
+  await paas.untilQuiet();
+  expect((await paas.writes()) - writes).toBe(0);
+  expect(await syncs.image("younger")).toBeUndefined();
+  expect((await syncs.application("elder")).spec.image).toBe(elder.status?.latestImage);
+  await paas.kit.client.delete(RemoteSync, { namespace, name: "elder" }, {});
+  const { status } = await syncs.ready("younger");
+  expect((await syncs.application("elder")).spec.image).toBe(status?.latestImage);
+});
+
+test("one that is paused leaves all as it is, and afterwards sees what was pushed meanwhile", async () => {
+  const { status } = await syncs.start("paused");
+  await paas.patch(RemoteSync, "paused", { spec: { paused: true } });
+  await syncs.until("paused", "Paused");
+  syncs.asked();
+  const revision = await syncs.push("paused");
+  await paas.untilQuiet();
+  expect(syncs.asked()).toEqual([]);
+  expect((await syncs.image("paused"))?.spec.source.git.revision).toBe(status?.revision);
+  await paas.patch(RemoteSync, "paused", { spec: { paused: false } });
+  await syncs.ready("paused", revision);
+});
+
+test("settings of the site that are wrong are told of, and forgotten when they are right", async () => {
+  await syncs.start("site");
+  await paas.site({ "config.yaml": "builder: 7" });
+  await syncs.until("site", "SiteConfigInvalid");
+  await paas.site({ "config.yaml": JSON.stringify({ github: { url: paas.github.url } }) });
+  await syncs.ready("site");
+});

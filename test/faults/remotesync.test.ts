@@ -1,0 +1,146 @@
+/** RemoteSyncs when webhooks, timers or workers are lost: nothing is done twice, and nothing is missed. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
+import { RemoteSync } from "../../functions/paas/kinds.ts";
+import { killAtRandom } from "../harness/crowd.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { loseTimers, sweep } from "../harness/sweep.ts";
+import { has } from "../harness/world.ts";
+
+const fn = "modoki-remotesync";
+const timeout = 60_000;
+
+let paas: Paas;
+let syncs: RemoteSyncs;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 3, env: { DENREI_ACK_WAIT_SECONDS: "4" } });
+  syncs = remoteSyncs(paas);
+});
+afterAll(() => paas?.stop());
+
+const at = (branch: string) => `GET /repos/acme/web/branches/${branch}`;
+
+/** Webhooks go nowhere until the test is over. */
+function loseWebhooks(): void {
+  paas.github.deliverTo([]);
+  onTestFinished(() => paas.github.deliverTo(paas.gateways.map((gateway) => gateway.hookUrl())));
+}
+
+test("a push wakes those who follow its branch, each of them once, and nobody else", async () => {
+  await syncs.branch("followed");
+  await Promise.all([
+    syncs.start("one", { branch: "followed" }),
+    syncs.start("two", { branch: "followed", owner: "ACME" }),
+    syncs.start("other"),
+  ]);
+  await paas.untilQuiet();
+  for (let push = 1; push <= 3; push++) {
+    syncs.asked();
+    const revision = await syncs.push("followed");
+    await Promise.all(["one", "two"].map((name) => syncs.ready(name, revision)));
+    await paas.untilQuiet();
+    expect(syncs.asked()).toEqual([at("followed"), at("followed")]);
+  }
+  const used = new Set(paas.github.deliveries().map(({ status_code }) => status_code));
+  expect([...used]).toEqual([202]);
+});
+
+test("what no webhook told of is found by the sweep, which costs nothing when there is no news", async () => {
+  await syncs.start("swept");
+  await paas.untilQuiet();
+  const asked = () => paas.github.requests().filter(({ path }) => path.endsWith("/branches/swept"));
+  const [before, writes] = [asked().length, await paas.writes()];
+  const sweeps = 6;
+  for (let count = 1; count <= sweeps; count++) {
+    await sweep(paas, fn);
+    await expect.poll(() => asked().length, { timeout }).toBe(before + count);
+    await paas.untilQuiet();
+  }
+  const statuses = asked()
+    .slice(before)
+    .map(({ status }) => status);
+  // Each worker has to be told once.
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(paas.workers.length);
+  expect(statuses.filter((status) => status === 304).length).toBeGreaterThanOrEqual(
+    sweeps - paas.workers.length,
+  );
+  expect((await paas.writes()) - writes).toBe(0);
+
+  loseWebhooks();
+  const revision = await syncs.push("swept");
+  await sweep(paas, fn);
+  await syncs.ready("swept", revision);
+});
+
+test("a merge that GitHub is finding out about is asked for again, though the bus has lost the time", async () => {
+  const { number } = await paas.github.openPullRequest({ repository: "acme/web", branch: "timer" });
+  paas.github.mergeability("acme/web", number, "pending");
+  await paas.application("timer");
+  await paas.remoteSync("timer", { pullRequest: number });
+  await syncs.until("timer", "MergeabilityUnknown");
+  paas.github.mergeability("acme/web", number, "clean");
+  for (const worker of paas.workers) await worker.kill();
+  await loseTimers(paas, fn);
+  for (const worker of paas.workers) await worker.start();
+  // Any event will do: what is due is in the status.
+  await expect
+    .poll(
+      async () => {
+        await paas.touch(RemoteSync, "timer");
+        return (await syncs.get("timer")).status?.revision;
+      },
+      { timeout, interval: 1000 },
+    )
+    .toBeDefined();
+  await syncs.ready("timer");
+});
+
+test("workers that are killed in the middle: one Image each, and of the last push the digest of its build", async () => {
+  const names = ["killed-1", "killed-2", "killed-3", "killed-4"];
+  await Promise.all(names.map((name) => syncs.start(name)));
+  const uids = async () =>
+    (await Promise.all(names.map((name) => syncs.image(name)))).map((one) => one?.metadata.uid);
+  const before = await uids();
+  const wanted = new Map<string, string>();
+  const ended = (async () => {
+    for (let round = 0; round < 3; round++)
+      for (const name of names) wanted.set(name, await syncs.push(name));
+    for (const name of names)
+      await paas.kit.until(
+        RemoteSync,
+        { name },
+        (sync) => has("Ready", "True")(sync) && sync.status?.revision === wanted.get(name),
+        100_000,
+      );
+  })();
+  const kills = await killAtRandom(paas.workers, ended, 1500);
+  await ended;
+  expect(kills).toBeGreaterThan(1);
+  await paas.untilQuiet();
+  expect(await uids()).toEqual(before);
+  expect(
+    (await paas.kit.list(Image)).filter(({ metadata }) => metadata.name.startsWith("modoki-killed-")),
+  ).toHaveLength(4);
+  for (const name of names) {
+    const last = (await syncs.builds(name)).at(-1);
+    expect(last && revisionOf(last)).toBe(wanted.get(name));
+    const numbers = (await syncs.builds(name)).map(numberOf);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    const app = await syncs.application(name);
+    expect(app.spec.image).toBe(last?.status?.latestImage);
+    expect(app.metadata.annotations?.["modoki.tsuzu.dev/revision"]).toBe(wanted.get(name));
+  }
+}, 200_000);
+
+test("a worker that dies between GitHub's answer and the first write loses nothing", async () => {
+  await syncs.start("torn");
+  await paas.untilQuiet();
+  const fault = paas.github.fault({ path: /\/branches\/torn$/ }, { delayMillis: 3000 }, 1);
+  const revision = await syncs.push("torn");
+  await expect.poll(() => fault.hits, { timeout }).toBe(1);
+  for (const worker of paas.workers) await worker.kill();
+  for (const worker of paas.workers) await worker.start();
+  await syncs.ready("torn", revision);
+  expect((await syncs.builds("torn")).map(revisionOf).at(-1)).toBe(revision);
+});
