@@ -126,8 +126,8 @@ describe("a Build that failed", () => {
   });
 
   test("names the step of its message, or the first that was not completed", () => {
-    expect(stepOf(build({ number: 1, state: "failed" }))).toBe("detect");
     const failed = build({ number: 1, state: "failed" });
+    expect(stepOf({ ...failed, status: { ...failed.status, stepsCompleted: [] } })).toBe("detect");
     const stepsCompleted = ["prepare", "analyze", "detect", "restore", "build", "export"];
     const silent = [{ type: "Succeeded", status: "False", reason: "Failed" } as const];
     const completion = { ...failed, status: { podName: "pod", stepsCompleted, conditions: silent } };

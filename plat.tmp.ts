@@ -1,0 +1,13 @@
+import { once } from "node:events";
+import { startLocalPlatform } from "./deploy/local/index.ts";
+import { connectCluster } from "./bus/process/cluster.ts";
+import { startKpack } from "./test/kpack/kpack.ts";
+const platform = await startLocalPlatform({ controllerManager: "run", nodes: 1 });
+const client = await connectCluster({ path: platform.kubeconfigPath });
+const kpack = await startKpack({ client });
+await kpack.builder("default", "ready");
+process.stdout.write(`KUBECONFIG=${platform.kubeconfigPath}\n`);
+await once(process, "SIGTERM");
+await kpack.stop();
+await platform.stop();
+await client.connection.close();

@@ -1,0 +1,64 @@
+/** A RemoteSync with exactly the generated rights: what it may not look at it says, and what it may is enough. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
+import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import type { LocalPlatform } from "../../deploy/local/index.ts";
+import { functions } from "../../functions/index.ts";
+import { type Paas, secrets, startPaas } from "../harness/paas.ts";
+import { type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { accountUser, grant } from "../harness/rights.ts";
+
+const fn = "modoki-remotesync";
+const ours = functions.filter(({ name }) => name === fn);
+const namespace = "denrei";
+
+let paas: Paas;
+let syncs: RemoteSyncs;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1, workers: 0 });
+  syncs = remoteSyncs(paas);
+  await grant(paas.kit.client, roleManifests({ functions: ours, bridge: ours, namespace }));
+  const { kubeconfigFor } = paas.kit.platform as LocalPlatform;
+  const env = {
+    KUBECONFIG: await kubeconfigFor(accountUser(`denrei-${fn}`)),
+    CONTROLLER_NAMESPACE: namespace,
+  };
+  await paas.kit.worker("worker-1", [fn], { env });
+});
+afterAll(() => paas?.stop());
+
+test("in a namespace that is not opted in it says with which command that is done, and goes on afterwards", async () => {
+  await Promise.all([paas.application("web"), syncs.branch("web")]);
+  syncs.asked();
+  await paas.remoteSync("web", { branch: "web" });
+  const { status } = await syncs.until("web", "SecretAccessDenied");
+  expect(status?.message).toContain("denrei opt-in default");
+  expect(syncs.asked()).toEqual([]);
+  await grant(paas.kit.client, optInManifests(ours, ["default"], namespace));
+  // As bridges do when they may look at it.
+  await paas.touch(Secret, secrets.git);
+  const ready = await syncs.ready("web");
+  expect((await syncs.application("web")).spec.image).toBe(ready.status?.latestImage);
+});
+
+test("its rights are enough for the log of a build that fails, and to have one again that never began", async () => {
+  await syncs.start("rights");
+  await syncs.steer("rights", { "sim.kpk/fail-step": "export" });
+  await syncs.push("rights");
+  const { status } = await syncs.until("rights", "BuildFailed");
+  expect(status?.lastFailure?.log?.trim().split("\n")).toHaveLength(50);
+  expect(status?.lastFailure?.log).toMatch(/failed to export: exit status 1\s*$/);
+  await syncs.steer("rights", { "sim.kpk/fail-step": null });
+
+  const at = { namespace: "default", name: secrets.registry };
+  const { data, type, metadata } = await paas.kit.client.get(Secret, at);
+  const last = (await syncs.builds("rights")).at(-1);
+  await paas.kit.client.delete(Secret, at, {});
+  if (last) await syncs.rebuild(last);
+  await syncs.until("rights", "SecretNotFound");
+  await paas.create(Secret, { metadata: { ...at, annotations: metadata.annotations ?? {} }, data, type });
+  await syncs.ready("rights");
+  const builds = await syncs.builds("rights");
+  expect(new Set(builds.slice(1).map(revisionOf)).size).toBe(1);
+  expect(builds).toHaveLength(4);
+});
