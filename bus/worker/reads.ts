@@ -193,7 +193,9 @@ export function reconcileReads({ store, client, own, request, signal, seen }: Re
       const entries = await childEntries(kind, owner);
       const children = new Map<string, Stored<T>>();
       const known = new Set<string>();
+      const latest = new Map<string, string>();
       for (const entry of entries) {
+        latest.set(entry.object.metadata.name, entry.resourceVersion);
         if (entry.unreadable) {
           const { namespace = "", name } = entry.object.metadata;
           const object = await live(kind, { namespace, name });
@@ -207,9 +209,11 @@ export function reconcileReads({ store, client, own, request, signal, seen }: Re
         if (object) children.set(entry.uid, object);
       }
       for (const { object, deleted } of own.all()) {
-        const { uid, resourceVersion } = object.metadata;
+        const { uid, resourceVersion, name } = object.metadata;
         if (deleted || known.has(uid) || object.kind !== kind.kind) continue;
         if (controllerOf(object)?.uid !== owner.metadata.uid) continue;
+        // Somebody else has deleted it and made another one of its name, which has its place in the store.
+        if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
         note(uid, resourceVersion);
         children.set(uid, object as Stored<T>);
       }

@@ -108,14 +108,17 @@ function refusalOf(error: unknown): BlockedError {
   return new BlockedError("PreviewRefused", error.message, patience, { cause: error });
 }
 
-/** Takes away what belongs to no preview that is shown. */
+/**
+ * Takes away what belongs to no preview that is shown. It is there until all that it owns is gone: should the pull request be
+ * opened again, the next one finds none of it.
+ */
 async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Context): Promise<void> {
   const { name } = pipeline.metadata;
   const shown = new Set(previews.filter(isShown).map(({ number }) => previewName(name, number)));
   for (const kind of [RemoteSync, Application] as readonly Kind[]) {
     for (const child of await ctx.read.children(kind)) {
       if (!shown.has(child.metadata.name) && child.metadata.deletionTimestamp === undefined)
-        await ctx.delete(kind, child);
+        await ctx.delete(kind, child, { propagation: "Foreground" });
     }
   }
 }

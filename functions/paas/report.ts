@@ -121,7 +121,9 @@ async function note(
   condition: ConditionUpdate | undefined,
   ctx: Context,
 ): Promise<"noted" | "changed meanwhile"> {
-  const status = { reports: reports.filter((notes) => Object.keys(notes).length > 1) };
+  const told = reports.filter((notes) => Object.keys(notes).length > 1);
+  // An empty list where there was none would be a write.
+  const status = told.length > 0 || pipeline.status?.reports !== undefined ? { reports: told } : {};
   let found: Pipeline | undefined = pipeline;
   for (let conflicts = 0; found?.metadata.uid === pipeline.metadata.uid; conflicts++) {
     try {

@@ -84,6 +84,15 @@ describe("a preview is", () => {
     expect(phase(app, sync, candidate)).toBe(wanted);
   });
 
+  test("at its beginning again when its objects are going, for others to take their place", () => {
+    const going = <T extends Application | RemoteSync>(object: T): T => ({
+      ...object,
+      metadata: { ...object.metadata, deletionTimestamp: "2026-01-02T03:04:05Z" },
+    });
+    expect(phase(running, going(remoteSync(done)), candidate)).toBe("Resolving");
+    expect(phase(going(running), remoteSync(done), candidate)).toBe("Deploying");
+  });
+
   test("what it was before when the pull request is closed, as far as the RemoteSync knows", () => {
     expect(
       phaseOf(running, remoteSync({ SourceResolved: ["False", "PullRequestClosed"] }), candidate),

@@ -15,7 +15,7 @@ const conditionOf = (object: KubeObject, type: string): Condition | undefined =>
 
 /** Whether what an object says is about what is wanted of it now. */
 const isUpToDate = ({ metadata, status }: Application | RemoteSync): boolean =>
-  status?.observedGeneration === metadata.generation;
+  metadata.deletionTimestamp === undefined && status?.observedGeneration === metadata.generation;
 
 /** Whether a RemoteSync speaks of the commit that is to be shown, and not of the one before. */
 const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): boolean =>

@@ -1,0 +1,151 @@
+/** Which open pull requests get a preview: labels, branches, drafts, strangers, how many and for how long. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
+import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+
+/** Nothing is built, and nothing runs: what is made is all that matters. */
+const idle = {
+  builder: { kind: "ClusterBuilder" as const, name: "absent" },
+  applicationTemplate: { spec: { replicas: 0 } },
+};
+
+let paas: Paas;
+let previews: Previews;
+beforeAll(async () => {
+  const names = ["labels", "bases", "drafts", "strangers", "never", "always", "room", "aged"];
+  paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
+  previews = previewsOn(paas);
+});
+afterAll(() => paas?.stop());
+
+const phases = (name: string) => async () =>
+  phasesOf(await paas.kit.client.get(AppPipeline, { namespace: "default", name }));
+
+test("a pull request gets its preview with the label that is asked for, and loses it with the label", async () => {
+  await previews.create("labels", { ...idle, filter: { labels: ["preview", "web"] } });
+  const pull = await previews.open("labels");
+  await previews.phases("labels", {});
+  await paas.github.addLabel({ ...pull, label: "preview" });
+  await paas.untilQuiet();
+  expect(await phases("labels")()).toEqual({});
+  await paas.github.addLabel({ ...pull, label: "web" });
+  await previews.phases("labels", { 1: "Building" });
+  await paas.github.removeLabel({ ...pull, label: "preview" });
+  await previews.phases("labels", {});
+  await untilNoObjects(paas, "labels", 1);
+});
+
+test("a pull request gets its preview when it is to be merged into a branch that is asked for", async () => {
+  await previews.create("bases", { ...idle, filter: { baseBranches: ["main", "release/*"] } });
+  const pull = await previews.open("bases");
+  await previews.phases("bases", { 1: "Building" });
+  await paas.github.changeBase({ ...pull, base: "other" });
+  await previews.phases("bases", {});
+  await untilNoObjects(paas, "bases", 1);
+  await paas.github.changeBase({ ...pull, base: "release/1.2" });
+  await previews.phases("bases", { 1: "Building" });
+});
+
+test("a draft gets its preview when it is ready for review, where drafts get none", async () => {
+  await previews.create("drafts", { ...idle, filter: { drafts: false } });
+  const pull = await previews.open("drafts", { draft: true });
+  await paas.untilQuiet();
+  expect(await phases("drafts")()).toEqual({});
+  await paas.github.markReadyForReview(pull);
+  await previews.phases("drafts", { 1: "Building" });
+  await paas.github.convertToDraft(pull);
+  await previews.phases("drafts", {});
+  await untilNoObjects(paas, "drafts", 1);
+  await paas.patch(AppPipeline, "drafts", { spec: { filter: { drafts: null } } });
+  await previews.phases("drafts", { 1: "Building" });
+});
+
+test("of a stranger's pull request nothing is made or built but the commit that somebody has approved", async () => {
+  const label = "preview-approved";
+  const fork = "stranger/strangers";
+  const secretKeyRef = { name: "api", key: "token" };
+  await previews.create("strangers", {
+    applicationTemplate: {
+      spec: {
+        env: [
+          { name: "TOKEN", valueFrom: { secretKeyRef } },
+          { name: "MODE", value: "preview" },
+        ],
+        envFrom: [{ secretRef: { name: "api" } }],
+      },
+    },
+  });
+  const pull = await previews.open("strangers", { fork, branch: "change" });
+  await previews.phases("strangers", { 1: "NeedsApproval" });
+  await paas.untilQuiet();
+  expect(await previews.numbers("strangers")).toEqual({ applications: [], remoteSyncs: [] });
+  expect((await paas.kit.list(Image)).filter(({ metadata }) => /strangers/.test(metadata.name))).toEqual([]);
+
+  await paas.github.addLabel({ ...pull, label });
+  const [shown] = await previews.phases("strangers", { 1: "Ready" });
+  expect(shown).toMatchObject({ fork, approvedSHA: pull.headSha, headSHA: pull.headSha });
+  const app = await paas.kit.client.get(Application, previewAt("strangers", 1));
+  expect([app.spec.env, app.spec.envFrom]).toEqual([[{ name: "MODE", value: "preview" }], []]);
+
+  const { after } = await paas.github.push({ repository: fork, branch: "change" });
+  const behind = await previews.until("strangers", ({ status }) => status?.previews?.[0]?.headSHA === after);
+  expect(behind.status?.previews?.[0]).toMatchObject({ phase: "Ready", approvedSHA: pull.headSha });
+  expect(behind.status?.previews?.[0]?.message).toContain("nobody has approved a later commit");
+  await paas.untilQuiet();
+  const sync = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
+  expect(sync.status?.revision).toBe(pull.headSha);
+
+  await paas.github.removeLabel({ ...pull, label });
+  await previews.phases("strangers", { 1: "NeedsApproval" });
+  await untilNoObjects(paas, "strangers", 1);
+  await paas.github.addLabel({ ...pull, label });
+  const [again] = await previews.phases("strangers", { 1: "Ready" });
+  expect(again?.approvedSHA).toBe(after);
+  const built = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
+  expect(built.status?.revision).toBe(after);
+});
+
+test("strangers' pull requests get nothing at all, or all that others get, where the pipeline says so", async () => {
+  await previews.create("never", { ...idle, filter: { forks: "Never" } });
+  await previews.create("always", { ...idle, filter: { forks: "Always" } });
+  for (const name of ["never", "always"]) {
+    await previews.open(name, { fork: `stranger/${name}` });
+    await previews.open(name);
+  }
+  await previews.phases("never", { 2: "Building" });
+  await previews.phases("always", { 1: "Building", 2: "Building" });
+  expect((await previews.numbers("never")).applications).toEqual([2]);
+});
+
+test("there are only so many previews: those that are shown stay, and the next comes when one goes", async () => {
+  await previews.create("room", { ...idle, maxPreviews: 2 });
+  const first = await previews.open("room");
+  await previews.open("room");
+  await previews.phases("room", { 1: "Building", 2: "Building" });
+  await previews.open("room");
+  await previews.open("room");
+  await previews.phases("room", { 1: "Building", 2: "Building", 3: "Waiting", 4: "Waiting" });
+  expect((await previews.numbers("room")).applications).toEqual([1, 2]);
+  await paas.github.closePullRequest(first);
+  await previews.phases("room", { 2: "Building", 3: "Building", 4: "Waiting" });
+  await paas.github.reopenPullRequest(first);
+  await previews.phases("room", { 1: "Waiting", 2: "Building", 3: "Building", 4: "Waiting" });
+  await paas.patch(AppPipeline, "room", { spec: { maxPreviews: 4 } });
+  await previews.phases("room", { 1: "Building", 2: "Building", 3: "Building", 4: "Building" });
+});
+
+test("a preview goes when nothing was pushed for long, and comes back with a new commit", async () => {
+  await previews.create("aged", { ...idle, ttl: "8s" });
+  const pull = await previews.open("aged", { branch: "change" });
+  await previews.phases("aged", { 1: "Building" });
+  const lists = previews.requests("aged").filter(({ path }) => /\/pulls\?/.test(path)).length;
+  await previews.phases("aged", { 1: "Expired" });
+  await untilNoObjects(paas, "aged", 1);
+  expect(previews.requests("aged").filter(({ path }) => /\/pulls\?/.test(path))).toHaveLength(lists);
+  await paas.github.push({ repository: pull.repository, branch: "change" });
+  await previews.phases("aged", { 1: "Building" });
+  await paas.patch(AppPipeline, "aged", { spec: { ttl: null } });
+  await paas.kit.until(Application, previewAt("aged", 1), () => true);
+});

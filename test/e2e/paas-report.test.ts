@@ -1,0 +1,204 @@
+/** What becomes of previews, told to GitHub: commit statuses, deployments and one comment. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
+import { AppPipeline } from "../../functions/paas/kinds.ts";
+import { type Paas, secrets, startPaas } from "../harness/paas.ts";
+import { type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { toldOf } from "../harness/told.ts";
+import { conditionOf, has } from "../harness/world.ts";
+import { failStep } from "../kpack/steering.ts";
+
+/** Nothing is built, and nothing runs: the preview never gets further than its build. */
+const idle = {
+  builder: { kind: "ClusterBuilder" as const, name: "absent" },
+  applicationTemplate: { spec: { replicas: 0 } },
+};
+const everything = { report: { deployment: true } };
+const later = { timeout: 90_000, interval: 200 };
+
+let paas: Paas;
+let previews: Previews;
+beforeAll(async () => {
+  const names = ["all", "failing", "closed", "refused", "limited", "away", "gone", "stranger"];
+  paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
+  previews = previewsOn(paas);
+});
+afterAll(() => paas?.stop());
+
+test("a preview is told in a status, a deployment and one comment, each kept up to date until it is gone", async () => {
+  const told = toldOf(paas, "all");
+  await previews.create("all", everything);
+  const pull = await previews.open("all", { branch: "change" });
+  const [ready] = await previews.phases("all", { 1: "Ready" });
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+  const [last, ...before] = await told.statuses(pull.headSha);
+  expect(last).toMatchObject({ context: "modoki/all", target_url: ready?.url });
+  expect(new Set(before.map(({ state, context }) => `${context} ${state}`))).toEqual(
+    new Set(["modoki/all pending"]),
+  );
+  await expect.poll(() => told.deployments(1), later).toEqual([[pull.headSha, "success"]]);
+  await expect
+    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .toContain(`| URL | ${ready?.url} |`);
+  const [comment] = await told.comments(1);
+
+  const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
+  await expect
+    .poll(() => told.deployments(1), later)
+    .toEqual([
+      [after, "success"],
+      [pull.headSha, "inactive"],
+    ]);
+  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("success");
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  expect((await told.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
+  await previews.until("all", has("Reported", "True"));
+
+  await paas.untilQuiet();
+  const [asked, written] = [paas.github.requests().length, await paas.writes()];
+  const changes = await paas.changes();
+  for (let i = 0; i < 100; i++) await paas.replay(changes);
+  await paas.untilQuiet();
+  expect([paas.github.requests().length, await paas.writes()]).toEqual([asked, written]);
+
+  await paas.github.closePullRequest(pull);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toContain("is gone");
+  expect((await told.deployments(1)).map(([, state]) => state)).toEqual(["inactive", "inactive"]);
+  await paas.github.reopenPullRequest(pull);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  expect((await told.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
+
+  await paas.github.api("DELETE", `/repos/acme/all/issues/comments/${comment?.id}`);
+  await paas.github.push({ repository: pull.repository, branch: "change" });
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  expect(await told.comments(1)).toHaveLength(1);
+});
+
+test("a build that fails is told with its reason, and the next commit starts anew", async () => {
+  const told = toldOf(paas, "failing");
+  const pull = await previews.open("failing", { branch: "change" });
+  await previews.create("failing", { report: {} });
+  await previews.phases("failing", { 1: "Ready" });
+  const image = { namespace: "default", name: `modoki-${previewAt("failing", 1).name}` };
+  await paas.patch(Image, image, { metadata: { annotations: { [failStep]: "build" } } });
+  const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
+  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("failure");
+  const [failure] = await told.statuses(after);
+  expect(failure?.description).toContain("the step build");
+  await expect
+    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .toMatch(/State \| Failed[\s\S]*```[\s\S]*build/);
+  await paas.patch(Image, image, { metadata: { annotations: { [failStep]: null } } });
+  const next = await paas.github.push({ repository: pull.repository, branch: "change" });
+  await expect.poll(async () => (await told.statuses(next.after))[0]?.state, later).toBe("success");
+});
+
+test("no commit's status stays pending when another one follows, or the pull request is closed", async () => {
+  const told = toldOf(paas, "closed");
+  const pull = await previews.open("closed", { branch: "change" });
+  await previews.create("closed", { ...idle, report: {} });
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
+  const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
+  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("pending");
+  expect((await told.statuses(pull.headSha))[0]).toMatchObject({
+    state: "success",
+    description: expect.stringContaining("later commit"),
+  });
+  await paas.github.closePullRequest(pull);
+  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("success");
+  expect((await told.statuses(after))[0]?.target_url).toBeNull();
+});
+
+test("of a stranger's pull request the approved commit is told of, and how a later one is approved", async () => {
+  const told = toldOf(paas, "stranger");
+  const fork = "somebody/stranger";
+  await previews.create("stranger", { ...idle, report: {} });
+  const pull = await previews.open("stranger", { fork, branch: "change" });
+  await expect
+    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .toMatch(/NeedsApproval[\s\S]*`preview-approved`/);
+  await paas.github.addLabel({ ...pull, label: "preview-approved" });
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/Building/);
+  const { after } = await paas.github.push({ repository: fork, branch: "change" });
+  await expect
+    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .toContain("nobody has approved a later commit");
+  expect((await told.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
+  expect(await told.statuses(after)).toEqual([]);
+});
+
+test("what may not be told is said, keeps nothing else from being told, and is not asked for over and over", async () => {
+  const told = toldOf(paas, "refused");
+  const message = { message: "Resource not accessible by integration" };
+  const fault = paas.github.fault(
+    { method: "POST", path: /\/refused\/issues\/\d+\/comments/ },
+    { status: 403, body: JSON.stringify(message) },
+  );
+  const pulls = [await previews.open("refused"), await previews.open("refused")];
+  await previews.create("refused", { report: {} });
+  await previews.phases("refused", { 1: "Ready", 2: "Ready" });
+  for (const { headSha } of pulls)
+    await expect.poll(async () => (await told.statuses(headSha))[0]?.state, later).toBe("success");
+  const pipeline = await previews.until("refused", has("Reported", "False", "Forbidden"));
+  expect(conditionOf(pipeline, "Reported")?.message).toContain("`pull_requests: write`");
+  expect(conditionOf(pipeline)).toMatchObject({ status: "True" });
+  await paas.untilQuiet();
+  expect(fault.hits).toBe(pulls.length);
+
+  fault.remove();
+  await paas.patch(Secret, secrets.git, { metadata: { annotations: { rotated: "yes" } } });
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await previews.until("refused", has("Reported", "True"));
+});
+
+test("a rate limit is waited for, and what was told before it is not told again", async () => {
+  const told = toldOf(paas, "limited");
+  const pull = await previews.open("limited");
+  const fault = paas.github.fault(
+    { method: "POST", path: /\/limited\/issues\/\d+\/comments/ },
+    { status: 429, headers: { "retry-after": "4" } },
+    1,
+  );
+  await previews.create("limited", { ...idle, report: {} });
+  await previews.until("limited", has("Reported", "False", "RateLimited"));
+  await previews.until("limited", has("Reported", "True"));
+  expect(fault.hits).toBe(1);
+  expect(await told.comments(1)).toHaveLength(1);
+  expect(await told.statuses(pull.headSha)).toHaveLength(1);
+});
+
+test("a pipeline that is deleted takes its previews with it, and says so", async () => {
+  const told = toldOf(paas, "gone");
+  const pull = await previews.open("gone");
+  await previews.create("gone", { ...idle, ...everything });
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toContain("Building");
+  await previews.until("gone", has("Reported", "True"));
+  await paas.kit.client.delete(AppPipeline, { namespace: "default", name: "gone" }, {});
+  await paas.kit.untilGone(AppPipeline, { name: "gone" });
+  await untilNoObjects(paas, "gone", 1);
+  expect((await told.comments(1)).map(({ body }) => /is gone/.test(body))).toEqual([true]);
+  expect(await told.deployments(1)).toEqual([[pull.headSha, "inactive"]]);
+  expect((await told.statuses(pull.headSha))[0]?.state).toBe("success");
+});
+
+test("a pipeline that is deleted goes also when GitHub is away, or its Secret is gone", async () => {
+  await previews.open("away");
+  for (const name of ["away", "away-too"])
+    await previews.create(name, {
+      ...idle,
+      base: { github: { owner: "acme", repo: "away", secretName: name === "away" ? secrets.git : "own" } },
+      report: {},
+    });
+  const { data } = await paas.kit.client.get(Secret, { namespace: "default", name: secrets.git });
+  const annotations = { "kpack.io/git": paas.github.url };
+  await paas.create(Secret, { metadata: { namespace: "default", name: "own", annotations }, data });
+  for (const name of ["away", "away-too"]) await previews.until(name, has("Reported", "True"));
+  await paas.kit.client.delete(Secret, { namespace: "default", name: "own" }, {});
+  paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });
+  for (const name of ["away", "away-too"])
+    await paas.kit.client.delete(AppPipeline, { namespace: "default", name }, {});
+  for (const name of ["away-too", "away"]) await paas.kit.untilGone(AppPipeline, { name }, 150_000);
+  await untilNoObjects(paas, "away", 1);
+  await untilNoObjects(paas, "away-too", 1);
+}, 240_000);

@@ -1,0 +1,70 @@
+/** Previews while workers are killed (-9): all are made, and GitHub is told of each once. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { killAtRandom } from "../harness/crowd.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { type Previews, phasesOf, previewsOn } from "../harness/previews.ts";
+import { toldOf } from "../harness/told.ts";
+import { has } from "../harness/world.ts";
+
+/** Nothing is built, and nothing runs: what is made is all that matters. */
+const idle = {
+  builder: { kind: "ClusterBuilder" as const, name: "absent" },
+  applicationTemplate: { spec: { replicas: 0 } },
+};
+const later = { timeout: 120_000, interval: 500 };
+const all = Array.from({ length: 30 }, (_, at) => at + 1);
+
+let paas: Paas;
+let previews: Previews;
+beforeAll(async () => {
+  const names = ["killed", "halfway"];
+  paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
+  previews = previewsOn(paas);
+});
+afterAll(() => paas?.stop());
+
+test("thirty previews come, one comment and one deployment each, while workers are killed at random", async () => {
+  for (const _ of all) await previews.open("killed");
+  await previews.create("killed", { ...idle, report: { deployment: true } });
+  const told = toldOf(paas, "killed");
+  const wanted = Object.fromEntries(all.map((number) => [number, "Building"]));
+  const done = (async () => {
+    await previews.until(
+      "killed",
+      (pipeline) => has("Reported", "True")(pipeline) && isAll(phasesOf(pipeline)),
+      200_000,
+    );
+  })();
+  const isAll = (phases: object) => JSON.stringify(phases) === JSON.stringify(wanted);
+  const kills = await killAtRandom(paas.workers, done, 2500);
+  await done;
+  expect(kills).toBeGreaterThan(1);
+  expect(await previews.numbers("killed")).toEqual({ applications: all, remoteSyncs: all });
+  for (const number of all) {
+    expect(await told.comments(number)).toHaveLength(1);
+    expect(await told.deployments(number)).toHaveLength(1);
+  }
+}, 300_000);
+
+test("what a worker has told and not noted when it dies is found by the next one", async () => {
+  const [first, second] = [await previews.open("halfway"), await previews.open("halfway")];
+  const told = toldOf(paas, "halfway");
+  // The second status is not answered, so nothing of what was told is noted.
+  const fault = paas.github.fault(
+    { method: "POST", path: new RegExp(`/statuses/${second.headSha}`) },
+    { delayMillis: 60_000 },
+    1,
+  );
+  await previews.create("halfway", { ...idle, report: { deployment: true } });
+  await expect.poll(() => fault.hits, later).toBe(1);
+  expect(await told.comments(1)).toHaveLength(1);
+  await Promise.all(paas.workers.map((worker) => worker.kill()));
+  await Promise.all(paas.workers.map((worker) => worker.start()));
+  await previews.until("halfway", has("Reported", "True"), 150_000);
+  await expect.poll(async () => (await told.statuses(second.headSha)).length, later).toBeGreaterThan(0);
+  for (const number of [1, 2]) {
+    expect(await told.comments(number)).toHaveLength(1);
+    expect(await told.deployments(number)).toHaveLength(1);
+  }
+  expect((await told.deployments(1))[0]?.[0]).toBe(first.headSha);
+}, 240_000);

@@ -1,0 +1,45 @@
+/** What GitHub was told of pull requests, as their readers see it. */
+import type { ShownDeployment, ShownDeploymentStatus } from "../github/deployments.ts";
+import type { ShownStatus } from "../github/statuses.ts";
+import type { Paas } from "./paas.ts";
+
+interface ShownComment {
+  readonly id: number;
+  readonly body: string;
+}
+
+/** What was told of the repository `acme/<name>`. */
+export interface Told {
+  /** Of a commit, the newest first. */
+  statuses(sha: string): Promise<readonly ShownStatus[]>;
+  /** Of the pipeline, on a pull request. */
+  comments(number: number): Promise<readonly ShownComment[]>;
+  /** Commits that were deployed for a pull request, the newest first, and the state of each. */
+  deployments(number: number): Promise<readonly (readonly [sha: string, state: string | undefined])[]>;
+}
+
+/** Looks at a repository of a pipeline that is called like it. */
+export function toldOf({ github }: Pick<Paas, "github">, name: string): Told {
+  const root = `/repos/acme/${name}`;
+  return {
+    statuses: (sha) => github.api("GET", `${root}/commits/${sha}/statuses`),
+    async comments(number) {
+      const all = await github.api<ShownComment[]>("GET", `${root}/issues/${number}/comments?per_page=100`);
+      return all.filter(({ body }) => body.includes("<!-- modoki:"));
+    },
+    async deployments(number) {
+      const environment = encodeURIComponent(`modoki/${name}/pr-${number}`);
+      const all = await github.api<ShownDeployment[]>(
+        "GET",
+        `${root}/deployments?environment=${environment}`,
+      );
+      return Promise.all(
+        all.map(async ({ id, sha }) => {
+          const path = `${root}/deployments/${id}/statuses`;
+          const [last] = await github.api<ShownDeploymentStatus[]>("GET", path);
+          return [sha, last?.state] as const;
+        }),
+      );
+    },
+  };
+}
