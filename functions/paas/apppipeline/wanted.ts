@@ -7,6 +7,7 @@ import type { RemoteSync } from "../kinds/remotesync.ts";
 import { labels } from "../names.ts";
 import { previewHost, previewName } from "./names.ts";
 import type { Candidate } from "./select.ts";
+import { filledTemplate } from "./variables.ts";
 
 /** An Application and the RemoteSync that keeps its image built. */
 export interface PreviewObjects {
@@ -33,8 +34,10 @@ export function previewObjects(owner: Stored<AppPipeline>, candidate: Candidate)
   const { metadata, spec } = owner;
   const { name: pipeline } = metadata;
   const { number, fork, approvedSHA } = candidate;
-  const { applicationTemplate: template, base, image, build, builder, revision } = spec;
+  const { base, image, build, builder, revision } = spec;
   const name = previewName(pipeline, number);
+  const host = hostOf(owner, number);
+  const template = filledTemplate(spec.applicationTemplate, candidate, host);
   const own = { [labels.pipeline]: pipeline, [labels.pullRequest]: String(number) };
   const runtime = fork === undefined ? template.spec : template.spec && withoutSecrets(template.spec);
   return {
@@ -45,7 +48,7 @@ export function previewObjects(owner: Stored<AppPipeline>, candidate: Candidate)
         ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
       },
       // The number of pods has a default.
-      spec: { ...runtime, domains: [hostOf(owner, number)] } as Application["spec"],
+      spec: { ...runtime, domains: [host] } as Application["spec"],
     },
     remoteSync: {
       metadata: { name, labels: own },

@@ -65,20 +65,24 @@ export const AppPipeline = defineKind({
         "expected the name of a domain in lower case, such as preview.example.com",
       )
       .describe("Domain of the previews' hosts; a leading *. is left out."),
-    applicationTemplate: z.object({
-      metadata: z
-        .object({
-          labels: z.record(z.string(), z.string()).optional(),
-          annotations: z.record(z.string(), z.string()).optional(),
-        })
-        .optional(),
-      spec: z
-        .object({
-          ...runtime,
-          replicas: z.int().min(0).optional().meta({ format: "int32" }).describe("How many pods."),
-        })
-        .optional(),
-    }),
+    applicationTemplate: z
+      .object({
+        metadata: z
+          .object({
+            labels: z.record(z.string(), z.string()).optional(),
+            annotations: z.record(z.string(), z.string()).optional(),
+          })
+          .optional(),
+        spec: z
+          .object({
+            ...runtime,
+            replicas: z.int().min(0).optional().meta({ format: "int32" }).describe("How many pods."),
+          })
+          .optional(),
+      })
+      .describe(
+        "What Applications of previews are like. In args, attributes, annotations and values of env, {{number}}, {{slug}} (the branch), {{sha}}, {{short_sha}} and {{host}} are those of the preview.",
+      ),
     base: z.object({
       github: z.object({ owner, repo, secretName: tokenSecret }),
       subPath: z.string().optional().describe("Folder of the repository that is built."),

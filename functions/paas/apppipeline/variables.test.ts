@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Candidate } from "./select.ts";
+import { filledTemplate } from "./variables.ts";
+
+const sha = "0123456789abcdef0123456789abcdef01234567";
+const candidate: Candidate = {
+  number: 7,
+  headSHA: sha,
+  headRef: "Feature/New_Login",
+  since: "2026-01-02T03:04:05Z",
+};
+const arg = (text: string, more: Partial<Candidate> = {}) =>
+  filledTemplate({ spec: { args: [text] } }, { ...candidate, ...more }, "pr-7.example.com").spec?.args?.[0];
+
+test.each([
+  ["{{number}}", "7"],
+  ["db_{{ number }}_{{slug}}", "db_7_feature-new-login"],
+  ["{{sha}}", sha],
+  ["{{short_sha}}", "0123456"],
+  ["https://{{host}}/", "https://pr-7.example.com/"],
+])("%s becomes %s", (text, wanted) => {
+  expect(arg(text)).toBe(wanted);
+});
+
+test("what is no variable stays as it is", () => {
+  for (const text of ["{{ .Values.x }}", "{{unknown}}", "{{constructor}}", "{number}", "$(NUMBER)"])
+    expect(arg(text)).toBe(text);
+});
+
+test("the commit of a fork is the one that is shown", () => {
+  expect(arg("{{sha}}", { approvedSHA: "approved" })).toBe("approved");
+});
+
+test("arguments, attributes, annotations and values of variables are filled in, and nothing else", () => {
+  const text = "{{number}}";
+  const template = {
+    metadata: { labels: { a: text }, annotations: { b: text } },
+    spec: {
+      command: [text],
+      args: [text],
+      attributes: { c: text },
+      env: [
+        { name: "D", value: text },
+        { name: "E", valueFrom: { configMapKeyRef: { name: "e", key: text } } },
+      ],
+    },
+  };
+  expect(filledTemplate(template, candidate, "host")).toEqual({
+    metadata: { labels: { a: text }, annotations: { b: "7" } },
+    spec: {
+      ...template.spec,
+      args: ["7"],
+      attributes: { c: "7" },
+      env: [{ name: "D", value: "7" }, template.spec.env[1]],
+    },
+  });
+  expect(filledTemplate({}, candidate, "host")).toEqual({});
+});
+
+test("whatever a branch is called, it is a part of a DNS label or nothing", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), (headRef) => {
+      expect(arg("{{slug}}", { headRef })).toMatch(/^([a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?)?$/);
+    }),
+  );
+});

@@ -1,0 +1,58 @@
+/** What a template can say of the pull request that a preview is for: `{{number}}`, `{{slug}}` and so on. Pure. */
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import type { Candidate } from "./select.ts";
+
+type Template = AppPipeline["spec"]["applicationTemplate"];
+type Variables = Readonly<Record<string, string>>;
+
+const longestSlug = 50;
+
+/** A branch as a part of a DNS label. */
+const slugOf = (branch: string): string =>
+  branch
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, longestSlug)
+    .replace(/^-+|-+$/g, "");
+
+/** The values; `sha` is the commit that is shown, which of a fork is the approved one. */
+function variablesOf({ number, headRef = "", headSHA, approvedSHA }: Candidate, host: string): Variables {
+  const sha = approvedSHA ?? headSHA;
+  return { number: String(number), slug: slugOf(headRef), sha, short_sha: sha.slice(0, 7), host };
+}
+
+/** Whatever else stands in braces is somebody else's. */
+const filled = (text: string, variables: Variables): string =>
+  text.replace(/\{\{\s*([a-z_]+)\s*\}\}/g, (whole, name: string) =>
+    Object.hasOwn(variables, name) ? (variables[name] ?? whole) : whole,
+  );
+
+const filledValues = (values: Variables, variables: Variables): Variables =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filled(value, variables)]));
+
+/**
+ * The template with the values in it: in arguments, attributes, annotations and values of variables. Whoever opens a pull
+ * request chooses the name of the branch, so of that there is only what is harmless in each of these.
+ */
+export function filledTemplate({ metadata, spec }: Template, candidate: Candidate, host: string): Template {
+  const variables = variablesOf(candidate, host);
+  const { annotations } = metadata ?? {};
+  const { args, attributes, env } = spec ?? {};
+  return {
+    ...(metadata && {
+      metadata: { ...metadata, ...(annotations && { annotations: filledValues(annotations, variables) }) },
+    }),
+    ...(spec && {
+      spec: {
+        ...spec,
+        ...(args && { args: args.map((arg) => filled(arg, variables)) }),
+        ...(attributes && { attributes: filledValues(attributes, variables) }),
+        ...(env && {
+          env: env.map((one) =>
+            one.value === undefined ? one : { ...one, value: filled(one.value, variables) },
+          ),
+        }),
+      },
+    }),
+  };
+}
