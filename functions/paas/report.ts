@@ -7,6 +7,7 @@ import { isConflict } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { seconds } from "./apppipeline/select.ts";
 import { hasNewMeans, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
 import { closingPieces, type Notes, type Piece, piecesOf, unrefused } from "./report/pieces.ts";
@@ -33,6 +34,8 @@ export default defineFunction({
     const previews = pipeline.status?.previews;
     // Nobody has listed them yet, so nothing is known to be gone either.
     if (previews === undefined) return undefined;
+    const left = Date.parse(pipeline.status?.nextReportAt ?? "") - Date.now();
+    if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
     return (await tell(pipeline, previews, ctx)).result;
   },
   async finalize(pipeline, ctx) {
@@ -72,7 +75,8 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   const trouble = stopped ?? outcome.refused;
   const isAll = !isLeft && retries.length === 0;
   const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
-  const noted = await note(pipeline, reports, condition, ctx);
+  const nextAt = stopped && new Date(now.getTime() + stopped.retryAfterMillis);
+  const noted = await note(pipeline, { reports, nextAt }, condition, ctx);
   const pauses = [
     ...(noted === "changed meanwhile" ? [0] : []),
     ...(stopped ? [stopped.retryAfterMillis] : isLeft ? [pauseMillis] : []),
@@ -117,13 +121,16 @@ const mostConflicts = 10;
  */
 async function note(
   pipeline: Pipeline,
-  reports: readonly Notes[],
+  { reports, nextAt }: { readonly reports: readonly Notes[]; readonly nextAt: Date | undefined },
   condition: ConditionUpdate | undefined,
   ctx: Context,
 ): Promise<"noted" | "changed meanwhile"> {
   const told = reports.filter((notes) => Object.keys(notes).length > 1);
   // An empty list where there was none would be a write.
-  const status = told.length > 0 || pipeline.status?.reports !== undefined ? { reports: told } : {};
+  const status = {
+    ...((told.length > 0 || pipeline.status?.reports !== undefined) && { reports: told }),
+    nextReportAt: nextAt === undefined ? null : seconds(nextAt),
+  } as { readonly reports?: Notes[]; readonly nextReportAt?: string };
   let found: Pipeline | undefined = pipeline;
   for (let conflicts = 0; found?.metadata.uid === pipeline.metadata.uid; conflicts++) {
     try {

@@ -166,8 +166,13 @@ test("a rate limit is waited for, and what was told before it is not told again"
   await previews.until("limited", has("Reported", "False", "RateLimited"));
   await previews.until("limited", has("Reported", "True"));
   expect(fault.hits).toBe(1);
+  const asked = previews.requests("limited").filter(({ path }) => path.includes("/comments"));
+  const [refused, next] = asked.filter(({ method }) => method === "POST");
+  expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(3000);
   expect(await told.comments(1)).toHaveLength(1);
-  expect(await told.statuses(pull.headSha)).toHaveLength(1);
+  expect((await told.statuses(pull.headSha)).map(({ description }) => description)).toEqual([
+    "The preview is being built",
+  ]);
 });
 
 test("a pipeline that is deleted takes its previews with it, and says so", async () => {

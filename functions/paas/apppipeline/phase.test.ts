@@ -48,6 +48,13 @@ describe("a preview is", () => {
       running,
       remoteSync({ ...done, SourceResolved: ["Unknown"] }),
     ],
+    ["Resolving", "GitHub asked to wait", running, remoteSync({ SourceResolved: ["False", "RateLimited"] })],
+    [
+      "Resolving",
+      "GitHub is away",
+      undefined,
+      remoteSync({ SourceResolved: ["False", "GitHubUnreachable"] }),
+    ],
     ["Failed", "there is no commit", running, remoteSync({ SourceResolved: ["False"] })],
     ["Building", "a build runs", running, remoteSync({ ...done, Built: ["Unknown"] })],
     ["Failed", "a build has failed", running, remoteSync({ ...done, Built: ["False"] })],

@@ -21,6 +21,9 @@ const isUpToDate = ({ metadata, status }: Application | RemoteSync): boolean =>
 const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): boolean =>
   approvedSHA === undefined ? status?.headSHA === headSHA : status?.revision === approvedSHA;
 
+/** Why a RemoteSync knows no commit for now. */
+const passing = ["GitHubUnreachable", "RateLimited"];
+
 /**
  * How far the objects are. Events of several objects come in any order, so what is of before says nothing. Undefined when the
  * pull request is closed, as far as the RemoteSync knows: whoever lists them next takes the preview away.
@@ -33,6 +36,8 @@ export function phaseOf(
   if (remoteSync === undefined || !isUpToDate(remoteSync)) return { phase: "Resolving" };
   const source = conditionOf(remoteSync, "SourceResolved");
   if (source?.reason === "PullRequestClosed") return undefined;
+  // GitHub comes back by itself: nothing is wrong with the commit.
+  if (source && passing.includes(source.reason)) return { phase: "Resolving" };
   if (source?.status === "False") return { phase: "Failed", message: source.message };
   if (source?.status !== "True" || !isAbout(remoteSync, candidate)) return { phase: "Resolving" };
   for (const type of ["Built", "Deployed"]) {

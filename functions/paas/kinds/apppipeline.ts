@@ -157,6 +157,9 @@ export const AppPipeline = defineKind({
       )
       .optional()
       .describe("What GitHub was told of each."),
+    nextReportAt: time
+      .optional()
+      .describe("GitHub is told nothing before: it could not be reached, or asked to wait."),
     observedGeneration,
     conditions: conditions(
       "PullRequestsListed: GitHub was asked, and answered. Reported: GitHub was told. Ready: listed, and each preview has what it needs.",
