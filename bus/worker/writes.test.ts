@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mergePatched } from "./writes.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { externalKind } from "../kube/kind.ts";
+import type { KubeObject, Stored } from "../kube/object.ts";
+import { ownWrites } from "./ownwrites.ts";
+import { mergePatched, reconcileWrites, type WriteTools } from "./writes.ts";
 
 // The examples of RFC 7386, appendix A.
 test.each([
@@ -34,4 +38,34 @@ test("merge patch - applying a patch twice is applying it once, and its target i
       expect(JSON.stringify(target)).toBe(before);
     }),
   );
+});
+
+test("status - the generation that it speaks of is noted by the function that speaks for the object, and by no other", async () => {
+  const Thing = externalKind<KubeObject<unknown, { observedGeneration?: number }>>({
+    ...{ group: "example.com", version: "v1", kind: "Thing", plural: "things" },
+  });
+  const thing = {
+    apiVersion: "example.com/v1",
+    kind: "Thing",
+    metadata: { namespace: "default", name: "thing", uid: "u", resourceVersion: "1", generation: 2 },
+  } as Stored<KubeObject<unknown, { observedGeneration?: number }>>;
+  async function written(secondary?: true): Promise<unknown> {
+    let patch: { status?: { observedGeneration?: number; conditions?: unknown[] } } = {};
+    const client = {
+      async mergePatch(_: unknown, __: unknown, body: object) {
+        patch = body;
+        return thing;
+      },
+    } as unknown as KubeClient;
+    const tools = {
+      ...{ client, fn: "one", fieldManager: "one", traceparent: undefined, secondary },
+      ...{ own: ownWrites().of({ namespace: "default", name: "thing" }), signal: AbortSignal.timeout(1000) },
+      ...{ reads: { note: () => undefined }, assertOwned: () => undefined, onWrite: () => undefined },
+    } as unknown as WriteTools;
+    const condition = { type: "Told", status: "True", reason: "Told", message: "" } as const;
+    await reconcileWrites(thing, tools).status(Thing, thing, {}, [condition]);
+    expect(patch.status?.conditions).toHaveLength(1);
+    return patch.status?.observedGeneration;
+  }
+  expect([await written(), await written(true)]).toEqual([2, undefined]);
 });
