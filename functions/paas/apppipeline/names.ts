@@ -19,5 +19,5 @@ export function previewHost(
   const [start, digest] = [`pr-${number}-`, digestOf(`${namespace}/${name}`, 6)];
   // Dots would be further labels.
   const middle = name.replaceAll(".", "-").slice(0, longestLabel - start.length - digest.length - 1);
-  return `${start}${middle.replace(/-+$/, "")}-${digest}.${domainBase.replace(/^\*\./, "")}`;
+  return `${start}${middle}-${digest}.${domainBase.replace(/^\*\./, "")}`;
 }
