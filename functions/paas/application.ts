@@ -33,6 +33,8 @@ export default defineFunction({
   fieldManager: "modoki-application",
   for: Application,
   owns: childKinds,
+  // Of a chart that does not end each rendering takes its deadline, one after the other.
+  timeoutMillis: 150_000,
   indexes: siteIndex,
   watches: [watchSite],
   sweepMillis: 1_800_000,

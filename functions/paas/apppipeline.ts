@@ -10,6 +10,7 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { list } from "./apppipeline/listing.ts";
 import { previewName } from "./apppipeline/names.ts";
+import { newsOf } from "./apppipeline/news.ts";
 import { previewOf } from "./apppipeline/preview.ts";
 import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
 import { previewObjects } from "./apppipeline/wanted.ts";
@@ -53,6 +54,8 @@ export default defineFunction({
     const troubles = await keep(pipeline, previews, ctx);
     await remove(pipeline, previews, ctx);
     const told = await tell(pipeline, previews, troubles, ctx);
+    for (const { type, reason, note } of newsOf(pipeline.status?.previews ?? [], told))
+      ctx.event(type, reason, note);
     const [refused] = troubles.values();
     const first = trouble ?? refused;
     await ctx.status(

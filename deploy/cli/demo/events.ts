@@ -21,26 +21,26 @@ const Event = externalKind<EventObject>({
 export interface Deed {
   /** A replica. */
   readonly by: string;
+  /** Name of the object. */
+  readonly about: string;
   readonly note: string;
 }
 
 const told = new Set<string>();
 
-/** What replicas of the stage have done with objects of a name, in its order; each is told once. */
-export async function eventsAbout(
+/** What replicas of the stage have done with objects of the namespace, in its order; each is told once. */
+export async function deeds(
   { stage, namespace, signal }: Play,
-  name: string,
+  isWanted: (deed: Deed) => boolean,
 ): Promise<readonly Deed[]> {
   const replicas = new Set(stage.replicas.map((replica) => replica.name));
   const { items } = await stage.client.list(Event, namespace, undefined, signal);
   return items
-    .filter(
-      ({ metadata: { uid }, regarding, reportingInstance = "" }) =>
-        regarding?.name === name && replicas.has(reportingInstance) && !told.has(uid),
-    )
     .sort((a, b) => ((a.eventTime ?? "") < (b.eventTime ?? "") ? -1 : 1))
-    .map(({ metadata: { uid }, reportingInstance = "", note = "" }) => {
+    .flatMap(({ metadata: { uid }, regarding, reportingInstance: by = "", note = "" }) => {
+      const deed = { by, about: regarding?.name ?? "", note };
+      if (!replicas.has(by) || told.has(uid) || !isWanted(deed)) return [];
       told.add(uid);
-      return { by: reportingInstance, note };
+      return [deed];
     });
 }

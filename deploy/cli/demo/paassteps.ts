@@ -11,7 +11,7 @@ import { Deployment } from "../../../functions/paas/charts/kinds.ts";
 import { Build, Image } from "../../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "../../../functions/paas/kinds.ts";
 import { say } from "../output.ts";
-import { eventsAbout } from "./events.ts";
+import { type Deed, deeds } from "./events.ts";
 import { type GitHubUser, githubUser } from "./githubuser.ts";
 import type { PlayedGitHub } from "./playedgithub.ts";
 import { isReady, until } from "./settled.ts";
@@ -51,23 +51,23 @@ export async function tellPaasSteps(play: PaasPlay): Promise<void> {
   const goodbye = await user.openPullRequest({ branch: "goodbye", title: "Say goodbye" });
   step("demo", `opened the pull requests #${hello} and #${goodbye}`);
   for (const number of [hello, goodbye]) {
-    const preview = await shown(play, number);
-    await tellDeeds(play, preview, step);
-    step("", `#${number} is ready: ${preview.url}`);
+    await shown(play, number);
+    await tellDeeds(play, number, step);
   }
   await show(play, Application, AppPipeline, RemoteSync);
   await showReports(play, user, hello);
 
   const sha = await user.push("hello", "Say it once more");
   step("demo", `pushed ${sha.slice(0, 12)} to #${hello}`);
-  const again = await shown(play, hello, sha);
-  await tellDeeds(play, again, step);
+  await shown(play, hello, sha);
+  await tellDeeds(play, hello, step);
   await show(play, Build);
 
   await user.closePullRequest(goodbye);
   step("demo", `closed #${goodbye}`);
   await gone(play, goodbye);
-  step("", `of #${goodbye} nothing is left:`);
+  await tellDeeds(play, goodbye, step);
+  step("demo", `found nothing of #${goodbye} that is left:`);
   await show(play, Application, RemoteSync, Image, Deployment);
   const [comment = ""] = await user.comments(goodbye);
   say(`\nThe comment on #${goodbye} now:\n${indented(comment)}`);
@@ -133,13 +133,16 @@ async function gone(play: PaasPlay, number: number): Promise<void> {
   });
 }
 
-/** What was done for a preview since it was told of last, by whom. */
+/** What was done for a pull request and was not told yet, by whom. */
 async function tellDeeds(
   play: PaasPlay,
-  { application = "" }: Preview,
+  number: number,
   step: ReturnType<typeof storyteller>,
 ): Promise<void> {
-  for (const { by, note } of await eventsAbout(play, application)) step(by, note);
+  const name = `modoki-pipeline-${pipelineName}-pr-${number}`;
+  const isAbout = ({ about, note }: Deed) =>
+    about === name || (about === pipelineName && new RegExp(`#${number}\\b`).test(note));
+  for (const { by, note } of await deeds(play, isAbout)) step(by, note);
 }
 
 async function show({ stage, namespace }: PaasPlay, ...kinds: readonly Kind[]): Promise<void> {

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Preview } from "../kinds/apppipeline.ts";
+import { newsOf } from "./news.ts";
+
+const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
+  number,
+  headSHA: "a".repeat(40),
+  since: "2026-01-01T00:00:00Z",
+  phase: "Building",
+  application: `app-${number}`,
+  url: `https://${number}`,
+  ...more,
+});
+const reasons = (before: Preview[], after: Preview[]) => newsOf(before, after).map(({ reason }) => reason);
+
+test("one that is made, and one that is taken away", () => {
+  expect(newsOf([preview(1)], [preview(2)])).toEqual([
+    { type: "Normal", reason: "PreviewMade", note: "made app-2 for #2" },
+    { type: "Normal", reason: "PreviewRemoved", note: "took away app-1 of #1" },
+  ]);
+  expect(reasons([preview(1)], [{ ...preview(1), application: undefined, phase: "Expired" }])).toEqual([
+    "PreviewRemoved",
+  ]);
+});
+
+test("one that is ready, and again with another commit, but once with each", () => {
+  const ready = preview(1, { phase: "Ready" });
+  expect(newsOf([preview(1)], [ready])).toEqual([
+    { type: "Normal", reason: "PreviewReady", note: "#1 is ready with aaaaaaaaaaaa: https://1" },
+  ]);
+  expect(reasons([ready], [ready])).toEqual([]);
+  expect(reasons([ready], [{ ...ready, headSHA: "b".repeat(40) }])).toEqual(["PreviewReady"]);
+});
+
+test("one that has failed is a warning with its reason", () => {
+  expect(newsOf([preview(1)], [preview(1, { phase: "Failed", message: "no tests" })])).toEqual([
+    { type: "Warning", reason: "PreviewFailed", note: "#1 has no preview of aaaaaaaaaaaa: no tests" },
+  ]);
+});
+
+test("one that waits is no news", () => {
+  const waiting: Preview = { ...preview(1), application: undefined, phase: "Waiting" };
+  expect(reasons([], [waiting])).toEqual([]);
+  expect(reasons([waiting], [preview(1)])).toEqual(["PreviewMade"]);
+});
