@@ -162,6 +162,8 @@ export interface FunctionOptions<T extends KubeObject> {
    * when something wakes it.
    */
   readonly sweepMillis?: number;
+  /** How much memory its worker may take in a cluster, in MiB. Default 512. */
+  readonly memoryMebibytes?: number;
   /** Rights beyond those that follow from the declaration, in the whole cluster. Secrets can not be among them. */
   readonly permissions?: readonly PolicyRule[];
   /** Brings the world to what the object says. Level-triggered and idempotent: it may run at any time, twice. */
@@ -181,6 +183,7 @@ export interface ReconcileFunction
   readonly permissions: readonly PolicyRule[];
   readonly concurrency: number;
   readonly timeoutMillis: number;
+  readonly memoryMebibytes: number;
   /** The finalizer, if there is a `finalize`. */
   readonly finalizer: string | undefined;
 }
@@ -225,6 +228,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     permissions: options.permissions ?? [],
     concurrency: options.concurrency ?? 10,
     timeoutMillis: options.timeoutMillis ?? 60_000,
+    memoryMebibytes: options.memoryMebibytes ?? 512,
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
 }

@@ -35,6 +35,8 @@ interface Workload {
   readonly namespace: string;
   readonly component: "bridge" | "gateway" | "worker";
   readonly args: readonly string[];
+  /** In MiB. */
+  readonly memory: number;
   /** What not all pods have. */
   readonly own?: {
     readonly env: readonly object[];
@@ -46,12 +48,21 @@ interface Workload {
 }
 
 /** The Deployment of a function's workers; any number of replicas share its work. */
-export const functionDeployment = (fn: Pick<ReconcileFunction, "name">, namespace: string): Manifest =>
-  deployment({ name: workloadName(fn), namespace, component: "worker", args: ["worker", fn.name] });
+export const functionDeployment = (
+  fn: Pick<ReconcileFunction, "name" | "memoryMebibytes">,
+  namespace: string,
+): Manifest =>
+  deployment({
+    name: workloadName(fn),
+    namespace,
+    component: "worker",
+    args: ["worker", fn.name],
+    memory: fn.memoryMebibytes,
+  });
 
 /** The Deployment of the bridge: one pod leads each kind, the others stand by; a drain leaves one of them. */
 export const bridgeManifests = (namespace: string): Manifest[] => [
-  deployment({ name: bridgeName, namespace, component: "bridge", args: ["bridge"] }),
+  deployment({ name: bridgeName, namespace, component: "bridge", args: ["bridge"], memory: 512 }),
   disruptionBudget(bridgeName, namespace),
 ];
 
@@ -62,6 +73,7 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
     namespace,
     component: "gateway",
     args: ["gateway"],
+    memory: 512,
     own: {
       env: [
         { name: "DENREI_WEBHOOK_ADDRESS", value: `0.0.0.0:${webhooksPort}` },
@@ -142,7 +154,7 @@ const podTemplate = (workload: Workload): Manifest => ({
   },
 });
 
-const container = ({ component, args, own }: Workload): Manifest => ({
+const container = ({ component, args, memory, own }: Workload): Manifest => ({
   name: component,
   image: imageName,
   args,
@@ -162,7 +174,7 @@ const container = ({ component, args, own }: Workload): Manifest => ({
   // Generous: a process that is short of CPU is not helped by a restart.
   livenessProbe: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },
   // A worker needs about 200 MB. No CPU limit: throttling would cost ownership of what is being reconciled.
-  resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: { memory: "512Mi" } },
+  resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: { memory: `${memory}Mi` } },
   securityContext: {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,

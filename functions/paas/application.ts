@@ -35,6 +35,8 @@ export default defineFunction({
   owns: childKinds,
   // Of a chart that does not end each rendering takes its deadline, one after the other.
   timeoutMillis: 150_000,
+  // The site's chart runs in a process of its own beside the worker.
+  memoryMebibytes: 1024,
   indexes: siteIndex,
   watches: [watchSite],
   sweepMillis: 1_800_000,

@@ -88,7 +88,7 @@ const mistakes: readonly {
   })),
   {
     args: "demo piano",
-    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github.",
+    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github, paas.",
   },
   ...[
     ["demo github", "none"],
@@ -222,6 +222,7 @@ describe.concurrent("manifests", () => {
     expect(documents.map(({ spec }) => spec.names.kind)).toEqual([
       ...["Hikawa", "Zundoko", "Kiyoshi"],
       ...["GitHubApp", "ClusterGitHubApp", "Installation"],
+      ...["Application", "RemoteSync", "AppPipeline"],
     ]);
   });
 

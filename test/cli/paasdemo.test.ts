@@ -1,0 +1,67 @@
+/** `denrei demo paas`: pull requests become previews before one's eyes, and nothing is left. */
+import { expect, test } from "vitest";
+import { place, run } from "./program.ts";
+
+const args = ["demo", "paas", "--github", "test/demo/github.ts", "--kpack", "test/demo/kpack.ts"];
+/** Previews are built three times. */
+const longestMillis = 115_000;
+
+const sha = "[0-9a-f]{40}";
+const image = `registry\\.example\\.com/acme/web@sha256:[0-9a-f]{64}`;
+const named = (number: number) => `modoki-pipeline-web-pr-${number}`;
+
+/** What was told, without its time, by whom. */
+const told = (stdout: string): { readonly by: string; readonly what: string }[] =>
+  [...stdout.matchAll(/^ {2} *[\d.]+ s {3}(\S*) +(.*)$/gm)].map(([, by = "", what = ""]) => ({ by, what }));
+
+/** Names in the first column of a table, the last time that it is shown. */
+const names = (stdout: string, kind: string): string[] =>
+  (stdout.split(`\n$ kubectl get ${kind} -n denrei-demo\n`).at(-1)?.split("\n\n")[0] ?? "")
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((row) => row.split(/ {2,}/)[0] ?? "");
+
+test("two previews, a commit, one that is closed, each step with the replica that did it", async () => {
+  const here = place();
+  const { code, signal, stdout, stderr } = await run(args, { env: here.env, longestMillis });
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  const steps = told(stdout);
+  const of = (by: RegExp, what: string) =>
+    steps.filter((step) => by.test(step.by) && new RegExp(`^${what}$`).test(step.what)).length;
+  for (const number of [1, 2]) {
+    expect(of(/^worker-[123]$/, `made ${named(number)} for #${number}`)).toBe(1);
+    expect(of(/^worker-[123]$/, `#${number} is at ${sha}`)).toBe(number === 1 ? 2 : 1);
+    expect(of(/^worker-[123]$/, `the Application ${named(number)} has ${image}`)).toBe(number === 1 ? 2 : 1);
+  }
+  expect(of(/^demo$/, "pushed [0-9a-f]{12} to #1")).toBe(1);
+  expect(of(/^demo$/, "closed #2")).toBe(1);
+  expect(of(/^worker-[123]$/, `took away ${named(2)} of #2`)).toBe(1);
+  expect(stdout).toMatch(
+    /The comment on #1:\n(.*\n)*? {4}\| State \| Ready \|\n {4}\| URL \| https:\/\/pr-1-web-/,
+  );
+  expect(stdout).toMatch(/^Statuses of [0-9a-f]{12}: modoki\/web: success$/m);
+  // In the end there is one of each.
+  for (const kind of ["applications.modoki.tsuzu.dev", "remotesyncs.modoki.tsuzu.dev", "deployments.apps"])
+    expect(names(stdout, kind)).toEqual([named(1)]);
+  expect(names(stdout, "images.kpack.io")).toEqual([`modoki-${named(1)}`]);
+  expect(stdout).toMatch(/The comment on #2 now:\n(.*\n)*? {4}\*\*Preview `web`\*\* is gone/);
+  expect(stdout + stderr).not.toMatch(/gh[a-z]_|PRIVATE KEY/);
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
+
+test("without a program that plays kpack it says what to do", async () => {
+  const { code, stdout, stderr } = await run(args.slice(0, 4));
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toBe(
+    "denrei: expected --kpack with the path of a program that plays kpack, found none. It comes with a checkout and its development dependencies: npm ci && npm run demo -- paas\n",
+  );
+});
+
+test("in somebody's own cluster it plays nothing", async () => {
+  const env = { KUBECONFIG: "/nowhere", NATS_URL: "nats://127.0.0.1:1" };
+  const { code, stdout, stderr } = await run(args, { env });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("docs/paas.md");
+});
