@@ -25,6 +25,30 @@ const child = (uid: string, resourceVersion: string) =>
     metadata: { ...key, name: "child", uid, resourceVersion, ownerReferences: [controllerReference(owner)] },
   }) as Stored;
 
+/** What a worker reads by name that wrote `written` a moment ago, when the store has `stored`, or what is left of it. */
+async function objectWith(written: Stored, stored: Stored, state: "living" | "deleted"): Promise<string> {
+  const { uid, resourceVersion } = stored.metadata;
+  const entry = { object: stored, uid, resourceVersion, deleted: state === "deleted" } as Entry;
+  const own = ownWrites().of(key);
+  own.record(written);
+  const store = { entry: async () => entry } as unknown as ObjectStore;
+  const request = newRequest({ type: "timer" });
+  const sources = { store, own, request, seen: new Map(), signal: new AbortController().signal };
+  const reads = reconcileReads(sources as unknown as ReadSources);
+  const found = await reads.get(Child, { ...key, name: "child" });
+  return found ? `${found.metadata.uid} ${found.metadata.resourceVersion}` : "none";
+}
+
+test("an object that this process has written is not read any more when another one of its name is there, or was", async () => {
+  expect(await objectWith(child("a", "5"), child("b", "8"), "living")).toBe("b 8");
+  expect(await objectWith(child("a", "5"), child("b", "8"), "deleted")).toBe("none");
+  expect(await objectWith(child("a", "5"), child("a", "8"), "deleted")).toBe("none");
+});
+
+test("an object that this process has made anew is read before the store knows more than that the last one is gone", async () => {
+  expect(await objectWith(child("b", "8"), child("a", "5"), "deleted")).toBe("b 8");
+});
+
 /** What a worker reads that wrote `written` a moment ago, when the store has `stored`. */
 async function childrenWith(written: Stored, stored: readonly Stored[]): Promise<string[]> {
   const entries = stored.map((object) => ({

@@ -65,6 +65,7 @@ test("all that is wanted is told once, and again only when there is something ne
     "PATCH issues/comments/6",
   ]);
   expect(await tell(notes, preview("Ready"))).toEqual([]);
+  expect(notes).not.toHaveProperty("pendingSHA");
 });
 
 test("what nobody wants is not told", async () => {
@@ -113,10 +114,10 @@ test("what waits or is gone has no deployment, and of what never had a preview n
   expect(await tell({ number: 7 }, preview("Expired"))).toEqual([]);
   const notes: Notes = { number: 7 };
   expect(await tell(notes, preview("NeedsApproval"))).not.toContain("POST deployments");
-  await tell(notes, preview("Ready"));
-  expect(await tell(notes, preview("Expired"))).toContainEqual(
-    expect.stringMatching(/^POST deployments.* inactive$/),
-  );
+  await tell(notes, preview("Building"));
+  const gone = await tell(notes, preview("Expired"));
+  expect(gone).toContain(`POST statuses/${first} success`);
+  expect(gone).toContainEqual(expect.stringMatching(/^POST deployments.* inactive$/));
 });
 
 test("a comment that is not noted is found by its mark, one that is deleted is made again", async () => {
@@ -158,7 +159,9 @@ test("a deployment that was made and not noted is not made a second time", async
 
 test("commits and deployments that are gone from GitHub keep nothing from ending", async () => {
   const { tell } = github((request) =>
-    request.startsWith("POST") ? { status: request.includes("/statuses/") ? 422 : 404, body: {} } : undefined,
+    request.startsWith("POST")
+      ? { status: request.startsWith("POST statuses/") ? 422 : 404, body: {} }
+      : undefined,
   );
   const notes: Notes = { number: 7, pendingSHA: first, deployment: 3, deployedSHA: first };
   await tell(notes, "gone");
