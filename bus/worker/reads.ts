@@ -170,6 +170,8 @@ export function reconcileReads({ store, client, own, request, signal, seen }: Re
       if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
         continue;
       if (write.object.metadata.uid === entry?.uid) continue;
+      // What has its place in the store came later, and is gone as well.
+      if (compareVersions(version, write.object.metadata.resourceVersion) > 0) continue;
       note(write.object.metadata.uid, write.object.metadata.resourceVersion);
       return write.object as Stored<T>;
     }
