@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
+import { examplePayload } from "../github/payloads.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
 import { conditionOf, has } from "../harness/world.ts";
@@ -59,8 +60,10 @@ test("a branch with slashes in its name, in a repository that is written in anot
 
 test("a branch that is deleted, or was never there: what runs stays, until there is one", async () => {
   const { status } = await syncs.start("deleted");
-  const ref = `/repos/${repository}/git/refs/heads/deleted`;
-  await paas.github.api("DELETE", ref);
+  await paas.github.api("DELETE", `/repos/${repository}/git/refs/heads/deleted`);
+  const { id } = await paas.github.api<{ id: number }>("GET", `/repos/${repository}`);
+  const push = examplePayload("push", { repository: { id, full_name: repository } });
+  await paas.github.send("push", { ...push, ref: "refs/heads/deleted", deleted: true });
   const missing = await syncs.until("deleted", "NotFound");
   expect(missing.status?.revision).toBe(status?.revision);
   expect(conditionOf(missing, "Deployed")?.status).toBe("True");
@@ -146,13 +149,6 @@ test("conflicts and a closed pull request are told of, and what runs stays", asy
   expect(refused.status?.message).toContain("can not be merged into main");
   expect(refused.status?.revision).toBe(status?.revision);
   expect(await imageOf("conflicts")).toBe(status?.latestImage);
-  // No other token changes that.
-  await paas.untilQuiet();
-  syncs.asked();
-  await paas.touch(Secret, secrets.git);
-  await paas.untilQuiet();
-  expect(syncs.asked()).toEqual([]);
-
   // While GitHub is away, nobody knows better.
   const fault = paas.github.fault({ path: new RegExp(`/pulls/${number}$`) }, { status: 502, body: "{}" });
   await paas.patch(RemoteSync, "conflicts", {

@@ -124,7 +124,8 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const apps = seed.apps.map((app) => ({ ...app, privateKey: privateKeyOf(app, upstream) }));
   const keys = new AppKeys(apps);
   const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
-  async function answerClient(call: ApiCall): Promise<ApiAnswer> {
+  async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
+    const call = withCase(asked, seed.repositories);
     const given = await answer(keys.resigned(call));
     const push = pushOf(call, given);
     if (push !== undefined) await pushed(push);
@@ -163,6 +164,15 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     },
   };
 }
+
+/** GitHub's names ignore case, and those of `emulate` do not. */
+const withCase = (call: ApiCall, repositories: readonly string[]): ApiCall => ({
+  ...call,
+  path: call.path.replace(/(?<=^\/repos\/)[^/?]+\/[^/?]+/, (asked) => {
+    const name = repositories.find((one) => one.toLowerCase() === asked.toLowerCase());
+    return name ?? asked;
+  }),
+});
 
 /** The user that acts for an App. */
 const botOf = (apps: readonly SeededApp[], id: number | undefined): string | undefined => {

@@ -42,7 +42,7 @@ export interface PaasOptions extends GitHubOptions {
   readonly gateways?: number;
   /** How many workers; three unless given. */
   readonly workers?: number;
-  /** What else workers are told. */
+  /** What else the bridge and workers are told. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -105,7 +105,9 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   await Promise.all([optIn(client, namespace), ensureNamespace(kit, platformNamespace)]);
   const kpack = isExisting ? undefined : await startKpack({ client });
   await kpack?.builder("default", "ready");
-  const bridge = await kit.bridge("bridge-1", { env: { DENREI_NAMESPACES: watched?.join(",") } });
+  const bridge = await kit.bridge("bridge-1", {
+    env: { DENREI_NAMESPACES: watched?.join(","), ...options.env },
+  });
   const env = { CONTROLLER_NAMESPACE: platformNamespace, ...options.env };
   const names = ours.map(({ name }) => name);
   const counted = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
