@@ -166,19 +166,6 @@ test("a build that never had a pod is had again, not at once, by the newest Buil
   expect(image?.metadata.annotations).not.toHaveProperty(rebuildAnnotation);
 });
 
-test("while kpack's webhooks are away nothing is lost: what was pushed is built when they are back", async () => {
-  const { status } = await syncs.start("away");
-  await paas.kpack.webhook.away();
-  const revision = await syncs.push("away");
-  const waiting = await syncs.until("away", "KpackUnavailable");
-  expect(waiting.status?.revision).toBe(revision);
-  expect(conditionOf(waiting, "SourceResolved")?.status).toBe("True");
-  expect((await syncs.application("away")).spec.image).toBe(status?.latestImage);
-  await paas.kpack.webhook.back();
-  await syncs.ready("away", revision);
-  expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
-});
-
 test("what is wished for a build is in the Image, and another wish is another build of the same revision", async () => {
   const build = {
     env: [{ name: "A", value: "1" }],
@@ -250,4 +237,17 @@ test("an Image without a Secret for its registry is built, with no empty referen
   await paas.touch(ServiceAccount, "modoki-open-builder");
   await paas.untilQuiet();
   expect((await paas.writes()) - writes).toBe(0);
+});
+
+test("while kpack's webhooks are away nothing is lost: what was pushed is built when they are back", async () => {
+  const { status } = await syncs.start("away");
+  await paas.kpack.webhook.away();
+  const revision = await syncs.push("away");
+  const waiting = await syncs.until("away", "KpackUnavailable");
+  expect(waiting.status?.revision).toBe(revision);
+  expect(conditionOf(waiting, "SourceResolved")?.status).toBe("True");
+  expect((await syncs.application("away")).spec.image).toBe(status?.latestImage);
+  await paas.kpack.webhook.back();
+  await syncs.ready("away", revision);
+  expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
 });
