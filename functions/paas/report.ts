@@ -59,7 +59,9 @@ interface Told {
 /** Tells what is new, a portion of it at once, and notes it, also when not all can be told. */
 async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
   const now = new Date();
-  const all = notesOf(pipeline, previews, hasNewMeans(ctx.causes) ? "new" : "old");
+  // With another token what was refused may be granted.
+  const by = hasNewMeans(ctx.causes) ? Number.POSITIVE_INFINITY : now.getTime();
+  const all = notesOf(pipeline, previews, by);
   const open = new Set(previews.map(({ number }) => number));
   const closed = [...all.values()].filter(({ number }) => !open.has(number));
   const pieces: readonly Piece[] = [
@@ -85,17 +87,10 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   return { outcome, result: pauses.length === 0 ? undefined : { requeueAfter: Math.min(...pauses) } };
 }
 
-/** What was told, and an empty note for each preview that there is none of. */
-function notesOf(
-  { status }: Pipeline,
-  previews: readonly Preview[],
-  means: "old" | "new",
-): Map<number, Notes> {
+/** What was told, without what was refused until `by`; and an empty note for each preview that there is none of. */
+function notesOf({ status }: Pipeline, previews: readonly Preview[], by: number): Map<number, Notes> {
   const reports = status?.reports ?? [];
-  const all = new Map<number, Notes>(
-    // With another token what was refused may be granted.
-    reports.map((report) => [report.number, means === "new" ? unrefused(report) : { ...report }]),
-  );
+  const all = new Map<number, Notes>(reports.map((report) => [report.number, unrefused(report, by)]));
   for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
   return all;
 }

@@ -182,6 +182,12 @@ test("what is refused waits for its time, and nothing else with it", () => {
   expect(Object.keys(notes.refused ?? {})).toEqual(["comment"]);
   accept(comment);
   expect(notes).toEqual({ number: 7 });
-  refuse(comment, now);
-  expect(unrefused(notes)).toEqual({ number: 7 });
+});
+
+test("what was refused is forgotten when its time has come, be it wanted still or not", () => {
+  const refused = { comment: "2026-01-02T03:04:05Z", deployment: "2026-01-02T03:04:06Z" };
+  const [notes, { deployment }] = [{ number: 7, refused }, refused];
+  expect(unrefused(notes, now.getTime() - 1)).toEqual(notes);
+  expect(unrefused(notes, now.getTime())).toEqual({ number: 7, refused: { deployment } });
+  expect(unrefused(notes, Number.POSITIVE_INFINITY)).toEqual({ number: 7 });
 });

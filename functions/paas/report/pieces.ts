@@ -77,9 +77,10 @@ export function accept({ name, notes }: Piece): void {
   else delete notes.refused;
 }
 
-/** Notes as if nothing was refused. */
-export function unrefused({ refused: _, ...notes }: Report): Notes {
-  return notes;
+/** Notes without what was refused and may be tried again by then: milliseconds since the epoch. */
+export function unrefused({ refused = {}, ...notes }: Report, by: number): Notes {
+  const left = Object.entries(refused).filter(([, until]) => Date.parse(until) > by);
+  return { ...notes, ...(left.length > 0 && { refused: Object.fromEntries(left) }) };
 }
 
 function statusPieces(pipeline: AppPipeline, preview: Preview, notes: Notes): Piece[] {
