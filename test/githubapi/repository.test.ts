@@ -144,6 +144,9 @@ test("repository - statuses, comments and deployments are there afterwards", asy
     description: "It runs",
   });
   await api.setDeploymentStatus(deployment.id, { state: "inactive" });
+  const environment = "preview/1";
+  expect(await api.deployments({ sha: headSha, environment })).toEqual([{ id: deployment.id }]);
+  expect(await api.deployments({ sha: "0".repeat(40), environment })).toEqual([]);
   expect(await github.api("GET", "/repos/acme/api/deployments?environment=preview/1")).toMatchObject([
     {
       ...{

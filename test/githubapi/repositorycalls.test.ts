@@ -229,6 +229,7 @@ test("repository - each call ends when its caller gives up", async () => {
     (signal) => repository.createComment(7, "b", signal),
     (signal) => repository.updateComment(7, "b", signal),
     (signal) => repository.createDeployment({ ref: "a", environment: "e" }, signal),
+    (signal) => repository.deployments({ sha: "a", environment: "e" }, signal),
     (signal) => repository.setDeploymentStatus(7, { state: "queued" }, signal),
   ];
   for (const one of calls) {
