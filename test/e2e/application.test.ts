@@ -68,6 +68,18 @@ test("its children belong to it and are listed, and it says where it is reached"
     .toContain("all pods run fresh:1");
 });
 
+test("what others add to a child stays, and nothing is written for it", async () => {
+  await paas.application("adorned", { image: "adorned:1" });
+  await deployed("adorned");
+  await paas.untilQuiet();
+  const before = await paas.writes();
+  const added = { metadata: { labels: { team: "a" }, annotations: { "example.com/note": "mine" } } };
+  for (const kind of childKinds) await paas.patch(kind, "adorned", added);
+  await paas.untilQuiet();
+  for (const child of await childrenOf("adorned")) expect(child).toMatchObject(added);
+  expect(await paas.writes()).toBe(before);
+});
+
 test("a child that is deleted is made again, and listed as what it is now", async () => {
   await paas.application("bereft");
   await deployed("bereft");
@@ -98,18 +110,6 @@ test("what is changed in a child is set back", async () => {
     at("drifting"),
     ({ metadata }) => metadata.labels?.["modoki-app"] === "drifting",
   );
-});
-
-test("what others add to a child stays, and nothing is written for it", async () => {
-  await paas.application("adorned", { image: "adorned:1" });
-  await deployed("adorned");
-  await paas.untilQuiet();
-  const before = await paas.writes();
-  const added = { metadata: { labels: { team: "a" }, annotations: { "example.com/note": "mine" } } };
-  for (const kind of childKinds) await paas.patch(kind, "adorned", added);
-  await paas.untilQuiet();
-  for (const child of await childrenOf("adorned")) expect(child).toMatchObject(added);
-  expect(await paas.writes()).toBe(before);
 });
 
 test("a child whose reference to it is taken away gets it back", async () => {

@@ -4,7 +4,7 @@ import type { Application } from "../kinds/application.ts";
 type History = NonNullable<NonNullable<Application["status"]>["history"]>;
 
 /** So many are kept. */
-export const historyLimit = 10;
+const historyLimit = 10;
 
 /**
  * The images that have run, with the one that runs now first and each of them once. The same image may come of a later
