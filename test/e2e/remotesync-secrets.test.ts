@@ -6,10 +6,13 @@ import { ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf } from "../harness/world.ts";
 
 interface Pod extends KubeObject {
-  readonly spec: { readonly serviceAccountName?: string };
+  readonly spec: {
+    readonly serviceAccountName?: string;
+    readonly containers: readonly { readonly image: string }[];
+  };
 }
 const Pod = externalKind<Pod>({ group: "", version: "v1", kind: "Pod", plural: "pods" });
 const timeout = 60_000;
@@ -178,12 +181,14 @@ test("whoever takes our Secrets out of the account, or the account away, finds t
 });
 
 test("pods of the application do not run as the account that builds it", async () => {
-  await syncs.start("runtime");
-  await paas.kit.until(Application, { name: "runtime" }, has("Ready", "True"));
-  const pods = (await paas.kit.list(Pod)).filter(
-    ({ metadata }) => metadata.labels?.["modoki-app"] === "runtime",
-  );
-  expect(pods.map(({ spec }) => spec.serviceAccountName)).toEqual(["default"]);
+  const { status } = await syncs.start("runtime");
+  const accounts = async () => {
+    const pods = (await paas.kit.list(Pod)).filter(({ spec }) =>
+      spec.containers.some(({ image }) => image === status?.latestImage),
+    );
+    return pods.map(({ spec }) => spec.serviceAccountName);
+  };
+  await expect.poll(accounts, { timeout }).toEqual(["default"]);
   expect((await syncs.image("runtime"))?.spec.serviceAccountName).toBe("modoki-runtime-builder");
 });
 
