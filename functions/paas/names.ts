@@ -18,6 +18,8 @@ export const labels = {
 export const annotations = {
   /** Changed by whoever wants an object to be reconciled at once. */
   refreshedAt: `${group}/refreshed-at`,
+  /** On a RemoteSync of a preview: the last commit of the pull request, as the pipeline knows it. */
+  headSHA: `${group}/head-sha`,
   /** On an Application: the revision that its image was built from. */
   revision: `${group}/revision`,
   /** On a builder's ServiceAccount: the Secrets in it that are the RemoteSync's, separated by commas. */

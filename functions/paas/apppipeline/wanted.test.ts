@@ -24,7 +24,8 @@ test("a preview has one host, labels that tell where it is from, and the image's
   expect(application.spec).toEqual({ domains: [hostOf(pipeline(), 7)] });
   const labels = { "modoki.tsuzu.dev/app-pipeline": "web", "modoki.tsuzu.dev/pull-request-id": "7" };
   expect(application.metadata).toEqual({ name: "modoki-pipeline-web-pr-7", labels });
-  expect(remoteSync.metadata).toEqual(application.metadata);
+  const head = { "modoki.tsuzu.dev/head-sha": candidate.headSHA };
+  expect(remoteSync.metadata).toEqual({ ...application.metadata, annotations: head });
   expect(remoteSync.spec).toEqual({
     applicationRef: { name: "modoki-pipeline-web-pr-7" },
     base: { github: { ...github, pullRequest: 7 } },

@@ -4,7 +4,7 @@ import type { NewChild } from "../../../bus/worker/function.ts";
 import type { Application } from "../kinds/application.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { labels } from "../names.ts";
+import { annotations, labels } from "../names.ts";
 import { previewHost, previewName } from "./names.ts";
 import type { Candidate } from "./select.ts";
 import { filledTemplate } from "./variables.ts";
@@ -51,7 +51,12 @@ export function previewObjects(owner: Stored<AppPipeline>, candidate: Candidate)
       spec: { ...runtime, domains: [host] } as Application["spec"],
     },
     remoteSync: {
-      metadata: { name, labels: own },
+      metadata: {
+        name,
+        labels: own,
+        // Should its own webhook be lost, it asks for the commit when the pipeline has heard of it.
+        ...(approvedSHA === undefined && { annotations: { [annotations.headSHA]: candidate.headSHA } }),
+      },
       spec: {
         applicationRef: { name },
         base: {

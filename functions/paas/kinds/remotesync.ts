@@ -78,6 +78,7 @@ export const RemoteSync = defineKind({
     ref: z.string().optional().describe("What it is the commit of: a branch, a pull request."),
     baseBranch: z.string().optional().describe("Where the pull request is to be merged."),
     headSHA: z.string().optional().describe("The last commit of the pull request."),
+    askedHeadSHA: z.string().optional().describe("The annotation head-sha that GitHub was last asked with."),
     refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
     askAgainAt: time.optional().describe("When GitHub is asked again, where it could not say."),
     source: z.string().optional().describe("What the revision is of: of another source it says nothing."),

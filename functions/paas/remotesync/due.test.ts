@@ -19,11 +19,12 @@ interface As {
   readonly resolved?: readonly [Condition["status"], string] | "never";
   readonly status?: Partial<NonNullable<RemoteSync["status"]>>;
   readonly refreshedAt?: string;
+  readonly headSHA?: string;
   readonly generation?: number;
 }
 
 /** One of which all is known, but for what is said. */
-function sync({ resolved = ["True", "Resolved"], status, refreshedAt, generation = 1 }: As = {}) {
+function sync({ resolved = ["True", "Resolved"], status, refreshedAt, headSHA, generation = 1 }: As = {}) {
   const condition = resolved !== "never" && {
     type: "SourceResolved",
     status: resolved[0],
@@ -40,7 +41,10 @@ function sync({ resolved = ["True", "Resolved"], status, refreshedAt, generation
       uid: "u",
       resourceVersion: "1",
       generation,
-      ...(refreshedAt !== undefined && { annotations: { [annotations.refreshedAt]: refreshedAt } }),
+      annotations: {
+        ...(refreshedAt !== undefined && { [annotations.refreshedAt]: refreshedAt }),
+        ...(headSHA !== undefined && { [annotations.headSHA]: headSHA }),
+      },
     },
     spec,
     status: {
@@ -145,4 +149,12 @@ describe("a Secret that has changed", () => {
   test.each(["MergeConflict", "PullRequestClosed"])("is none after %s: no token changes that", (reason) => {
     expect(verdict({ resolved: ["False", reason] }, secret)).toMatchObject({ reason, stands: false });
   });
+});
+
+test("a head that its pipeline has heard of is asked for once, unless it is known", () => {
+  const own = object("RemoteSync");
+  expect(isDue({ headSHA: "new", status: { headSHA: "old" } }, own)).toBe(true);
+  expect(isDue({ headSHA: "new", status: { headSHA: "old", askedHeadSHA: "new" } }, own)).toBe(false);
+  expect(isDue({ headSHA: "new", status: { headSHA: "new" } }, own)).toBe(false);
+  expect(isDue({ headSHA: "newer", status: { headSHA: "old", askedHeadSHA: "new" } }, own)).toBe(true);
 });

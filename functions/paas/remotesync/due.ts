@@ -32,6 +32,9 @@ export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], no
   if (status?.observedGeneration !== metadata.generation) return "due";
   if (status?.source !== sourceText({ spec })) return "due";
   if ((metadata.annotations?.[annotations.refreshedAt] ?? "") !== (status.refreshedAt ?? "")) return "due";
+  // Asked once for each: GitHub may have said something else meanwhile.
+  const head = metadata.annotations?.[annotations.headSHA];
+  if (head !== undefined && head !== status.headSHA && head !== status.askedHeadSHA) return "due";
   if (causes.some(({ type }) => type === "webhook" || type === "replay")) return "due";
   const wait = waitMillis(sync, now);
   if (wait === 0) return "due";

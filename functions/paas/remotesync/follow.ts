@@ -51,6 +51,7 @@ export async function follow(
     const stands = verdict.stands && new BlockedError(reason, message, patience);
     return { revision: known, ...(stands && { trouble: stands }) };
   }
+  said.status.askedHeadSHA = sync.metadata.annotations?.[annotations.headSHA] ?? null;
   try {
     const found = await ask(source, sync, siteUrl, ctx);
     return accept(found, known, sync, ctx, said);
