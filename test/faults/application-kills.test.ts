@@ -1,7 +1,6 @@
 /** Applications whose children come and go while workers are killed (-9): every child is listed, and none is left over. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Kind } from "../../bus/kube/kind.ts";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { childKinds, HTTPRoute } from "../../functions/paas/charts/kinds.ts";
 import { Application } from "../../functions/paas/kinds.ts";
@@ -28,22 +27,40 @@ const withLogin = ["Deployment", "Service", "Ingress", "Service", "Ingress"];
 // Its CRD is not installed here.
 const kinds = childKinds.filter((kind) => kind !== HTTPRoute);
 
+const childrenOf = async (): Promise<readonly Stored[]> =>
+  (
+    await Promise.all(
+      kinds.map(async (kind) => (await paas.kit.list(kind)).map((child) => ({ ...child, kind: kind.kind }))),
+    )
+  ).flat();
+const textOf = ({ kind, metadata }: Stored): string => `${kind}/${metadata.name} ${metadata.uid}`;
+
 /** What an Application controls, as `Kind/name uid`. */
-async function ownedBy(app: Stored<Application>): Promise<string[]> {
-  const lists = await Promise.all(
-    kinds.map(async (kind: Kind) =>
-      (await paas.kit.list(kind))
-        .filter((child) => controllerOf(child)?.uid === app.metadata.uid)
-        .map(({ metadata }) => `${kind.kind}/${metadata.name} ${metadata.uid}`),
-    ),
-  );
-  return lists.flat().sort();
-}
+const ownedBy = async ({ metadata: { uid } }: Stored<Application>): Promise<string[]> =>
+  (await childrenOf())
+    .filter((child) => controllerOf(child)?.uid === uid)
+    .map(textOf)
+    .sort();
 
 const listedBy = ({ status }: Stored<Application>): string[] =>
   (status?.resources ?? []).map(({ kind, name, uid }) => `${kind}/${name} ${uid}`).sort();
 
-test("whenever a worker dies, in the end an Application has just what it lists", async () => {
+/** Children that no Application lists although they were there before it was looked, and still are. */
+async function unlisted(): Promise<string[]> {
+  const before = await childrenOf();
+  const apps = await paas.kit.list(Application);
+  const after = new Set((await childrenOf()).map(textOf));
+  return before
+    .filter((child) => {
+      const app = apps.find(({ metadata }) => metadata.uid === controllerOf(child)?.uid);
+      const { kind, metadata } = child;
+      return app && !app.status?.resources?.some((one) => one.kind === kind && one.name === metadata.name);
+    })
+    .map(textOf)
+    .filter((text) => after.has(text));
+}
+
+test("whenever a worker dies, all that there is is listed, and in the end there is nothing else", async () => {
   const names = Array.from({ length: 6 }, (_, index) => `killed-${index}`);
   await Promise.all(names.map((name) => paas.application(name, { image: "killed:1", replicas: 0 })));
   const next = random(7);
@@ -56,8 +73,19 @@ test("whenever a worker dies, in the end an Application has just what it lists",
       }
     }),
   );
+  let going = true;
+  const looked = (async () => {
+    const found = new Set<string>();
+    let looks = 0;
+    for (; going; looks++) for (const text of await unlisted()) found.add(text);
+    return { found: [...found], looks };
+  })();
   const kills = await killAtRandom(paas.workers, changed, 400);
   await changed;
+  going = false;
+  const { found, looks } = await looked;
+  expect(found, "what is made is listed before").toEqual([]);
+  expect(looks).toBeGreaterThan(20);
   expect(kills).toBeGreaterThan(3);
   for (const [index, name] of names.entries()) {
     await paas.patch(Application, name, { spec: login(index % 2 === 0 ? "on" : "off") });
