@@ -83,13 +83,15 @@ describe("the label approves", () => {
   });
 
   test("a later commit when it is taken away and given again", () => {
-    const [was, without, again] = [
+    const [unseen, was, without, again] = [
+      fork("a1"),
       fork("a1", "Preview-Approved"),
       fork("a2"),
       fork("a2", "preview-approved"),
     ];
-    expect(approvedIn(was, without)).toBeUndefined();
-    expect(approvedIn(was, without, again)).toBe("a2");
+    expect(approvedIn(unseen, was)).toBe("a1");
+    expect(approvedIn(unseen, was, without)).toBeUndefined();
+    expect(approvedIn(unseen, was, without, again)).toBe("a2");
   });
 
   test("nothing when it is found together with another commit: it may be for the one before", () => {
@@ -99,24 +101,35 @@ describe("the label approves", () => {
     expect(approvedIn(fork("a1"), found, fork("a2"), found)).toBe("a2");
   });
 
+  test("nothing of a pull request that is new here, or is open again: what was pushed meanwhile nobody knows", () => {
+    const labelled = fork("a2", "preview-approved");
+    expect(approvedIn(labelled)).toBeUndefined();
+    expect(approvedIn(labelled, labelled)).toBeUndefined();
+    expect(approvedIn(labelled, fork("a2"), labelled)).toBe("a2");
+    const [approved] = inTurn([fork("a1"), fork("a1", "preview-approved")], {});
+    expect(approved?.approvedSHA).toBe("a1");
+    const closed = candidatesOf([], {} as AppPipeline["spec"], approved ? [approved] : [], now);
+    const [reopened] = candidatesOf([labelled], {} as AppPipeline["spec"], closed, now);
+    expect(reopened?.approvedSHA).toBeUndefined();
+  });
+
   test("by another name where the pipeline says so, and nothing where forks need no approval", () => {
-    expect(inTurn([fork("a1", "ok")], { approvalLabel: "ok" })[0]?.approvedSHA).toBe("a1");
+    expect(inTurn([fork("a1"), fork("a1", "ok")], { approvalLabel: "ok" })[0]?.approvedSHA).toBe("a1");
     expect(inTurn([fork("a1", "preview-approved")], { forks: "Always" })[0]?.approvedSHA).toBeUndefined();
   });
 
   test("only commits that were the last one when it was given, whatever happens in between", () => {
-    const step = fc.record({ push: fc.boolean(), labelled: fc.boolean() });
+    const step = fc.record({ push: fc.boolean(), labelled: fc.boolean(), open: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         let [before, head, wasLabelled]: [Candidate[], number, boolean] = [[], 0, false];
         const allowed = new Set<string>();
-        for (const { push, labelled } of steps) {
+        for (const { push, labelled, open } of steps) {
           if (push) head++;
-          else if (labelled && !wasLabelled) allowed.add(`a${head}`);
-          // What comes first with a label has nothing before it.
-          if (before.length === 0 && labelled) allowed.add(`a${head}`);
-          const listing = fork(`a${head}`, ...(labelled ? ["preview-approved"] : []));
-          before = candidatesOf([listing], {} as AppPipeline["spec"], before, now);
+          // Seen before without the label, and nothing else has happened since.
+          else if (labelled && !wasLabelled && before.length > 0) allowed.add(`a${head}`);
+          const listing = open ? [fork(`a${head}`, ...(labelled ? ["preview-approved"] : []))] : [];
+          before = candidatesOf(listing, {} as AppPipeline["spec"], before, now);
           const approved = before[0]?.approvedSHA;
           if (approved !== undefined) expect([...allowed]).toContain(approved);
           if (!labelled) expect(approved).toBeUndefined();

@@ -66,7 +66,8 @@ export const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/,
 /**
  * What the label says of a fork's commit. Of a fork a commit is approved, not the pull request: whoever pushes once more has
  * to be looked at once more, which taking the label away and giving it again says. A label that is found together with a
- * commit that nobody has seen before may have been given for the one before that, and approves neither.
+ * commit that nobody has seen before may have been given for the one before that, and approves neither; nor does one on a
+ * pull request that is new here: its author may have closed it, pushed, and opened it again.
  */
 function approvalOf(
   { labels, head }: PullRequest,
@@ -74,7 +75,7 @@ function approvalOf(
   last: Candidate | undefined,
 ): Pick<Candidate, "labelled" | "approvedSHA"> {
   if (!has(labels, label)) return {};
-  const isNew = last === undefined || (!last.labelled && last.headSHA === head.sha);
+  const isNew = last !== undefined && !last.labelled && last.headSHA === head.sha;
   const approvedSHA = last?.approvedSHA ?? (isNew ? head.sha : undefined);
   return { labelled: true, ...(approvedSHA !== undefined && { approvedSHA }) };
 }
