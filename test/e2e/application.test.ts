@@ -238,12 +238,13 @@ test("when it is deleted its children go, and another one of its name begins ane
   const { uid } = (await deployed("mortal")).metadata;
   await paas.kit.client.delete(Application, at("mortal"), { uid });
   await paas.application("mortal");
-  const next = await deployed("mortal");
+  // The garbage collector learns of new kinds every half minute.
+  const next = await paas.kit.until(Application, at("mortal"), isDeployed, 120_000);
   for (const { metadata } of await childrenOf("mortal"))
     expect(metadata.ownerReferences?.[0]?.uid).toBe(next.metadata.uid);
   await paas.kit.client.delete(Application, at("mortal"), { uid: next.metadata.uid });
   for (const kind of childKinds) await paas.kit.untilGone(kind, at("mortal"));
-});
+}, 200_000);
 
 test("when all is as it should be, whatever others have added, a hundred repetitions of every event change nothing", async () => {
   const rounds = 100;
