@@ -1,8 +1,15 @@
 /** The PaaS, from GitHub to running pods: a branch, and previews of pull requests. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { has } from "../harness/world.ts";
+
+const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);
 
 let paas: Paas;
 beforeAll(async () => {
@@ -39,4 +46,29 @@ test("from a pull request to a running preview, and away again", async () => {
   await paas.github.closePullRequest({ repository: "acme/web", number });
   await paas.kit.untilGone(Application, { name });
   await paas.kit.untilGone(RemoteSync, { name });
+});
+
+test("the sample objects apply unchanged, and what they say runs", async () => {
+  const namespace = "team-a";
+  await createNamespace(paas.kit.client, namespace);
+  await optIn(paas.kit.client, namespace);
+  await paas.tokenSecret(namespace);
+  const kinds = [Secret, Application, RemoteSync, AppPipeline] as readonly Kind[];
+  for (const document of parseAllDocuments(readFileSync(sample, "utf8"))) {
+    const object = document.toJS();
+    const kind = kinds.find((one) => one.kind === object.kind) as Kind;
+    const { spec = {} } = await paas.kit.client.create(kind, object as KubeObject, {
+      fieldManager: "kubectl",
+    });
+    // Nothing was dropped, which the API server does without a word.
+    expect(spec).toMatchObject(object.spec ?? {});
+  }
+  for (const kind of [Application, RemoteSync, AppPipeline] as readonly Kind[])
+    await paas.kit.until(kind, { namespace, name: "web" }, has("Ready", "True"));
+  const { number } = await paas.github.openPullRequest({ repository: "acme/web", branch: "sample" });
+  const { status } = await paas.kit.until(AppPipeline, { namespace, name: "web" }, ({ status }) =>
+    Boolean(status?.previews?.some((preview) => preview.number === number && preview.phase === "Ready")),
+  );
+  const { url = "" } = status?.previews?.find((preview) => preview.number === number) ?? {};
+  expect(url).toMatch(new RegExp(`^https://pr-${number}-web-[0-9a-f]{6}\\.preview\\.example\\.com$`));
 });
