@@ -1,10 +1,13 @@
 /** What an operator asks of a bus: `status` and `deadletters`, on real parts. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
+import { kindText } from "../../bus/kube/kind.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { consumers, workStream } from "../../bus/subjects.ts";
+import { kindsOf } from "../../bus/worker/function.ts";
 import { type FunctionStatus, functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
+import { functions } from "../../functions/index.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
@@ -59,15 +62,11 @@ test("a bus that nobody has used yet", async () => {
   expect(text).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
   expect(await told("status")).toEqual({
     cluster,
-    functions: ["hikawa", "githubapp", "clustergithubapp", "installation"].map((name) => ({
+    functions: functions.map(({ name }) => ({
       ...{ function: name, pending: null, parked: null },
       ...{ inFlight: null, delayed: null, deadLetters: null },
     })),
-    kinds: [
-      ...["Hikawa", "Zundoko", "Kiyoshi"].map((kind) => `${kind}.zundokokiyoshi.kaitoy.github.com`),
-      ...["GitHubApp.ghapp.tsuzu.dev", "Secret", "ClusterGitHubApp.ghapp.tsuzu.dev"],
-      ...["Installation.ghapp.tsuzu.dev", "Namespace"],
-    ].map((kind) => ({ kind, bridges: [] })),
+    kinds: [...new Set(functions.flatMap(kindsOf).map(kindText))].map((kind) => ({ kind, bridges: [] })),
   });
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
   expect(await told("deadletters", "list")).toEqual([]);

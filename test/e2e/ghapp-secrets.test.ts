@@ -198,7 +198,7 @@ test("a token is good for the named repositories and permissions alone", async (
     permissions: { contents: "read" },
   });
   expect(await works(token)).toBe(true);
-  expect(await ghapps.use(token, "GET /repos/acme/api/branches/main")).toBe(403);
+  expect(await ghapps.use(token, "GET /repos/acme/api/branches/main")).toBe(404);
   expect(await ghapps.use(token, "GET /repos/acme/web/pulls")).toBe(403);
 
   await ghapps.installation("wide");

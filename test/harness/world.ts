@@ -4,8 +4,8 @@ import { type Bus, connectBus } from "../../bus/connect.ts";
 import type { ObjectName } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
-import { streams } from "../../bus/subjects.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import { parseObjectSubject, streams } from "../../bus/subjects.ts";
+import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Kit, Replica } from "./kit.ts";
 import { metricSum } from "./metrics.ts";
 import { untilQuiet } from "./quiet.ts";
@@ -71,7 +71,7 @@ export interface World {
   events(name: string, within?: string): Promise<Pick<EventObject, "type" | "reason" | "note">[]>;
   /** Resolves when there is nothing to do any more, but for what waits for its time. */
   untilQuiet(): Promise<void>;
-  /** The newest event of each object, or of some. */
+  /** The newest event of each object of the functions' kinds, or of some. */
   changes(subjects?: string): Promise<readonly Change[]>;
   /** Publishes events as if they came again. */
   replay(changes: readonly Change[]): Promise<void>;
@@ -92,6 +92,9 @@ export async function openWorld(
   const at = (name: string | ObjectName): ObjectName =>
     typeof name === "string" ? { name, namespace } : name;
   const patch: World["patch"] = (kind, name, changes) => client.mergePatch(kind, at(name), changes, manager);
+  const kinds = functions.flatMap(kindsOf);
+  const isTheirs = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
+    kinds.some((one) => one.group === group && one.kind === kind);
   return {
     bus,
     patch,
@@ -113,6 +116,7 @@ export async function openWorld(
       const changes: Change[] = [];
       const last = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: [subjects] });
       for await (const { subject, data, header: headers } of last) {
+        if (!isTheirs(parseObjectSubject(subject))) continue;
         // Stored with the event, but the server's own.
         for (const name of headers.keys()) if (name.startsWith("Nats-")) headers.delete(name);
         changes.push({ subject, data, headers });
