@@ -1,5 +1,6 @@
 /** What becomes of a RemoteSync when kpack, its builders and its webhooks are not as they should be. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Pod } from "../../bus/kube/kind.ts";
 import { Image, rebuildAnnotation, ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
@@ -37,11 +38,10 @@ test("a build that the Image's status does not tell of is found all the same", a
   expect(building.status?.buildRef).toBe("modoki-lost-build-2");
   const image = (await syncs.image("lost")) as Image & { status?: { latestBuildRef?: string } };
   expect(image.status?.latestBuildRef).toBe("modoki-lost-build-1");
-  await paas.patch(
-    { ...Image, kind: "Pod", group: "", version: "v1", plural: "pods" },
-    "modoki-lost-build-2-build-pod",
-    { metadata: { annotations: { "sim.kpk/hold-step": null } } },
-  );
+  // The Build is there before its pod.
+  const pod = { name: "modoki-lost-build-2-build-pod" };
+  await paas.kit.until(Pod, pod, () => true);
+  await paas.patch(Pod, pod.name, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
   const done = await syncs.ready("lost", revision);
   expect(done.status?.latestImage).not.toBe(status?.latestImage);
   expect((await syncs.application("lost")).spec.image).toBe(done.status?.latestImage);

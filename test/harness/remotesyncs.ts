@@ -94,7 +94,9 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
     },
     async notes(name, reason) {
       const events = await paas.events(name);
-      return events.filter((event) => event.reason === reason).map(({ note }) => note);
+      // Others are called so, too.
+      const own = events.filter(({ regarding }) => regarding.kind === RemoteSync.kind);
+      return own.filter((event) => event.reason === reason).map(({ note }) => note);
     },
     asked() {
       const all = github.requests();

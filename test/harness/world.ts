@@ -68,7 +68,10 @@ export interface World {
   /** Wakes its function. */
   touch(kind: Kind, name: string | ObjectName): Promise<void>;
   /** Reasons and notes of the Events about an object of this name. */
-  events(name: string, within?: string): Promise<Pick<EventObject, "type" | "reason" | "note">[]>;
+  events(
+    name: string,
+    within?: string,
+  ): Promise<Pick<EventObject, "type" | "reason" | "note" | "regarding">[]>;
   /** Resolves when there is nothing to do any more, but for what waits for its time. */
   untilQuiet(): Promise<void>;
   /** The newest event of each object of the functions' kinds, or of some. */
