@@ -143,7 +143,7 @@ test("a build that never had a pod is had again, not at once, by the newest Buil
   const again = await paas.kit.until(
     RemoteSync,
     { name: "unlucky" },
-    ({ status }) => status?.buildNumber === 3,
+    (sync) => sync.status?.buildNumber === 3 && has("Built", "False", "BuildNotStarted")(sync),
   );
   expect(again.status?.retries).toBe(1);
   await paas.patch(ServiceAccount, account, { secrets: before });
