@@ -9,6 +9,7 @@ import type { Find } from "../objects/indexes.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
+import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Context, ReconcileFunction, Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
@@ -25,6 +26,7 @@ export interface AttemptTools {
   readonly store: ObjectStore;
   readonly client: KubeClient;
   readonly own: OwnWrites;
+  readonly written: Echoes["written"];
   readonly recorder: Recorder;
   readonly replica: string;
   readonly find: Find;
@@ -78,7 +80,8 @@ async function tryOnce(
   const own = tools.own.of(key);
   // What an earlier try has seen, this one need not look at.
   seen.clear();
-  const reads = reconcileReads({ store, client, own, request, signal, seen });
+  const written = (uid: string) => tools.written(key, uid);
+  const reads = reconcileReads({ store, client, own, written, request, signal, seen });
   const done = (requeueAfter?: number, recovered = false): AttemptResult => ({ requeueAfter, recovered });
 
   let object: Stored | undefined = await (from === "store"

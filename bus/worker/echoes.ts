@@ -7,6 +7,9 @@
  * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
  * fails takes its announcements back before the retry can start, unless that is so late that nobody believes them any
  * more; a paused process and a broken connection forget all.
+ *
+ * Announcements are good for a second thing: the object store may have one object of a reconcile's writes and not yet
+ * the other, since each kind comes at its own pace. Whoever has the key next knows which versions to read at least.
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
@@ -24,6 +27,8 @@ export interface Echoes {
   retract(key: ObjectKey): void;
   /** Whether an event at this version is an echo for the key. */
   has(key: ObjectKey, uid: string, resourceVersion: string): boolean;
+  /** The version of an object that a replica has written for the key a moment ago, whatever came of its reconcile. */
+  written(key: ObjectKey, uid: string): string | undefined;
   /** Forgets everything: what is in the buffers may be old. */
   forget(): void;
   stop(): void;
@@ -51,7 +56,8 @@ function messageIn(message: Msg): Message | undefined {
 interface Announced {
   readonly key: string;
   readonly resourceVersion: string;
-  readonly until: number;
+  /** Until then its event is an echo. Milliseconds of `performance.now()`. */
+  until: number;
 }
 
 /** An event comes back within milliseconds; one that takes longer than this costs a needless reconcile. Milliseconds. */
@@ -71,7 +77,7 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   }
 
   function retractAll(key: string): void {
-    for (const [uid, entry] of announced) if (entry.key === key) announced.delete(uid);
+    for (const [, entry] of announced) if (entry.key === key) entry.until = 0;
   }
 
   function send(message: Message): void {
@@ -112,11 +118,11 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
     has(key, uid, resourceVersion) {
       const entry = announced.get(uid);
       if (entry === undefined || entry.key !== keyText(key)) return false;
-      if (performance.now() >= entry.until) {
-        announced.delete(uid);
-        return false;
-      }
-      return compareVersions(entry.resourceVersion, resourceVersion) >= 0;
+      return performance.now() < entry.until && compareVersions(entry.resourceVersion, resourceVersion) >= 0;
+    },
+    written(key, uid) {
+      const entry = announced.get(uid);
+      return entry?.key === keyText(key) ? entry.resourceVersion : undefined;
     },
     forget: () => announced.clear(),
     stop: () => subscription.unsubscribe(),

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import type { KubeClient } from "../kube/client.ts";
 import { externalKind } from "../kube/kind.ts";
 import { controllerReference, type KubeObject, type Stored } from "../kube/object.ts";
 import type { Entry, ObjectStore } from "../objects/store.ts";
 import { newRequest } from "../queue/request.ts";
-import { ownWrites } from "./ownwrites.ts";
+import { ownWrites, type WritesOfKey } from "./ownwrites.ts";
 import { type ReadSources, reconcileReads } from "./reads.ts";
 
 const Child = externalKind<KubeObject>({
@@ -32,9 +33,7 @@ async function objectWith(written: Stored, stored: Stored, state: "living" | "de
   const own = ownWrites().of(key);
   own.record(written);
   const store = { entry: async () => entry } as unknown as ObjectStore;
-  const request = newRequest({ type: "timer" });
-  const sources = { store, own, request, seen: new Map(), signal: new AbortController().signal };
-  const reads = reconcileReads(sources as unknown as ReadSources);
+  const reads = reconcileReads(sourcesOf(store, own));
   const found = await reads.get(Child, { ...key, name: "child" });
   return found ? `${found.metadata.uid} ${found.metadata.resourceVersion}` : "none";
 }
@@ -49,20 +48,36 @@ test("an object that this process has made anew is read before the store knows m
   expect(await objectWith(child("b", "8"), child("a", "5"), "deleted")).toBe("b 8");
 });
 
-/** What a worker reads that wrote `written` a moment ago, when the store has `stored`. */
-async function childrenWith(written: Stored, stored: readonly Stored[]): Promise<string[]> {
+/** What a worker reads that wrote `ours` a moment ago, when the store has `stored`; another one has written `theirs`. */
+async function childrenWith(
+  ours: Stored | undefined,
+  stored: readonly Stored[],
+  theirs?: Stored,
+): Promise<string[]> {
   const entries = stored.map((object) => ({
     object,
     uid: object.metadata.uid,
     resourceVersion: object.metadata.resourceVersion,
   })) as Entry[];
   const own = ownWrites().of(key);
-  own.record(written);
+  if (ours !== undefined) own.record(ours);
   const store = { childEntries: async () => entries } as unknown as ObjectStore;
-  const request = newRequest({ type: "timer" });
-  const sources = { store, own, request, seen: new Map(), signal: new AbortController().signal };
-  const found = await reconcileReads(sources as unknown as ReadSources).children(Child, owner);
+  const found = await reconcileReads(sourcesOf(store, own, theirs)).children(Child, owner);
   return found.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`);
+}
+
+/** With what another replica has written a moment ago, which the API server has. */
+function sourcesOf(store: ObjectStore, own: WritesOfKey, theirs?: Stored): ReadSources {
+  const { uid, resourceVersion } = theirs?.metadata ?? {};
+  return {
+    store,
+    own,
+    written: (of) => (of === uid ? resourceVersion : undefined),
+    client: { get: async () => theirs } as unknown as KubeClient,
+    request: newRequest({ type: "timer" }),
+    seen: new Map(),
+    signal: new AbortController().signal,
+  };
 }
 
 test("children - what this process has written is there before the store has it, in its newest version", async () => {
@@ -73,4 +88,10 @@ test("children - what this process has written is there before the store has it,
 
 test("children - what others have deleted and made anew is not there twice", async () => {
   expect(await childrenWith(child("a", "5"), [child("b", "8")])).toEqual(["b 8"]);
+});
+
+test("children - what another replica has written is read from the API server until the store has it", async () => {
+  expect(await childrenWith(undefined, [child("a", "4")], child("a", "5"))).toEqual(["a 5"]);
+  expect(await childrenWith(child("a", "5"), [child("a", "4")], child("a", "6"))).toEqual(["a 6"]);
+  expect(await childrenWith(undefined, [child("a", "7")], child("a", "5"))).toEqual(["a 7"]);
 });

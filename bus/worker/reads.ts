@@ -1,6 +1,6 @@
 /**
  * Reads of one reconcile: the object store, corrected by what this process wrote and, where the store is older than
- * what woke the function, by the API server. Everything that is read is noted as seen.
+ * what woke the function or than what another replica wrote, by the API server. Everything that is read is noted as seen.
  */
 import type { KubeClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
@@ -83,6 +83,8 @@ export interface ReadSources {
   readonly store: ObjectStore;
   readonly client: KubeClient;
   readonly own: WritesOfKey;
+  /** The version of an object that a replica has written for the key a moment ago, as far as it is known. */
+  readonly written: (uid: string) => string | undefined;
   readonly request: Request;
   readonly signal: AbortSignal;
   /** Filled with the versions that are read or written, by uid: the newest. */
@@ -107,7 +109,15 @@ const used: readonly Entry[] = [];
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
 
 /** Opens the reads of one reconcile. */
-export function reconcileReads({ store, client, own, request, signal, seen }: ReadSources): ReconcileReads {
+export function reconcileReads({
+  store,
+  client,
+  own,
+  written,
+  request,
+  signal,
+  seen,
+}: ReadSources): ReconcileReads {
   function note(uid: string, resourceVersion: string): void {
     const before = seen.get(uid);
     if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
@@ -136,6 +146,14 @@ export function reconcileReads({ store, client, own, request, signal, seen }: Re
     return write.object as Stored<T>;
   }
 
+  /** Whether another replica has written something newer than is in hand. */
+  function isBehind({ uid, resourceVersion }: Entry): boolean {
+    const least = written(uid);
+    if (least === undefined) return false;
+    const inHand = newestVersion([{ uid, resourceVersion }, own.of(uid)?.object.metadata]);
+    return compareVersions(inHand?.resourceVersion ?? "0", least) < 0;
+  }
+
   // The children that came along with the first read.
   let family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
 
@@ -158,7 +176,7 @@ export function reconcileReads({ store, client, own, request, signal, seen }: Re
     key: ObjectKey,
     entry: Entry<T> | undefined,
   ): Promise<Stored<T> | undefined> {
-    if (entry?.unreadable) return live(kind, key);
+    if (entry !== undefined && (entry.unreadable || isBehind(entry))) return live(kind, key);
     const version = entry?.resourceVersion ?? "0";
     for (const needed of neededOf(kind)) {
       if (!isAt(key)(needed)) continue;
@@ -198,9 +216,10 @@ export function reconcileReads({ store, client, own, request, signal, seen }: Re
       const latest = new Map<string, string>();
       for (const entry of entries) {
         latest.set(entry.object.metadata.name, entry.resourceVersion);
-        if (entry.unreadable) {
+        if (entry.unreadable || isBehind(entry)) {
           const { namespace = "", name } = entry.object.metadata;
           const object = await live(kind, { namespace, name });
+          known.add(entry.uid);
           if (object === undefined || controllerOf(object)?.uid !== owner.metadata.uid) continue;
           known.add(object.metadata.uid);
           children.set(object.metadata.uid, object);

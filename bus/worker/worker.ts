@@ -103,7 +103,16 @@ function startFunction(
   const store = objectStore(bus, cluster);
   const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
   const reconcile = reconciler({
-    tools: { fn, store, client, own: ownWrites(), recorder, replica, find: indexes.find },
+    tools: {
+      fn,
+      store,
+      client,
+      own: ownWrites(),
+      written: echoes.written,
+      recorder,
+      replica,
+      find: indexes.find,
+    },
     queue,
     timers,
     letters: deadLetters(bus, scope),

@@ -17,13 +17,14 @@ let kit: Kit;
 let bus: Bus;
 let queue: TicketQueue;
 let worker: Replica;
+let bridge: Replica;
 
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Probe)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   // Its marks do not fall due while this test looks.
   queue = ticketQueue(bus, scope, { replica: "test", markMillis: 600_000 });
-  await kit.bridge("bridge", { args: [path] });
+  bridge = await kit.bridge("bridge", { args: [path] });
   worker = await kit.worker("worker", [path]);
   await untilListening();
 });
@@ -190,3 +191,46 @@ test("a condition written over a change that the reconcile has not seen is no ec
   await vi.waitUntil(() => told.includes(`${metadata.uid} ${metadata.resourceVersion}`), patience);
   expect(conditions.filter((written) => told.includes(written))).toEqual([]);
 });
+
+/** The generations of the object that the worker has reconciled, the first one first. */
+const generationsOf = (key: ObjectKey) =>
+  worker.log
+    .records()
+    .filter((record) => record.msg === "probing" && record.key === keyText(key))
+    .map(({ generation }) => generation);
+
+test.each([
+  ["goes on", () => undefined],
+  [
+    "fails afterwards",
+    (key: ObjectKey) => bus.nc.publish(echoSubject(scope), JSON.stringify({ retract: keyText(key) })),
+  ],
+])(
+  "what another replica has written is read before the bus has it, also when that one %s",
+  async (name, end) => {
+    const key = at(`written-elsewhere-${name.replaceAll(" ", "-")}`);
+    await create(key, { mode: "later", millis: 3_600_000 });
+    await expect.poll(() => generationsOf(key), patience).toEqual([1]);
+    await untilGivenBack(key);
+    await bridge.kill();
+    try {
+      const { metadata } = await kit.client.mergePatch(
+        Probe,
+        key,
+        { spec: { value: 1 } },
+        { fieldManager: "test" },
+      );
+      await queue.request(key, newRequest({ type: "timer" }));
+      await expect.poll(() => generationsOf(key), patience).toEqual([1, 1]);
+      await untilGivenBack(key);
+      const wrote = [[keyText(key), metadata.uid, metadata.resourceVersion, 60_000]];
+      bus.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
+      end(key);
+      await bus.nc.flush();
+      await queue.request(key, newRequest({ type: "timer" }));
+      await expect.poll(() => generationsOf(key), patience).toEqual([1, 1, 2]);
+    } finally {
+      await bridge.start();
+    }
+  },
+);
