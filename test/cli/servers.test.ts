@@ -7,13 +7,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
+import { freePort } from "../../deploy/local/parts/ports.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { run, start } from "./program.ts";
 
 import {
   apiServer,
   bus,
-  closedPort,
   failure,
   folder,
   kubeconfig,
@@ -35,7 +35,7 @@ describe.concurrent("the bus", () => {
   test.for(permanent)(
     "that nobody listens on yet: %s is not ready, and becomes so by itself",
     async (command, context) => {
-      const port = await closedPort();
+      const port = await freePort();
       const url = `nats://127.0.0.1:${port}`;
       const { url: server } = await apiServer(403);
       const process = await waiting(command, context, { NATS_URL: url, KUBECONFIG: kubeconfig(server) });
@@ -78,7 +78,7 @@ describe.concurrent("the bus", () => {
   ];
 
   test.for(commands)("that nobody listens on: %s", async (command) => {
-    const url = `nats://127.0.0.1:${await closedPort()}`;
+    const url = `nats://127.0.0.1:${await freePort()}`;
     const said = await failure(`${command} --nats-url ${url}`);
     expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
     expect(said).toContain("set --nats-url or NATS_URL to one that runs");
@@ -107,7 +107,7 @@ describe.concurrent("the bus", () => {
   });
 
   test("whose address has a password: it is not shown", async () => {
-    const said = await failure("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await closedPort()}` });
+    const said = await failure("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
     expect(said).toContain("nats://***@127.0.0.1:");
     expect(said).not.toContain("hunter2");
   });
@@ -176,7 +176,7 @@ describe.concurrent("the API server", () => {
     waiting(command, context, { KUBECONFIG: path, NATS_URL: bus.natsUrl });
 
   test.for(commands)("that nobody listens on: %s", async (command) => {
-    const server = `https://127.0.0.1:${await closedPort()}`;
+    const server = `https://127.0.0.1:${await freePort()}`;
     const said = await ask(command, kubeconfig(server));
     expect(said).toContain(
       `denrei: expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`,
@@ -187,7 +187,7 @@ describe.concurrent("the API server", () => {
   test.for(permanent)(
     "that nobody listens on yet: %s is not ready, and becomes so by itself",
     async (command, context) => {
-      const port = await closedPort();
+      const port = await freePort();
       const server = `https://127.0.0.1:${port}`;
       const process = await wait(command, context, kubeconfig(server));
       const reason = `expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`;

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, type TestContext } from "vitest";
@@ -31,13 +31,6 @@ export async function listening<S extends Server>(server: S, at = 0): Promise<{ 
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   return { server, port: (server.address() as AddressInfo).port };
-}
-
-/** A port that nobody listens on. */
-export async function closedPort(): Promise<number> {
-  const { server, port } = await listening(createServer());
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Answers everything with one status; what it was asked is kept. */
