@@ -1,6 +1,6 @@
 /** Objects that harm nobody and change all the time, beside others that do. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { resourcePath } from "../../bus/kube/client.ts";
+import { type ApiRequest, resourcePath } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import type { Kit } from "../harness/kit.ts";
@@ -17,12 +17,35 @@ export interface Delay {
   history(deaths: readonly number[]): string[];
 }
 
+/** Tells of the Probes of a query, and of each change of one, in order, until the signal. */
+export async function followProbes(
+  kit: Kit,
+  query: NonNullable<ApiRequest["query"]>,
+  signal: AbortSignal,
+  changed: (probe: Stored<Probe>) => void | Promise<void>,
+): Promise<void> {
+  const once = async () => {
+    const { items, metadata } = await kit.client.list(Probe, "default", query, signal);
+    for (const probe of items) await changed(probe);
+    const from = { ...query, resourceVersion: metadata.resourceVersion };
+    const request = { path: resourcePath(Probe, "default"), query: from, signal };
+    for await (const { type, object } of await kit.client.watch<Probe>(request))
+      if (type !== "BOOKMARK") await changed(object);
+  };
+  // A watch may end at any time: the next one begins with what a list shows.
+  while (!signal.aborted)
+    await once().catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+}
+
 /** Changes healthy objects all the time, and follows their status. */
 export async function startHealthy(
   trial: Trial,
   kit: Kit,
 ): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
-  const objects = 20;
+  // A short proof shares two cores with its API server: more than that would measure those.
+  const objects = trial.scaled(20, 10);
   const everyMillis = 250;
   const names = Array.from({ length: objects }, (_, at) => `healthy-${at}`);
   const sent = new Map<string, number[]>(names.map((name) => [name, []]));
@@ -45,19 +68,8 @@ export async function startHealthy(
       },
       { fieldManager: "prove" },
     );
-  // A watch may end at any time: the next one begins with what a list shows.
-  const followed = (async () => {
-    while (!watching.signal.aborted) {
-      const { items, metadata } = await kit.client.list(Probe, "default");
-      items.forEach(note);
-      const query = { resourceVersion: metadata.resourceVersion };
-      const request = { path: resourcePath(Probe, "default"), query, signal: watching.signal };
-      for await (const { type, object } of await kit.client.watch<Probe>(request))
-        if (type !== "BOOKMARK") note(object);
-    }
-  })();
   let broken: unknown;
-  followed.catch((error: unknown) => {
+  followProbes(kit, {}, watching.signal, note).catch((error: unknown) => {
     broken = error;
   });
 

@@ -9,7 +9,7 @@ import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
-import { type Delay, startHealthy } from "../healthy.ts";
+import { type Delay, followProbes, startHealthy } from "../healthy.ts";
 import { now } from "../journal.ts";
 import { bounded, type Check, figure, type Scenario } from "../scenario.ts";
 
@@ -186,11 +186,11 @@ function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; st
   };
 }
 
-/** Sets a field back each time the function sets it. */
+/** Sets a field back each time the function sets it, as soon as it hears of it. */
 async function fight(kit: Kit, over: AbortSignal): Promise<void> {
-  while (!over.aborted) {
-    const probe = await kit.client.get(Probe, at("fights"));
-    if (probe.spec.value === 1)
-      await kit.client.mergePatch(Probe, at("fights"), { spec: { value: 0 } }, { fieldManager: "rival" });
-  }
+  const back = { spec: { value: 0 } };
+  const name = "fights";
+  await followProbes(kit, { fieldSelector: `metadata.name=${name}` }, over, async ({ spec }) => {
+    if (spec.value === 1) await kit.client.mergePatch(Probe, at(name), back, { fieldManager: "rival" });
+  });
 }
