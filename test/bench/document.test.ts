@@ -57,10 +57,10 @@ test("document - a run of some parts renews theirs, and leaves the others as the
   expect(headings(second)).toEqual(all);
   expect(headings(third)).toEqual(all);
   expect(second).toContain("on 2000-01-02: 1 rounds.\n\nFigures");
-  expect(second).toMatch(/## Webhooks to one gateway\n\nBy itself, on (?!2000)/);
+  expect(second).toMatch(/## Webhooks to one gateway\n\nBy itself, on 4, on (?!2000)/);
   expect(second).toMatch(/## Ticket queue without work\n\n\|/);
   expect(second.match(/^\| (CPU|Go|Probot) .*$/gm)?.map((row) => row.split(/ *\| */).slice(1, 3))).toEqual([
-    ["CPU", "4"],
+    ["CPU", "2"],
     ["Go", "1.26"],
     ["Probot", "14"],
   ]);

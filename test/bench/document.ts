@@ -29,10 +29,14 @@ export function documentOf(results: Results, before = ""): string {
   for (const { title, body } of sections(results)) {
     const known = bodies.get(title);
     if (title === "Goals" || title === "Machine") {
-      bodies.set(title, known === undefined ? body : mergedTable(known, body));
+      // Of which machine a part is that ran by itself stands beside it.
+      const wins = title === "Goals" ? "later" : "earlier";
+      bodies.set(title, known === undefined ? body : mergedTable(known, body, wins));
       continue;
     }
-    bodies.set(title, before === "" ? body : `By itself, ${occasion(results)}.\n\n${body}`);
+    const { machine } = results;
+    const alone = `By itself, on ${machine.get("CPU")}, ${occasion(results)}.`;
+    bodies.set(title, before === "" ? body : `${alone}\n\n${body}`);
   }
   // The machine comes after all that was measured on it.
   const machine = bodies.get("Machine") ?? "";
@@ -49,8 +53,8 @@ function bodyOf(part: string): [title: string, body: string] {
   return [part.slice("## ".length, end), part.slice(end).trim()];
 }
 
-/** The rows of both, those with the same first cell once: as the later has them. */
-function mergedTable(earlier: string, later: string): string {
+/** The rows of both, those with the same first cell once. */
+function mergedTable(earlier: string, later: string, wins: "earlier" | "later"): string {
   const cellsOf = (text: string) =>
     text.split("\n").map((line) =>
       line
@@ -59,7 +63,8 @@ function mergedTable(earlier: string, later: string): string {
         .map((cell) => cell.trim()),
     );
   const [head = [], , ...rows] = cellsOf(earlier);
-  const merged = new Map([...rows, ...cellsOf(later).slice(2)].map((row) => [row[0], row]));
+  const more = cellsOf(later).slice(2);
+  const merged = new Map([...rows, ...more, ...(wins === "earlier" ? rows : [])].map((row) => [row[0], row]));
   return table(head, [...merged.values()]);
 }
 
