@@ -1,5 +1,15 @@
 /** What to do about a refusal of GitHub. */
-import type { RefusedAnswer } from "./refusal.ts";
+
+/** An answer with an error code. */
+export interface RefusedAnswer {
+  /** What was asked, as whom and where: the start of the message. */
+  readonly request: string;
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  /** Parsed, or the text if it is no JSON. */
+  readonly body: unknown;
+}
 
 /** A clock that is further from GitHub's than this makes JWTs invalid, or soon will. */
 const tolerableSkewMillis = 30_000;

@@ -1,10 +1,11 @@
 /** One call to GitHub's REST API: when it may be made, how long it may take, and what its failures are. */
 import { request } from "@octokit/request";
 import type { z } from "zod";
+import type { RefusedAnswer } from "./advice.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./errors.ts";
 import { conditional, type EtagCache } from "./etags.ts";
 import type { RateLimits } from "./limits.ts";
-import { type RefusedAnswer, refusal } from "./refusal.ts";
+import { refusal } from "./refusal.ts";
 
 /** What octokit throws, as far as it is used. */
 interface RequestError {

@@ -1,6 +1,6 @@
 /** What an answer of GitHub means that is not the wanted one. */
 import { z } from "zod";
-import { advice } from "./advice.ts";
+import { advice, type RefusedAnswer } from "./advice.ts";
 import {
   type GitHubError,
   GitHubRateLimitedError,
@@ -8,17 +8,6 @@ import {
   GitHubUnreachableError,
 } from "./errors.ts";
 import { redactTokens } from "./redact.ts";
-
-/** An answer with an error code. */
-export interface RefusedAnswer {
-  /** What was asked, as whom and where: the start of the message. */
-  readonly request: string;
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | number | undefined>>;
-  /** Parsed, or the text if it is no JSON. */
-  readonly body: unknown;
-}
 
 const bodySchema = z.object({
   message: z.string(),
