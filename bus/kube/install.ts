@@ -1,4 +1,5 @@
 /** Installing CRDs: apply, and wait until the API server serves them. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, resourcePath } from "./client.ts";
 import { isNotFound } from "./errors.ts";
 import { externalKind } from "./kind.ts";
@@ -17,25 +18,51 @@ export const CustomResourceDefinition = externalKind<Crd>({
   scope: "Cluster",
 });
 
+const pollMillis = 50;
+
 const established = (crd: Stored<Crd>): boolean =>
   crd.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
 
-/** Applies CRDs and waits until each is established and listed. Rejects with the reason of `signal`. */
+/** What an install is told. */
+interface InstallOptions {
+  readonly fieldManager: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Applies CRDs and waits until each is established and listed; one that is still being deleted is waited for first.
+ * Rejects with the reason of `signal`.
+ */
 export async function installCrds(
   client: KubeClient,
   manifests: readonly Record<string, unknown>[],
-  options: { readonly fieldManager: string; readonly signal: AbortSignal },
+  options: InstallOptions,
 ): Promise<void> {
-  await Promise.all(
-    manifests.map(async (manifest) => {
-      const applied = await client.apply(CustomResourceDefinition, manifest as unknown as Crd, {
-        ...options,
-        force: "take-ownership",
-      });
-      await untilEstablished(client, applied, options.signal);
-      await untilServed(client, applied, options.signal);
-    }),
-  );
+  await Promise.all(manifests.map((manifest) => install(client, manifest as unknown as Crd, options)));
+}
+
+async function install(client: KubeClient, manifest: Crd, options: InstallOptions): Promise<void> {
+  const applied = await client.apply(CustomResourceDefinition, manifest, {
+    ...options,
+    force: "take-ownership",
+  });
+  if (applied.metadata.deletionTimestamp === undefined) {
+    await untilEstablished(client, applied, options.signal);
+    return untilServed(client, applied, options.signal);
+  }
+  // It takes with it what was applied to it.
+  await untilGone(client, applied, options.signal);
+  return install(client, manifest, options);
+}
+
+async function untilGone(client: KubeClient, { metadata }: Stored<Crd>, signal: AbortSignal): Promise<void> {
+  const { name, uid } = metadata;
+  try {
+    while ((await client.get(CustomResourceDefinition, { name }, signal)).metadata.uid === uid)
+      await sleep(pollMillis, undefined, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw signal.aborted ? signal.reason : error;
+  }
 }
 
 async function untilEstablished(client: KubeClient, crd: Stored<Crd>, signal: AbortSignal): Promise<void> {
@@ -69,7 +96,7 @@ async function untilServed(client: KubeClient, { spec }: Stored<Crd>, signal: Ab
         break;
       } catch (error) {
         if (!isNotFound(error) || signal.aborted) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await sleep(pollMillis);
       }
     }
   }

@@ -11,6 +11,7 @@ import { compareVersions, controllerReference, type KubeObject, type Stored } fr
 import { living, type ObjectStore, objectStore } from "../../bus/objects/store.ts";
 import { Letter } from "../fixtures/functions/letters.ts";
 import { Note } from "../fixtures/functions/notes.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
 import { watchedIn } from "../harness/agreement.ts";
 import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
 
@@ -295,4 +296,37 @@ test("a kind whose CRD is installed only later: no hot loop, the others are not 
   await bridged.history.until(() => ofLate(Letter, "again").length === 1);
   expect(late.logged("listed").filter(({ kind }) => kind === kindText(ConfigMap))).toHaveLength(1);
   expect(bridged.history.disorder(bridged.history.of(Letter))).toEqual([]);
+});
+
+test("a CRD that is to be installed while it is being deleted is there when that is over", async () => {
+  const { client } = bridged.kit;
+  const definition = { name: `${Probe.plural}.${Probe.group}` };
+  const install = (labels: object) => {
+    const crd = { ...crdOf(Probe), metadata: { ...definition, labels } };
+    return installCrds(client, [crd], { ...manager, signal: AbortSignal.timeout(60_000) });
+  };
+  const found = () => client.get(CustomResourceDefinition, definition);
+  await install({});
+  const before = await found();
+  const metadata = { ...at("kept"), finalizers: ["test.denrei.dev/kept"] };
+  const probe: Probe = {
+    apiVersion: "test.denrei.dev/v1",
+    kind: "Probe",
+    metadata,
+    spec: { mode: "ok" },
+  };
+  await client.create(Probe, probe, manager);
+  await client.delete(CustomResourceDefinition, definition, {});
+
+  const installed = install({ again: "yes" });
+  await expect
+    .poll(async () => (await found()).metadata.labels, { timeout: 60_000 })
+    .toEqual({ again: "yes" });
+  expect((await found()).metadata).toMatchObject({ uid: before.metadata.uid });
+  await client.mergePatch(Probe, at("kept"), { metadata: { finalizers: null } }, manager);
+  await installed;
+  const after = await found();
+  expect(after.metadata).toMatchObject({ labels: { again: "yes" } });
+  expect(after.metadata.uid).not.toBe(before.metadata.uid);
+  expect((await client.list(Probe)).items).toEqual([]);
 });
