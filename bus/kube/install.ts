@@ -27,11 +27,13 @@ const established = (crd: Stored<Crd>): boolean =>
 interface InstallOptions {
   readonly fieldManager: string;
   readonly signal: AbortSignal;
+  /** How long a CRD that is being deleted is waited for; a minute unless given. Milliseconds. */
+  readonly deletionMillis?: number;
 }
 
 /**
  * Applies CRDs and waits until each is established and listed; one that is still being deleted is waited for first.
- * Rejects with the reason of `signal`.
+ * Rejects with the reason of `signal`, or when such a one does not go.
  */
 export async function installCrds(
   client: KubeClient,
@@ -51,18 +53,28 @@ async function install(client: KubeClient, manifest: Crd, options: InstallOption
     return untilServed(client, applied, options.signal);
   }
   // It takes with it what was applied to it.
-  await untilGone(client, applied, options.signal);
+  await untilGone(client, applied, options);
   return install(client, manifest, options);
 }
 
-async function untilGone(client: KubeClient, { metadata }: Stored<Crd>, signal: AbortSignal): Promise<void> {
-  const { name, uid } = metadata;
-  try {
-    while ((await client.get(CustomResourceDefinition, { name }, signal)).metadata.uid === uid)
-      await sleep(pollMillis, undefined, { signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw signal.aborted ? signal.reason : error;
-  }
+async function untilGone(
+  client: KubeClient,
+  { metadata: { name, uid } }: Stored<Crd>,
+  { signal, deletionMillis = 60_000 }: InstallOptions,
+): Promise<void> {
+  const isThere = () =>
+    client.get(CustomResourceDefinition, { name }, signal).then(
+      ({ metadata }) => metadata.uid === uid,
+      (error: unknown) => {
+        if (isNotFound(error)) return false;
+        throw error;
+      },
+    );
+  for (const until = performance.now() + deletionMillis; await isThere(); await sleep(pollMillis))
+    if (performance.now() >= until)
+      throw new Error(
+        `expected the CRD ${name} to be gone, found it still being deleted. An object of it may have a finalizer that nobody takes away: look for one with \`kubectl get ${name} -A\`, and try again when it is gone.`,
+      );
 }
 
 async function untilEstablished(client: KubeClient, crd: Stored<Crd>, signal: AbortSignal): Promise<void> {

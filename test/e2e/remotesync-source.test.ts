@@ -35,6 +35,22 @@ const mergeOf = async (number: number) =>
   (await paas.github.api<{ merge_commit_sha: string }>("GET", `/repos/${repository}/pulls/${number}`))
     .merge_commit_sha;
 
+// The first one: nobody else plans to ask for anything, or is told by GitHub to wait.
+test("a refresh is asked for once, and changes of what belongs to it are not asked about at all", async () => {
+  await syncs.start("quiet");
+  await paas.untilQuiet();
+  syncs.asked();
+  const refresh = { metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "2026-01-01T00:00:00Z" } } };
+  await paas.patch(RemoteSync, "quiet", refresh);
+  await paas.untilQuiet();
+  expect(syncs.asked()).toEqual(["GET /repos/acme/web/branches/quiet"]);
+  const changes = (await paas.changes()).filter(({ data }) => Buffer.from(data).includes("quiet"));
+  expect(changes.length).toBeGreaterThan(4);
+  for (let count = 0; count < 30; count++) await paas.replay(changes);
+  await paas.untilQuiet();
+  expect(syncs.asked()).toEqual([]);
+});
+
 test("without a branch the repository's default one is followed, also when that is another one", async () => {
   await create("default-branch", {});
   const { status } = await syncs.ready("default-branch");
@@ -185,55 +201,6 @@ test("an Application that is missing is told of while GitHub finds out about a m
   expect(await mergeOf(number)).toBe((await syncs.get("both")).status?.revision);
 });
 
-test("a refresh is asked for once, and changes of what belongs to it are not asked about at all", async () => {
-  await syncs.start("quiet");
-  await paas.untilQuiet();
-  // What the others still plan is their own.
-  const asked = () => syncs.asked().filter((request) => request.includes("quiet"));
-  asked();
-  const refresh = { metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "2026-01-01T00:00:00Z" } } };
-  await paas.patch(RemoteSync, "quiet", refresh);
-  await paas.untilQuiet();
-  expect(asked()).toEqual(["GET /repos/acme/web/branches/quiet"]);
-  const changes = (await paas.changes()).filter(({ data }) => Buffer.from(data).includes("quiet"));
-  expect(changes.length).toBeGreaterThan(4);
-  for (let count = 0; count < 30; count++) await paas.replay(changes);
-  await paas.untilQuiet();
-  expect(asked()).toEqual([]);
-});
-
-test("a GitHub Enterprise below a path is asked there, and cloned from there", async () => {
-  const prefix = "/git/hub";
-  const { hostname, port } = new URL(paas.github.url);
-  const proxy = createServer((incoming, answer) => {
-    if (!incoming.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();
-    const { method, headers } = incoming;
-    const path = incoming.url.slice(prefix.length);
-    incoming.pipe(
-      send({ hostname, port, path, method, headers }, (found) => {
-        answer.writeHead(found.statusCode ?? 500, found.headers);
-        found.pipe(answer);
-      }),
-    );
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
-  const { data, type } = await paas.kit.client.get(Secret, { namespace, name: secrets.git });
-  await paas.create(Secret, {
-    metadata: { namespace, name: "enterprise", annotations: { "kpack.io/git": `${url}/` } },
-    data,
-    type,
-  });
-  await syncs.branch("enterprise");
-  await syncs.start("enterprise", { branch: "enterprise", secretName: "enterprise" });
-  expect((await syncs.image("enterprise"))?.spec.source.git.url).toBe(`${url}/acme/web`);
-});
-
-// After what counts requests: who is told to wait asks nothing for any other RemoteSync either.
 test.each<[string, number, Record<string, string>]>([
   ["an error of its own", 502, {}],
   ["that it was asked too often", 429, { "retry-after": "3" }],
@@ -267,3 +234,34 @@ test.each<[string, number, Record<string, string>]>([
     expect(after.status?.askAgainAt).toBeUndefined();
   },
 );
+
+test("a GitHub Enterprise below a path is asked there, and cloned from there", async () => {
+  const prefix = "/git/hub";
+  const { hostname, port } = new URL(paas.github.url);
+  const proxy = createServer((incoming, answer) => {
+    if (!incoming.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();
+    const { method, headers } = incoming;
+    const path = incoming.url.slice(prefix.length);
+    incoming.pipe(
+      send({ hostname, port, path, method, headers }, (found) => {
+        answer.writeHead(found.statusCode ?? 500, found.headers);
+        found.pipe(answer);
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
+  const { data, type } = await paas.kit.client.get(Secret, { namespace, name: secrets.git });
+  await paas.create(Secret, {
+    metadata: { namespace, name: "enterprise", annotations: { "kpack.io/git": `${url}/` } },
+    data,
+    type,
+  });
+  await syncs.branch("enterprise");
+  await syncs.start("enterprise", { branch: "enterprise", secretName: "enterprise" });
+  expect((await syncs.image("enterprise"))?.spec.source.git.url).toBe(`${url}/acme/web`);
+});

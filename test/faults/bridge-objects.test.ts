@@ -301,9 +301,10 @@ test("a kind whose CRD is installed only later: no hot loop, the others are not 
 test("a CRD that is to be installed while it is being deleted is there when that is over", async () => {
   const { client } = bridged.kit;
   const definition = { name: `${Probe.plural}.${Probe.group}` };
-  const install = (labels: object) => {
+  const install = (labels: object, deletionMillis?: number) => {
     const crd = { ...crdOf(Probe), metadata: { ...definition, labels } };
-    return installCrds(client, [crd], { ...manager, signal: AbortSignal.timeout(60_000) });
+    const signal = AbortSignal.timeout(90_000);
+    return installCrds(client, [crd], { ...manager, signal, ...(deletionMillis && { deletionMillis }) });
   };
   const found = () => client.get(CustomResourceDefinition, definition);
   await install({});
@@ -317,6 +318,8 @@ test("a CRD that is to be installed while it is being deleted is there when that
   };
   await client.create(Probe, probe, manager);
   await client.delete(CustomResourceDefinition, definition, {});
+
+  await expect(install({}, 200)).rejects.toThrow(`expected the CRD ${definition.name} to be gone`);
 
   const installed = install({ again: "yes" });
   await expect
