@@ -1,85 +1,30 @@
 /** Indexes on a real server: whoever looks an object up by a value finds it, whichever process has seen it. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Publisher } from "../../bus/bridge/publisher.ts";
-import type { Bus } from "../../bus/connect.ts";
+import { describe, expect, test } from "vitest";
 import type { Inbox } from "../../bus/inbox.ts";
-import { externalKind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import { type Indexes, openIndexes } from "../../bus/objects/indexes.ts";
+import { openIndexes } from "../../bus/objects/indexes.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
+import { keyText, objectSubject, type QueueScope, indexes as subjects } from "../../bus/subjects.ts";
 import {
-  keyText,
-  type ObjectKey,
-  objectSubject,
-  type QueueScope,
-  streams,
-  indexes as subjects,
-} from "../../bus/subjects.ts";
-import { ensureTopology } from "../../bus/topology.ts";
-import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
-import { publisherOf, stored } from "../harness/publish.ts";
+  bus,
+  change,
+  cluster,
+  definitions,
+  entries,
+  found,
+  keyOf,
+  lastSequence,
+  patience,
+  publisher,
+  remove,
+  replica,
+  Thing,
+  thing,
+  withIndexes,
+} from "./indexing.ts";
 
-const Thing = externalKind<KubeObject<{ values: string[]; other?: string }>>({
-  group: "test.denrei.dev",
-  version: "v1",
-  kind: "Thing",
-  plural: "things",
-});
-type Thing = Stored<KubeObject<{ values: string[]; other?: string }>>;
-
-const cluster = "test";
-const patience = { timeout: 30_000, interval: 50 };
-let local: LocalBus;
-let bus: Bus;
-let publisher: Publisher;
-beforeAll(async () => {
-  local = await startLocalBus();
-  bus = local.bus;
-  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
-  publisher = await publisherOf(bus, Thing);
-});
-afterAll(() => local?.stop());
-
-const definitions = {
-  value: (thing: Stored) => (thing as Thing).spec.values,
-  other: (thing: Stored) => [(thing as Thing).spec.other ?? ""],
-};
-/** What one process has of a function's indexes. */
-const replica = (fn: string): Indexes =>
-  openIndexes(bus, { fn, cluster }, Thing, definitions, objectStore(bus, cluster));
-
-let version = 0;
-const thing = (name: string, values: string[], uid = `uid-of-${name}`, other?: string): Thing => {
-  const object = stored(Thing, name, ++version, { values, ...(other !== undefined && { other }) });
-  return { ...object, metadata: { ...object.metadata, uid } };
-};
-const keyOf = ({ metadata: { namespace = "", name } }: Stored): ObjectKey => ({ namespace, name });
-
-/** What the bridge does with a change, and then the function's router. */
-async function change(indexes: Indexes, object: Thing): Promise<Thing> {
-  await publisher.publish("modified", object, "watch");
-  await publisher.settled();
-  await indexes.keep(keyOf(object), object);
-  return object;
-}
-async function remove(object: Thing): Promise<void> {
-  const metadata = { ...object.metadata, resourceVersion: String(++version) };
-  await publisher.publish("deleted", { ...object, metadata }, "watch");
-  await publisher.settled();
-}
-
-const found = async (indexes: Indexes, value: string, index = "value"): Promise<string[]> =>
-  (await indexes.find(index, value)).map(({ name }) => name).sort();
-
-/** Subjects of a function's entries that are there. */
-const entries = async (fn: string): Promise<string[]> => {
-  const subjects_filter = subjects.all({ fn, cluster });
-  const { state } = await bus.jsm.streams.info(streams.indexes, { subjects_filter });
-  return Object.keys(state.subjects ?? {}).sort();
-};
-const lastSequence = async () => (await bus.jsm.streams.info(streams.indexes)).state.last_seq;
+withIndexes();
 
 test("what is kept is found, by each of its values and in each of its indexes", async () => {
   const indexes = replica("kept");

@@ -1,0 +1,89 @@
+/** Things with indexes on a real server, and what the bridge and a function's router do with them. */
+import { afterAll, beforeAll } from "vitest";
+import type { Publisher } from "../../bus/bridge/publisher.ts";
+import type { Bus } from "../../bus/connect.ts";
+import { externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { type Indexes, openIndexes } from "../../bus/objects/indexes.ts";
+import { objectStore } from "../../bus/objects/store.ts";
+import { type ObjectKey, streams, indexes as subjects } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+/** The kind that is looked up. */
+export const Thing = externalKind<KubeObject<{ values: string[]; other?: string }>>({
+  group: "test.denrei.dev",
+  version: "v1",
+  kind: "Thing",
+  plural: "things",
+});
+export type Thing = Stored<KubeObject<{ values: string[]; other?: string }>>;
+
+/** Where the objects are. */
+export const cluster = "test";
+/** How long something on the bus may take. */
+export const patience = { timeout: 30_000, interval: 50 };
+
+/** Of the tests of one file. */
+export let bus: Bus;
+export let publisher: Publisher;
+
+/** Starts the bus before the tests of a file, and stops it after them. */
+export function withIndexes(): void {
+  let local: LocalBus | undefined;
+  beforeAll(async () => {
+    local = await startLocalBus();
+    bus = local.bus;
+    await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 });
+    publisher = await publisherOf(bus, Thing);
+  });
+  afterAll(() => local?.stop());
+}
+
+/** The indexes of all functions here. */
+export const definitions = {
+  value: (thing: Stored) => (thing as Thing).spec.values,
+  other: (thing: Stored) => [(thing as Thing).spec.other ?? ""],
+};
+/** What one process has of a function's indexes. */
+export const replica = (fn: string): Indexes =>
+  openIndexes(bus, { fn, cluster }, Thing, definitions, objectStore(bus, cluster));
+
+let version = 0;
+
+/** A newer version of an object than any before. */
+export const thing = (name: string, values: string[], uid = `uid-of-${name}`, other?: string): Thing => {
+  const object = stored(Thing, name, ++version, { values, ...(other !== undefined && { other }) });
+  return { ...object, metadata: { ...object.metadata, uid } };
+};
+/** The key of an object. */
+export const keyOf = ({ metadata: { namespace = "", name } }: Stored): ObjectKey => ({ namespace, name });
+
+/** What the bridge does with a change, and then the function's router. */
+export async function change(indexes: Indexes, object: Thing): Promise<Thing> {
+  await publisher.publish("modified", object, "watch");
+  await publisher.settled();
+  await indexes.keep(keyOf(object), object);
+  return object;
+}
+
+/** The bridge hears that it was deleted; the router has nothing to do. */
+export async function remove(object: Thing): Promise<void> {
+  const metadata = { ...object.metadata, resourceVersion: String(++version) };
+  await publisher.publish("deleted", { ...object, metadata }, "watch");
+  await publisher.settled();
+}
+
+/** Names of the objects that have a value, in order. */
+export const found = async (indexes: Indexes, value: string, index = "value"): Promise<string[]> =>
+  (await indexes.find(index, value)).map(({ name }) => name).sort();
+
+/** Subjects of a function's entries that are there. */
+export const entries = async (fn: string): Promise<string[]> => {
+  const subjects_filter = subjects.all({ fn, cluster });
+  const { state } = await bus.jsm.streams.info(streams.indexes, { subjects_filter });
+  return Object.keys(state.subjects ?? {}).sort();
+};
+/** Of the stream that has all entries. */
+export const lastSequence = async () => (await bus.jsm.streams.info(streams.indexes)).state.last_seq;
