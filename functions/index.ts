@@ -7,6 +7,13 @@ import application from "./paas/application.ts";
 import apppipeline from "./paas/apppipeline.ts";
 import remotesync from "./paas/remotesync.ts";
 import report from "./paas/report.ts";
+import pipecdApplication from "./pipecd/application.ts";
+import pipecdControlPlane from "./pipecd/controlplane.ts";
+import pipecdEnvironment from "./pipecd/environment.ts";
+import pipecdMinio from "./pipecd/minio.ts";
+import pipecdMongo from "./pipecd/mongo.ts";
+import pipecdMysql from "./pipecd/mysql.ts";
+import pipecdPiped from "./pipecd/piped.ts";
 import hikawa from "./zundoko/hikawa.ts";
 
 export const functions: readonly ReconcileFunction[] = [
@@ -18,4 +25,11 @@ export const functions: readonly ReconcileFunction[] = [
   remotesync,
   apppipeline,
   report,
+  pipecdMinio,
+  pipecdMongo,
+  pipecdMysql,
+  pipecdControlPlane,
+  pipecdEnvironment,
+  pipecdPiped,
+  pipecdApplication,
 ];

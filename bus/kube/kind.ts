@@ -52,8 +52,11 @@ export interface KindDefinition {
   readonly description: string;
   readonly rules: Readonly<Record<string, unknown>>;
   readonly scale: ScalePaths | undefined;
-  /** Which of a namespace's people may write its objects: those who edit it, or those alone who administer it. */
-  readonly writers: "edit" | "admin";
+  /**
+   * Which of a namespace's people may write its objects: those who edit it, those alone who administer it, or none of them:
+   * whoever administers the cluster.
+   */
+  readonly writers: "edit" | "admin" | "cluster-admin";
 }
 
 /** Where `kubectl scale` and autoscalers find their numbers: the scale subresource. */
@@ -86,7 +89,7 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
   readonly rules?: Readonly<Record<string, unknown>>;
   /** With it the kind has the scale subresource. */
   readonly scale?: ScalePaths;
-  /** `admin` for kinds whose objects hand out rights. Default: `edit`. */
+  /** `admin` for kinds whose objects hand out rights, `cluster-admin` where these reach further than the namespace. Default: `edit`. */
   readonly writers?: KindDefinition["writers"];
 }
 

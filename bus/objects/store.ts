@@ -65,7 +65,7 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
   return {
     async entry(kind, key) {
       // An object that changed its controller has a tombstone at its old address: the newest version counts.
-      return newest(await read(objectByName(cluster, kind, key)));
+      return newestEntry(await read(objectByName(cluster, kind, key)));
     },
     childEntries: (kind, owner) =>
       read(childrenSubjects(cluster, kind, owner.metadata.namespace ?? "", owner.metadata.uid)),
@@ -81,7 +81,7 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
         if (value.subject.includes(owner)) children.push(...entryOf(value));
         else self.push(...entryOf<T>(value));
       }
-      return { entry: newest(self), children };
+      return { entry: newestEntry(self), children };
     },
     entries: (kind, namespace) => read(kindSubjects(cluster, kind, namespace)),
   };
@@ -91,7 +91,8 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
 export const living = <T extends KubeObject>(entries: readonly Entry<T>[]): Stored<T>[] =>
   entries.filter((entry) => !entry.deleted && !entry.unreadable).map((entry) => entry.object);
 
-function newest<T extends KubeObject>(entries: Entry<T>[]): Entry<T> | undefined {
+/** Of entries of one name the newest. */
+export function newestEntry<T extends KubeObject>(entries: readonly Entry<T>[]): Entry<T> | undefined {
   let best: Entry<T> | undefined;
   for (const entry of entries) {
     // Whether it is the newest nobody can tell.

@@ -119,10 +119,12 @@ async function tryOnce(
     read: {
       get: (kind, name, namespace = key.namespace) => reads.get(kind, { namespace, name }),
       children: (kind, owner = about) => reads.children(kind, owner),
+      list: (kind, namespace = key.namespace) => reads.list(kind, namespace),
       find: tools.find,
     },
     live: {
       get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }),
+      list: (kind, namespace = key.namespace) => reads.liveList(kind, namespace),
       podLog: (pod, { container, lines }) =>
         client.podLog({ namespace: key.namespace, name: pod }, { container, lines, signal }),
     },

@@ -17,7 +17,10 @@ export interface Result {
   readonly requeueAfter?: number;
 }
 
-/** A child to create: the platform adds apiVersion, kind, namespace and the controller reference. */
+/**
+ * A child to create: the platform adds apiVersion, kind, namespace and the controller reference. One of a kind in no
+ * namespace gets labels and annotations instead (`clusterchild.ts`), and is not garbage-collected: delete it in `finalize`.
+ */
 export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "metadata" | "status"> & {
   readonly metadata: Pick<T["metadata"], "name"> & Partial<Pick<T["metadata"], "labels" | "annotations">>;
 };
@@ -31,6 +34,8 @@ export interface Reads {
    * order.
    */
   children<T extends KubeObject>(kind: Kind<T>, owner?: Stored): Promise<Stored<T>[]>;
+  /** All objects of a kind in the reconciled object's namespace, or in another one, in no order. */
+  list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
   /** Looks up objects of the function's kind by one of its indexes. */
   readonly find: Find;
 }
@@ -60,6 +65,8 @@ export interface Context {
       name: string,
       namespace?: string,
     ): Promise<Stored<T> | undefined>;
+    /** All objects of a kind in a namespace, the reconciled object's unless given. Needs a permission for `list`. */
+    list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<readonly Stored<T>[]>;
     /**
      * The last lines of a container's log. Undefined where there is none: the pod is gone, or was never on a node. Needs a
      * permission for `pods/log`.

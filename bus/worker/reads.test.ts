@@ -95,3 +95,37 @@ test("children - what another replica has written is read from the API server un
   expect(await childrenWith(child("a", "5"), [child("a", "4")], child("a", "6"))).toEqual(["a 6"]);
   expect(await childrenWith(undefined, [child("a", "7")], child("a", "5"))).toEqual(["a 7"]);
 });
+
+/** What a worker finds in the namespace that wrote `ours` a moment ago, when the store has `stored`. */
+async function listWith(
+  ours: Stored | undefined,
+  stored: readonly (readonly [Stored, "living" | "deleted"])[],
+  theirs?: Stored,
+): Promise<string[]> {
+  const entries = stored.map(([object, state]) => ({
+    object,
+    uid: object.metadata.uid,
+    resourceVersion: object.metadata.resourceVersion,
+    deleted: state === "deleted",
+  })) as Entry[];
+  const own = ownWrites().of(key);
+  if (ours !== undefined) own.record(ours);
+  const store = { entries: async () => entries } as unknown as ObjectStore;
+  const found = await reconcileReads(sourcesOf(store, own, theirs)).list(Child, key.namespace);
+  return found.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`);
+}
+
+test("list - what this process or another replica has written is there before the store has it", async () => {
+  expect(await listWith(child("a", "5"), [])).toEqual(["a 5"]);
+  expect(await listWith(child("a", "5"), [[child("a", "4"), "living"]])).toEqual(["a 5"]);
+  expect(await listWith(undefined, [[child("a", "4"), "living"]], child("a", "5"))).toEqual(["a 5"]);
+});
+
+test("list - an object that has moved to another controller is there once, and one that is gone is not", async () => {
+  const moved = [
+    [child("a", "5"), "deleted"],
+    [child("a", "5"), "living"],
+  ] as const;
+  expect(await listWith(undefined, moved)).toEqual(["a 5"]);
+  expect(await listWith(undefined, [[child("a", "5"), "deleted"]])).toEqual([]);
+});

@@ -14,7 +14,7 @@ import {
   type ObjectVersion,
   type Stored,
 } from "../kube/object.ts";
-import type { Entry, ObjectStore } from "../objects/store.ts";
+import { type Entry, newestEntry, type ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
@@ -103,10 +103,18 @@ export interface ReconcileReads {
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
   live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
   children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]>;
+  list<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<Stored<T>[]>;
+  liveList<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<readonly Stored<T>[]>;
 }
 
 const used: readonly Entry[] = [];
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
+
+/** An object that changed its controller has a tombstone at its old address, which must not stand for the object. */
+function latestOfEach<T extends KubeObject>(entries: readonly Entry<T>[]): Entry<T>[] {
+  const byName = Map.groupBy(entries, ({ object }) => object.metadata.name);
+  return [...byName.values()].flatMap((same) => newestEntry(same) ?? []);
+}
 
 /** Opens the reads of one reconcile. */
 export function reconcileReads({
@@ -196,6 +204,48 @@ export function reconcileReads({
     return undefined;
   }
 
+  /** The objects among entries that belong, corrected by what is known or needed of newer ones. */
+  async function collected<T extends KubeObject>(
+    kind: Kind<T>,
+    entries: readonly Entry<T>[],
+    belongs: (object: Stored) => boolean,
+  ): Promise<Stored<T>[]> {
+    const found = new Map<string, Stored<T>>();
+    const known = new Set<string>();
+    const latest = new Map<string, string>();
+    for (const entry of entries) {
+      latest.set(entry.object.metadata.name, entry.resourceVersion);
+      known.add(entry.uid);
+      if (entry.unreadable || isBehind(entry)) {
+        const { namespace = "", name } = entry.object.metadata;
+        const object = await live(kind, { namespace, name });
+        if (object === undefined || !belongs(object)) continue;
+        known.add(object.metadata.uid);
+        found.set(object.metadata.uid, object);
+        continue;
+      }
+      const object = newest(entry);
+      if (object) found.set(entry.uid, object);
+    }
+    for (const { object, deleted } of own.all()) {
+      const { uid, resourceVersion, name } = object.metadata;
+      if (deleted || known.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
+      // Somebody else has deleted it and made another one of its name, which has its place in the store.
+      if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
+      note(uid, resourceVersion);
+      found.set(uid, object as Stored<T>);
+    }
+    for (const needed of neededOf(kind)) {
+      if (compareVersions(seen.get(needed.uid) ?? "0", needed.resourceVersion) >= 0) continue;
+      // The store is older than what woke us (a replica that lags): this one object is read live.
+      found.delete(needed.uid);
+      const object = await live(kind, needed);
+      if (object && belongs(object)) found.set(object.metadata.uid, object);
+      note(needed.uid, needed.resourceVersion);
+    }
+    return [...found.values()];
+  }
+
   return {
     note,
     live,
@@ -209,45 +259,23 @@ export function reconcileReads({
       return corrected(kind, key, found.entry as Entry<T> | undefined);
     },
     get: async (kind, key) => corrected(kind, key, await store.entry(kind, key)),
-    async children<T extends KubeObject>(kind: Kind<T>, owner: Stored) {
-      const entries = await childEntries(kind, owner);
-      const children = new Map<string, Stored<T>>();
-      const known = new Set<string>();
-      const latest = new Map<string, string>();
-      for (const entry of entries) {
-        latest.set(entry.object.metadata.name, entry.resourceVersion);
-        if (entry.unreadable || isBehind(entry)) {
-          const { namespace = "", name } = entry.object.metadata;
-          const object = await live(kind, { namespace, name });
-          known.add(entry.uid);
-          if (object === undefined || controllerOf(object)?.uid !== owner.metadata.uid) continue;
-          known.add(object.metadata.uid);
-          children.set(object.metadata.uid, object);
-          continue;
-        }
-        known.add(entry.uid);
-        const object = newest(entry);
-        if (object) children.set(entry.uid, object);
-      }
-      for (const { object, deleted } of own.all()) {
-        const { uid, resourceVersion, name } = object.metadata;
-        if (deleted || known.has(uid) || object.kind !== kind.kind) continue;
-        if (controllerOf(object)?.uid !== owner.metadata.uid) continue;
-        // Somebody else has deleted it and made another one of its name, which has its place in the store.
-        if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
-        note(uid, resourceVersion);
-        children.set(uid, object as Stored<T>);
-      }
-      for (const needed of neededOf(kind)) {
-        if (compareVersions(seen.get(needed.uid) ?? "0", needed.resourceVersion) >= 0) continue;
-        // The store is older than what woke us (a replica that lags): this one object is read live.
-        children.delete(needed.uid);
-        const object = await live(kind, needed);
-        if (object && controllerOf(object)?.uid === owner.metadata.uid)
-          children.set(object.metadata.uid, object);
-        note(needed.uid, needed.resourceVersion);
-      }
-      return [...children.values()];
+    children: async (kind, owner) =>
+      collected(
+        kind,
+        await childEntries(kind, owner),
+        (object) => controllerOf(object)?.uid === owner.metadata.uid,
+      ),
+    list: async (kind, namespace) =>
+      collected(
+        kind,
+        latestOfEach(await store.entries(kind, namespace)),
+        ({ metadata }) => (metadata.namespace ?? "") === namespace,
+      ),
+    async liveList<T extends KubeObject>(kind: Kind<T>, namespace: string) {
+      const within = kind.scope === "Namespaced" ? namespace : undefined;
+      const { items } = await client.list(kind, within, undefined, signal);
+      for (const object of items) noted(object);
+      return items;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The router: events become requests. Pure but for reads, and the same in every replica. */
 import { attribute } from "../events/attributes.ts";
 import { addressIn, changedObject, changeHead } from "../events/received.ts";
+import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
 import type { Find, Indexes } from "../objects/indexes.ts";
@@ -63,7 +64,11 @@ export async function wakingsOf(
     if (!event.deleted && Object.keys(fn.indexes).length > 0) await indexes.keep(key, event.object(), signal);
     add(key);
   }
-  if (owner !== "" && fn.owns.some((kind) => is(kind, event.at))) {
+  const isOwned = fn.owns.some((kind) => is(kind, event.at));
+  if (isOwned && namespace === "" && fn.for.scope === "Namespaced") {
+    const marked = markedOwner(event.object(), fn.for);
+    if (marked) add(marked);
+  } else if (isOwned && owner !== "") {
     const controller = controllerOf(event.object());
     if (controller && is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind })) {
       add({ namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name });

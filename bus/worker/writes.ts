@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { digestOf } from "../digest.ts";
 import { domain } from "../domain.ts";
 import type { KubeClient, WriteOptions } from "../kube/client.ts";
+import { isMarkedBy, isOutside, ownerMarks } from "../kube/clusterchild.ts";
 import { withConditions } from "../kube/conditions.ts";
 import { covers } from "../kube/covers.ts";
 import { isAlreadyExists, isNotFound } from "../kube/errors.ts";
@@ -68,24 +69,34 @@ export function reconcileWrites(
     return object;
   }
 
-  const isOurs = (object: Stored): boolean => controllerOf(object)?.uid === owner.metadata.uid;
+  const isOurs = (object: Stored): boolean =>
+    controllerOf(object)?.uid === owner.metadata.uid || isMarkedBy(object, owner);
 
-  const complete = <T extends KubeObject>(
+  function complete<T extends KubeObject>(
     kind: Kind<T>,
     child: NewChild<T>,
-    annotations?: Readonly<Record<string, string>>,
-  ): T =>
-    ({
+    annotations: Readonly<Record<string, string>> = {},
+  ): T {
+    const outside = isOutside(kind, owner);
+    const marks = outside ? ownerMarks(owner) : { labels: {}, annotations: {} };
+    const together = <V>(values: Record<string, V>) => (Object.keys(values).length > 0 ? values : undefined);
+    const labels = together({ ...child.metadata.labels, ...marks.labels });
+    const allAnnotations = together({ ...child.metadata.annotations, ...annotations, ...marks.annotations });
+    return {
       ...child,
       apiVersion: apiVersionOf(kind),
       kind: kind.kind,
       metadata: {
         ...child.metadata,
-        ...(annotations && { annotations: { ...child.metadata.annotations, ...annotations } }),
-        ...(owner.metadata.namespace !== undefined && { namespace: owner.metadata.namespace }),
-        ownerReferences: [controllerReference(owner)],
+        ...(labels && { labels }),
+        ...(allAnnotations && { annotations: allAnnotations }),
+        ...(!outside && {
+          ...(owner.metadata.namespace !== undefined && { namespace: owner.metadata.namespace }),
+          ownerReferences: [controllerReference(owner)],
+        }),
       },
-    }) as unknown as T;
+    } as unknown as T;
+  }
 
   /** Applies what is wanted; no call when what was found is so already, or came of applying just that. */
   async function appliedAs<T extends KubeObject>(

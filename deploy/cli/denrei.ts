@@ -49,14 +49,15 @@ program
   .addArgument(
     new Argument(
       "[act]",
-      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews",
+      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews; pipecd: PipeCD comes up and goes again",
     )
-      .choices(["song", "github", "paas"])
+      .choices(["song", "github", "paas", "pipecd"])
       .default("song"),
   )
   .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
   .option("--github <path>", "program that plays GitHub for github and paas; npm run demo has one")
   .option("--kpack <path>", "program that plays kpack for paas; npm run demo has one")
+  .option("--pipecd <path>", "program that plays PipeCD for pipecd; npm run demo has one")
   .addHelpText("after", stageHelp)
   .action(async (act, options) => (await import("./demo/demo.ts")).demo({ ...options, act, mode: "demo" }));
 

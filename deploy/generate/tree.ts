@@ -19,8 +19,8 @@ export async function staleFiles(root: string, wanted: GeneratedFiles): Promise<
   for (const folder of generatedFolders) {
     for (const name of await namesIn(join(root, folder))) {
       const path = `${folder}/${name}`;
-      if (wanted.has(path) || !name.endsWith(".yaml")) continue;
-      if ((await textOf(join(root, path)))?.startsWith(mark)) {
+      if (wanted.has(path) || !/\.(yaml|ts)$/.test(name)) continue;
+      if ((await textOf(join(root, path)))?.split("\n", 1)[0]?.includes(mark)) {
         stale.push({ path, reason: "no longer generated" });
       }
     }

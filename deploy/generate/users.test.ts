@@ -38,3 +38,9 @@ test("editors write and scale, but hand out no tokens, which administrators do",
   expect(partOf("denrei-admin")).toEqual(["admin"]);
   expect(resources("denrei-admin")).toEqual(handedOut);
 });
+
+test("nobody in a namespace makes what may do anything in the cluster, but all see it", () => {
+  const all = ["denrei-edit", "denrei-admin"].flatMap(resources);
+  expect(all).not.toContain("pipeds.pipecd.kanatakita.com");
+  expect(resources("denrei-view")).toContain("pipeds.pipecd.kanatakita.com");
+});

@@ -41,11 +41,20 @@ export interface ControlPlane {
   kubeconfigFor(user: string, groups?: readonly string[], validity?: Validity): Promise<string>;
 }
 
+/** How to start. */
+export interface ControlPlaneOptions {
+  /**
+   * Called when the API server answers, before its controllers start, with an administrator's kubeconfig. Kinds that are
+   * there by then have their garbage collected from the start, others half a minute later.
+   */
+  readonly prepare?: ((kubeconfigPath: string) => Promise<void>) | undefined;
+}
+
 /** Starts the parts in order, each once the one before it is ready. What fails leaves the run to be closed. */
 export async function startControlPlane(
   run: Run,
   binaries: ControlPlaneBinaries,
-  observer: PartObserver,
+  { prepare, ...observer }: PartObserver & ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const authority = createCertificateAuthority();
   const files = await writeFiles(join(run.directory, "pki"), authority);
@@ -78,6 +87,7 @@ export async function startControlPlane(
   }
 
   const kubeconfigPath = await writeKubeconfig("kubeconfig", "admin", trust.admin);
+  await prepare?.(kubeconfigPath);
   const [controllerManager, nodes] = await Promise.all([
     binaries.controllerManager === undefined ? undefined : startManager(binaries.controllerManager),
     binaries.nodes === undefined

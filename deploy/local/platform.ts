@@ -3,7 +3,7 @@ import type { Role } from "../../bus/permissions.ts";
 import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
-import { type ControlPlane, startControlPlane } from "./controlplane.ts";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./controlplane.ts";
 import type { NodesSpec } from "./nodes.ts";
 import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
@@ -26,7 +26,7 @@ export interface LocalNatsOptions
 }
 
 /** How to start. Everything has a default. */
-export interface LocalPlatformOptions extends LocalNatsOptions {
+export interface LocalPlatformOptions extends LocalNatsOptions, ControlPlaneOptions {
   /** Whether garbage collection, workloads and service accounts work; `run` unless given. */
   readonly controllerManager?: "run" | "omit" | undefined;
   /**

@@ -1,7 +1,7 @@
 /** GitHubApp, ClusterGitHubApp and Installation: `ghapp.tsuzu.dev/v1alpha1`. Objects of ghapp-controller apply unchanged. */
 import { z } from "zod";
-import { conditionSchema } from "../../bus/kube/conditions.ts";
-import { cel, listMap } from "../../bus/kube/crd.ts";
+import { cel } from "../../bus/kube/crd.ts";
+import { age, conditions, observedGeneration, ready } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
 import { allowedTypes, formats } from "./formats.ts";
 import { levels } from "./policy.ts";
@@ -9,16 +9,6 @@ import { levels } from "./policy.ts";
 const group = "ghapp.tsuzu.dev";
 const version = "v1alpha1";
 export const apiVersion = `${group}/${version}`;
-const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
-const ready = {
-  name: "Ready",
-  type: "string",
-  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-} as const;
-
-/** `path` in the text says what it is of, so that people find it in `kubectl explain`. */
-const conditions = (text: string) => z.array(conditionSchema).optional().meta(listMap("type")).describe(text);
-const observedGeneration = z.int().min(0).optional().describe("The metadata.generation last reconciled.");
 /** Keys of a Secret, as the API server takes them. */
 const secretKey = z
   .string()

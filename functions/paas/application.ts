@@ -4,6 +4,7 @@
  */
 import type { Kind } from "../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../../bus/kube/object.ts";
+import { Deployment } from "../../bus/kube/workloads.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type NewChild } from "../../bus/worker/function.ts";
 import {
@@ -17,10 +18,9 @@ import {
 } from "./application/inventory.ts";
 import { refusalOf, refusalOfAll } from "./application/refusal.ts";
 import { objectsOf } from "./application/render.ts";
-import type { Deployment } from "./application/rollout.ts";
 import { type Found, newsOf, saidOf } from "./application/status.ts";
 import { ChartError } from "./charts/chart.ts";
-import { childKinds, Deployment as DeploymentKind } from "./charts/kinds.ts";
+import { childKinds } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
 import { Application } from "./kinds.ts";
 import { patience } from "./problems.ts";
@@ -94,7 +94,7 @@ async function say(
   ctx: Context,
 ): Promise<void> {
   const deployments = children
-    ? children.filter(({ kind }) => kind === DeploymentKind.kind)
+    ? children.filter(({ kind }) => kind === Deployment.kind)
     : await listedDeployments(resources, ctx);
   const said = saidOf(app, {
     ...found,
@@ -108,9 +108,9 @@ async function say(
 }
 
 async function listedDeployments(resources: readonly Resource[], ctx: Context): Promise<Stored[]> {
-  const there = await ctx.read.children(DeploymentKind);
+  const there = await ctx.read.children(Deployment);
   return resources.flatMap(({ kind, name }) =>
-    kind === DeploymentKind.kind ? there.filter(({ metadata }) => metadata.name === name) : [],
+    kind === Deployment.kind ? there.filter(({ metadata }) => metadata.name === name) : [],
   );
 }
 

@@ -5,10 +5,11 @@
 
 import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
-import { Build, Image, ServiceAccount } from "./kinds/kpack.ts";
+import { Build, Image } from "./kinds/kpack.ts";
 import { Application, RemoteSync } from "./kinds.ts";
 import { annotations, group, labels } from "./names.ts";
 import { patience } from "./problems.ts";

@@ -1,7 +1,6 @@
 /** Hikawa, Zundoko and Kiyoshi: `zundokokiyoshi.kaitoy.github.com/v1beta1`. */
 import { z } from "zod";
-import { conditionSchema } from "../../bus/kube/conditions.ts";
-import { listMap } from "../../bus/kube/crd.ts";
+import { conditions, observedGeneration } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
 
 const group = "zundokokiyoshi.kaitoy.github.com";
@@ -35,12 +34,8 @@ export const Hikawa = defineKind({
   status: z.object({
     numZundokosSaid: z.int().min(0).optional().meta(int32).describe("How many words were said."),
     kiyoshied: z.boolean().optional().describe("Kiyoshi was said: the end."),
-    observedGeneration: z.int().min(0).optional().describe("The metadata.generation last reconciled."),
-    conditions: z
-      .array(conditionSchema)
-      .optional()
-      .meta(listMap("type"))
-      .describe("Ready: Kiyoshi was said. Progressing: words are still being said."),
+    observedGeneration,
+    conditions: conditions("Ready: Kiyoshi was said. Progressing: words are still being said."),
   }),
   columns: [
     { name: "Interval", type: "integer", jsonPath: ".spec.intervalMillis" },

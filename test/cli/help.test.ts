@@ -4,7 +4,7 @@ import { parseAllDocuments } from "yaml";
 import { run, start } from "./program.ts";
 
 const names =
-  "hikawa, githubapp, clustergithubapp, installation, modoki-application, modoki-remotesync, modoki-apppipeline, modoki-report";
+  "hikawa, githubapp, clustergithubapp, installation, modoki-application, modoki-remotesync, modoki-apppipeline, modoki-report, pipecd-minio, pipecd-mongo, pipecd-mysql, pipecd-controlplane, pipecd-environment, pipecd-piped, pipecd-application";
 
 const helps: readonly [command: string, ...mentioned: string[]][] = [
   [
@@ -23,7 +23,8 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ],
   [
     "demo",
-    ...["song", "github", "paas", "--workers <count>", "--github <path>", "--kpack <path>"],
+    ...["song", "github", "paas", "pipecd", "--workers <count>"],
+    ...["--github <path>", "--kpack <path>", "--pipecd <path>"],
     ...["KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
   ],
   ["up", "--workers <count>", "Ctrl-C"],
@@ -88,7 +89,7 @@ const mistakes: readonly {
   })),
   {
     args: "demo piano",
-    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github, paas.",
+    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github, paas, pipecd.",
   },
   ...[
     ["demo github", "none"],
@@ -223,6 +224,7 @@ describe.concurrent("manifests", () => {
       ...["Hikawa", "Zundoko", "Kiyoshi"],
       ...["GitHubApp", "ClusterGitHubApp", "Installation"],
       ...["Application", "RemoteSync", "AppPipeline"],
+      ...["Minio", "ControlPlane", "Mongo", "Mysql", "Environment", "Piped", "Application"],
     ]);
   });
 

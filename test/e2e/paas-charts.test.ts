@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Deployment, Service } from "../../functions/paas/charts/kinds.ts";
+import { Deployment, Service } from "../../bus/kube/workloads.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { conditionOf, has } from "../harness/world.ts";

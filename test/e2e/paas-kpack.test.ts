@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { externalKind, Secret } from "../../bus/kube/kind.ts";
-import { Build, Image, ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
+import { ServiceAccount } from "../../bus/kube/workloads.ts";
+import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";

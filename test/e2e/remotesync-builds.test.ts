@@ -1,7 +1,8 @@
 /** What becomes of a RemoteSync when kpack, its builders and its webhooks are not as they should be. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
-import { Image, rebuildAnnotation, ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
+import { ServiceAccount } from "../../bus/kube/workloads.ts";
+import { Image, rebuildAnnotation } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";

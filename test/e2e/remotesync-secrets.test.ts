@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind, Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import { ServiceAccount } from "../../functions/paas/kinds/kpack.ts";
+import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";

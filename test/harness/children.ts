@@ -1,6 +1,7 @@
 /** What charts make of Applications, as far as tests look at it. */
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import * as workloads from "../../bus/kube/workloads.ts";
 import * as kinds from "../../functions/paas/charts/kinds.ts";
 
 interface Container {
@@ -24,8 +25,8 @@ export interface DeploymentObject
     { readonly replicas?: number; readonly availableReplicas?: number; readonly updatedReplicas?: number }
   > {}
 
-export const Deployment = kinds.Deployment as Kind<DeploymentObject>;
-export const Service = kinds.Service as Kind<
+export const Deployment = workloads.Deployment as unknown as Kind<DeploymentObject>;
+export const Service = workloads.Service as Kind<
   KubeObject<{ readonly ports: readonly { readonly port: number; readonly targetPort?: string | number }[] }>
 >;
 export const Ingress = kinds.Ingress as Kind<

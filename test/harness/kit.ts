@@ -134,14 +134,30 @@ export async function startReplica(
 
 /** Starts a platform, or a bus beside an existing cluster, and installs CRDs. */
 export async function startKit(options: KitOptions = {}): Promise<Kit> {
-  const { origin, platform } = await ground(options);
+  const { origin, platform } = await ground(withCrds(options));
   return kitOn(origin, platform, options);
 }
 
 /** Starts a platform in any case and installs CRDs. Throws when the tests are told to use an existing cluster. */
 export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit> {
-  return kitOn("local", await localGround(options), options);
+  return kitOn("local", await localGround(withCrds(options)), options);
 }
+
+const install = (client: KubeClient, { crds = crdManifests(functions) }: KitOptions): Promise<void> =>
+  installCrds(client, crds, { fieldManager: "test", signal: AbortSignal.timeout(defaultDeadline) });
+
+/** Installs CRDs before controllers start: what these come to know later goes without garbage collection for a while. */
+const withCrds = (options: KitOptions): GroundOptions => ({
+  ...options,
+  async prepare(path) {
+    const client = await connectCluster({ path });
+    try {
+      await install(client, options);
+    } finally {
+      await client.connection.close();
+    }
+  },
+});
 
 async function kitOn<Platform extends KitPlatform>(
   origin: Origin,
@@ -151,10 +167,8 @@ async function kitOn<Platform extends KitPlatform>(
   let client: KubeClient | undefined;
   try {
     client = await connectCluster({ path: platform.kubeconfigPath });
-    await installCrds(client, options.crds ?? crdManifests(functions), {
-      fieldManager: "test",
-      signal: AbortSignal.timeout(defaultDeadline),
-    });
+    // A platform of one's own has them already.
+    if (origin === "existing") await install(client, options);
     return kitWith(origin, platform, client);
   } catch (error) {
     await platform.stop();

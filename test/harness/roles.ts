@@ -11,6 +11,7 @@ import onlooker from "../fixtures/functions/onlooker.ts";
 import planters from "../fixtures/functions/planters.ts";
 import probe from "../fixtures/functions/probe.ts";
 import shelves from "../fixtures/functions/shelves.ts";
+import signposts from "../fixtures/functions/signposts.ts";
 
 /** Every function that a test may run. */
 export const testFunctions: readonly ReconcileFunction[] = [
@@ -21,6 +22,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   notes,
   onlooker,
   gardeners,
+  signposts,
   planters,
   probe,
   shelves,

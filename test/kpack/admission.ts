@@ -48,7 +48,9 @@ export async function startAdmissionServer(
       kind: "AdmissionReview",
       response: { uid: review.request.uid, ...answered(() => answer(review.request, cluster())) },
     };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    // On a connection that it keeps, the API server would find out late, and in other words, that nobody is there any more.
+    const headers = { "content-type": "application/json", connection: "close" };
+    response.writeHead(200, headers).end(JSON.stringify(body));
   });
 
   async function listen(port: number): Promise<void> {

@@ -6,13 +6,15 @@ import type { Cast, Stage } from "./stage.ts";
 export interface DemoOptions {
   readonly mode: "demo" | "up";
   /** What is to be seen. */
-  readonly act: "song" | "github" | "paas";
+  readonly act: "song" | "github" | "paas" | "pipecd";
   /** As many as the act needs unless given. */
   readonly workers?: number;
   /** Path of a program that plays GitHub. */
   readonly github?: string;
   /** Path of a program that plays kpack. */
   readonly kpack?: string;
+  /** Path of a program that plays PipeCD. */
+  readonly pipecd?: string;
 }
 
 /** What there is to be seen on a stage. */

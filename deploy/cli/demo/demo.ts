@@ -7,6 +7,7 @@ import type { Act, DemoOptions } from "./act.ts";
 import { githubAct } from "./githubdemo.ts";
 import { guide } from "./guide.ts";
 import { paasAct } from "./paasdemo.ts";
+import { pipecdAct } from "./pipecddemo.ts";
 import { progressDisplay } from "./progress.ts";
 import { sing } from "./sing.ts";
 import { count, type Stage, setStage } from "./stage.ts";
@@ -49,6 +50,7 @@ const acts: Readonly<Record<DemoOptions["act"], (options: DemoOptions) => Act>> 
   song: (options) => songAct(options),
   github: githubAct,
   paas: paasAct,
+  pipecd: pipecdAct,
 };
 
 /** The sample sings. */

@@ -3,14 +3,15 @@ import { externalKind } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
 import type { Play } from "./story.ts";
 
-interface EventObject extends KubeObject {
+/** An Event, as far as it is looked at. */
+export interface EventObject extends KubeObject {
   readonly note?: string;
   readonly eventTime?: string;
   readonly reportingInstance?: string;
   readonly regarding?: { readonly name?: string };
 }
 
-const Event = externalKind<EventObject>({
+export const Event = externalKind<EventObject>({
   group: "events.k8s.io",
   version: "v1",
   kind: "Event",
@@ -26,6 +27,13 @@ export interface Deed {
   readonly note: string;
 }
 
+/** What an Event tells, and who has done it. */
+export const deedOf = ({ regarding, reportingInstance: by = "", note = "" }: EventObject): Deed => ({
+  by,
+  about: regarding?.name ?? "",
+  note,
+});
+
 const told = new Set<string>();
 
 /** What replicas of the stage have done with objects of the namespace, in its order; each is told once. */
@@ -37,9 +45,10 @@ export async function deeds(
   const { items } = await stage.client.list(Event, namespace, undefined, signal);
   return items
     .sort((a, b) => ((a.eventTime ?? "") < (b.eventTime ?? "") ? -1 : 1))
-    .flatMap(({ metadata: { uid }, regarding, reportingInstance: by = "", note = "" }) => {
-      const deed = { by, about: regarding?.name ?? "", note };
-      if (!replicas.has(by) || told.has(uid) || !isWanted(deed)) return [];
+    .flatMap((event) => {
+      const { uid } = event.metadata;
+      const deed = deedOf(event);
+      if (!replicas.has(deed.by) || told.has(uid) || !isWanted(deed)) return [];
       told.add(uid);
       return [deed];
     });

@@ -1,14 +1,13 @@
 /** The demo `paas`: pull requests become previews, and go again. */
 import { say } from "../output.ts";
-import { UsageError } from "../usage.ts";
 import type { Act, DemoOptions } from "./act.ts";
 import { inNamespace } from "./namespace.ts";
 import { tellPaasSteps } from "./paassteps.ts";
-import { programOf } from "./played.ts";
+import { programOf, refuseOwnCluster } from "./played.ts";
 import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
 import { kpackPart, startPlayedKpack } from "./playedkpack.ts";
-import { duration, type ProgressDisplay } from "./progress.ts";
 import { Records } from "./records.ts";
+import { timed } from "./timed.ts";
 
 const act = "paas";
 const functions = [
@@ -26,11 +25,7 @@ const namespace = "denrei-demo";
 /** The act. Throws a `UsageError` without the programs that play GitHub and kpack, and in somebody's own cluster. */
 export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
   const [github, kpack] = [programOf(githubPart(act), programs.github), programOf(kpackPart, programs.kpack)];
-  if (process.env.KUBECONFIG && process.env.NATS_URL)
-    throw new UsageError(
-      "expected no KUBECONFIG and NATS_URL for the demo paas, found both: what it builds is played, and is nothing for a cluster. " +
-        "How it is done in one: docs/paas.md",
-    );
+  refuseOwnCluster(act, "builds");
   const records = new Records();
   return {
     cast: { workers, functions, gateways: 2, nodes: 1, onLine: records.add },
@@ -57,11 +52,4 @@ export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
       );
     },
   };
-}
-
-async function timed<T>(display: ProgressDisplay, subject: string, started: Promise<T>): Promise<T> {
-  const begun = performance.now();
-  const result = await started;
-  display.line(subject, `ready after ${duration(performance.now() - begun)}`, "result");
-  return result;
 }

@@ -39,13 +39,26 @@ export function programOf(part: Part<unknown>, path: string | undefined): string
   );
 }
 
+/** Throws a `UsageError` in somebody's own cluster: what is played there would be nothing, and in the way. */
+export function refuseOwnCluster(act: string, what: string): void {
+  if (process.env.KUBECONFIG && process.env.NATS_URL)
+    throw new UsageError(
+      `expected no KUBECONFIG and NATS_URL for the demo ${act}, found both: what it ${what} is played, and is nothing for a cluster. ` +
+        `How it is done in one: docs/${act}.md`,
+    );
+}
+
 /** Starts the program; resolves when it is ready. Throws `ChildStartError`, and `AbsentError` where a package is missing. */
-export async function startPlayed<T>(stage: Stage, part: Part<T>, options: PlayedOptions): Promise<T> {
+export async function startPlayed<T>(
+  { spawn }: Pick<Stage, "spawn">,
+  part: Part<T>,
+  options: PlayedOptions,
+): Promise<T> {
   const { program, args, env, onEnd, signal } = options;
   const played = Promise.withResolvers<T>();
   let isReady = false;
   try {
-    await stage.spawn(
+    await spawn(
       {
         name: part.flag,
         command: process.execPath,

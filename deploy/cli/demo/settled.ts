@@ -61,7 +61,8 @@ export async function until(what: string, signal: AbortSignal, isSo: () => Promi
 /** Whether an object says of itself that it is ready. */
 export const isReady = (object: Conditioned): boolean => readyCondition(object)?.status === "True";
 
-const readyCondition = ({ status }: Conditioned): Condition | undefined =>
+/** What an object says of its being ready. */
+export const readyCondition = ({ status }: Conditioned): Condition | undefined =>
   status?.conditions?.find(({ type }) => type === "Ready");
 
 /** An API server that is being started again is waited for. */

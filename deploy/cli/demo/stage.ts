@@ -47,7 +47,14 @@ export interface Cast extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
   readonly gateways: number;
   /** How many nodes a local platform has; none unless given. */
   readonly nodes?: number;
+  /** Starts what has to be there before the replicas, and says what these are told of it in their environment. */
+  readonly before?: (backstage: Backstage) => Promise<ReplicaOptions["env"]>;
 }
+
+/** What there is before the replicas. */
+export interface Backstage
+  extends Pick<Stage, "kubeconfigPath" | "spawn">,
+    Pick<StageOptions, "display" | "signal"> {}
 
 /** What to set up, and who is told. */
 export interface StageOptions {
@@ -85,18 +92,18 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     client = await connectCluster({ path: kubeconfigPath });
     if (origin === "existing") {
       say(`Using the cluster at ${client.connection.server} and the bus at ${redacted(natsUrl)}:`);
+      await installKinds(client, display, signal);
     }
-    await installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
-    display.line("CRDs", "installed", "result");
-    const { workers, gateways, onLine } = cast;
-    const replicaOptions = { ...ground, onLine, say, signal };
+    const { workers, gateways, onLine, before } = cast;
+    const { directory, spawn } = processes;
+    const told = await before?.({ kubeconfigPath, spawn, display, signal });
+    const replicaOptions = { ...ground, env: { ...ground.env, ...told }, onLine, say, signal };
     const [replicas, { children, hook }] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
       gateways === 0
         ? noGateways
         : timed(display, count(gateways, "gateway"), startGateways(gateways, replicaOptions)),
     ]);
-    const { directory, spawn } = processes;
     const id = suffixOf(directory).slice(1).toLowerCase();
     const ready = { replicas: [...replicas, ...children], hook, spawn, stop };
     return { client, origin, kubeconfigPath, natsUrl, directory, id, ...ready };
@@ -106,6 +113,15 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   } finally {
     display.done();
   }
+}
+
+async function installKinds(
+  client: KubeClient,
+  display: ProgressDisplay,
+  signal: AbortSignal,
+): Promise<void> {
+  await installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
+  display.line("CRDs", "installed", "result");
 }
 
 const noGateways = { children: [], hook: { urls: [], secret: "" } };
@@ -180,6 +196,10 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
     signal,
     nodes: cast.nodes,
     roles: shippedRoles(cluster),
+    async prepare(path) {
+      const client = await connectCluster({ path });
+      await installKinds(client, display, signal).finally(() => client.connection.close());
+    },
     onProgress: (step) => signal.aborted || display.show(step),
     onUnexpectedExit: (part, exit) => void revive(part, exit, () => partOf(part), { say, signal }),
   });

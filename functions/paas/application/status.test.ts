@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import type { Deployment } from "../../../bus/kube/rollout.ts";
 import type { Application } from "../kinds/application.ts";
-import type { Deployment } from "./rollout.ts";
 import { type Found, newsOf, type Said, saidOf } from "./status.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");

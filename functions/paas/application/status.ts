@@ -1,10 +1,16 @@
 /** What an Application says of itself. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import {
+  type Deployment,
+  hasImage,
+  type Rollout,
+  rolloutOfAll,
+  selectorText,
+} from "../../../bus/kube/rollout.ts";
 import type { Application } from "../kinds/application.ts";
 import { annotations } from "../names.ts";
 import { historyWith } from "./history.ts";
-import { type Deployment, hasImage, type Rollout, rolloutOfAll, selectorText } from "./rollout.ts";
 import { refusedRoute } from "./routes.ts";
 
 type App = Stored<Application>;

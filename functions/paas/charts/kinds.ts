@@ -1,13 +1,7 @@
 /** Kinds of which an Application may have objects. What the bridge watches and what a worker may write follow from it. */
 import { ConfigMap, externalKind, type Kind } from "../../../bus/kube/kind.ts";
+import { Deployment, Service } from "../../../bus/kube/workloads.ts";
 
-export const Deployment = externalKind({
-  group: "apps",
-  version: "v1",
-  kind: "Deployment",
-  plural: "deployments",
-});
-export const Service = externalKind({ group: "", version: "v1", kind: "Service", plural: "services" });
 export const Ingress = externalKind({
   group: "networking.k8s.io",
   version: "v1",

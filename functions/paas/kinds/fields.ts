@@ -1,24 +1,9 @@
 /** Fields that several kinds have. */
 import { z } from "zod";
-import { conditionSchema } from "../../../bus/kube/conditions.ts";
 import { cel, listMap } from "../../../bus/kube/crd.ts";
+import { objectName, quantity } from "../../../bus/kube/fields.ts";
 
-export const ready = {
-  name: "Ready",
-  type: "string",
-  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-} as const;
-export const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
-
-/** `text` says what they tell, so that people find it in `kubectl explain`. */
-export const conditions = (text: string) =>
-  z.array(conditionSchema).optional().meta(listMap("type")).describe(text);
-export const observedGeneration = z
-  .int()
-  .min(0)
-  .optional()
-  .describe("The metadata.generation last reconciled.");
-export const time = z.string().meta({ format: "date-time" });
+export { age, conditions, objectName, observedGeneration, ready, time } from "../../../bus/kube/fields.ts";
 
 /** Names of objects are values of labels, and parts of other names. */
 export const shortName = cel({
@@ -26,15 +11,6 @@ export const shortName = cel({
   message: "metadata.name can have at most 63 characters: it becomes the value of a label",
 });
 
-export const objectName = z.string().min(1).max(253);
-/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
-const quantityText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
-const quantity = z
-  .union([
-    z.int(),
-    z.string().regex(quantityText, "expected a quantity, such as 500m for CPUs or 512Mi for memory"),
-  ])
-  .meta({ "x-kubernetes-int-or-string": true, pattern: quantityText.source });
 const quantities = z.record(z.string(), quantity).optional();
 
 /** Resources of a container. */

@@ -46,17 +46,5 @@ export type Build = KubeObject<
 >;
 export const Build = externalKind<Build>({ group, version, kind: "Build", plural: "builds" });
 
-/** The account that builds run as: its Secrets are what they clone and push with. */
-export type ServiceAccount = KubeObject & {
-  readonly secrets?: readonly { readonly name?: string }[];
-  readonly imagePullSecrets?: readonly { readonly name?: string }[];
-};
-export const ServiceAccount = externalKind<ServiceAccount>({
-  group: "",
-  version: "v1",
-  kind: "ServiceAccount",
-  plural: "serviceaccounts",
-});
-
 /** On the latest Build: have another one made. */
 export const rebuildAnnotation = "image.kpack.io/additionalBuildNeeded";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
+import type { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import { mergePatched } from "../../../bus/worker/writes.ts";
-import type { ServiceAccount } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { accountFields, accountWish, isNoted } from "./account.ts";
 

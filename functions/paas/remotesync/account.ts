@@ -3,7 +3,7 @@
  * is the RemoteSync's is noted beside it. Pure.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { ServiceAccount } from "../kinds/kpack.ts";
+import type { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 

@@ -2,10 +2,11 @@
 import { covers } from "../../../bus/kube/covers.ts";
 import { ApiError, isForbidden, isInvalid, isNotFound } from "../../../bus/kube/errors.ts";
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { githubUrlOf, secretOf } from "../github.ts";
-import { Image, ServiceAccount } from "../kinds/kpack.ts";
+import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { patience } from "../problems.ts";
 import type { Config } from "../site/config.ts";

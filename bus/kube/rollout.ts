@@ -2,7 +2,7 @@
  * How far a Deployment is. Pure; as `kubectl rollout status` and kstatus see it:
  * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
  */
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import type { KubeObject } from "./object.ts";
 
 /** A Deployment, as far as it is looked at. */
 export type Deployment = KubeObject<

@@ -1,0 +1,17 @@
+/** Kinds that grant rights: https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
+import { externalKind } from "./kind.ts";
+
+const group = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
+
+export const ClusterRole = externalKind({
+  ...group,
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  scope: "Cluster",
+});
+export const ClusterRoleBinding = externalKind({
+  ...group,
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  scope: "Cluster",
+});

@@ -1,0 +1,42 @@
+/** Kinds of Kubernetes' own that run something, or lead to what runs. */
+import { externalKind } from "./kind.ts";
+import type { KubeObject } from "./object.ts";
+import type { Deployment as DeploymentObject } from "./rollout.ts";
+
+export type Deployment = DeploymentObject;
+export const Deployment = externalKind<DeploymentObject>({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+});
+
+/** A StatefulSet, as far as it is looked at. */
+export type StatefulSet = KubeObject<
+  Readonly<Record<string, unknown>> & { readonly replicas?: number },
+  {
+    readonly observedGeneration?: number;
+    readonly availableReplicas?: number;
+    readonly updatedReplicas?: number;
+  }
+>;
+export const StatefulSet = externalKind<StatefulSet>({
+  group: "apps",
+  version: "v1",
+  kind: "StatefulSet",
+  plural: "statefulsets",
+});
+
+export const Service = externalKind({ group: "", version: "v1", kind: "Service", plural: "services" });
+
+/** A ServiceAccount, and the Secrets that go with it. */
+export type ServiceAccount = KubeObject & {
+  readonly secrets?: readonly { readonly name?: string }[];
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+};
+export const ServiceAccount = externalKind<ServiceAccount>({
+  group: "",
+  version: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+});

@@ -1,0 +1,41 @@
+/** The APIService of v0.57: what holders of an API key may do. It has no list of pipeds and makes no keys. */
+import { createClient } from "@connectrpc/connect";
+import { transportTo } from "./connections.ts";
+import { withApiKey } from "./credentials.ts";
+import { called } from "./errors.ts";
+import { APIService } from "./generated/c/apiservice_pb.ts";
+import { applicationRecord, gitPath } from "./records-c.ts";
+import type { Applications, ClientOptions, PipedWrites } from "./services.ts";
+import { applicationsOf, pipedsOf } from "./shared-c.ts";
+
+/** Opens it with a key. */
+export function apiService(
+  { api, signal }: Pick<ClientOptions, "api" | "signal">,
+  apiKey: string,
+): { readonly pipeds: PipedWrites; readonly applications: Applications } {
+  const service = createClient(APIService, transportTo(api, withApiKey(apiKey)));
+  const context = { signal };
+
+  return {
+    pipeds: pipedsOf(service, context),
+    applications: {
+      ...applicationsOf(service, context),
+      async list(pipedId) {
+        // With a limit and without labels there is no way to what lies behind it.
+        const request = { pipedId, limit: 0 };
+        const { applications } = await called("ListApplications", service.listApplications(request, context));
+        return applications.map(applicationRecord).filter(({ deleted }) => !deleted);
+      },
+      async update({ id, repository, path }, { pipedID, provider, configFilename }) {
+        const request = {
+          applicationId: id,
+          pipedId: pipedID,
+          platformProvider: provider,
+          // Repository and path have to be there, and are ignored.
+          gitPath: gitPath({ repository, path, configFilename }),
+        };
+        await called("UpdateApplication", service.updateApplication(request, context));
+      },
+    },
+  };
+}

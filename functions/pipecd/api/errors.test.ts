@@ -1,0 +1,122 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import { blockedBy, called, PipecdError, since, unlessNotFound } from "./errors.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+const errorOf = (code: Code, cause?: unknown): PipecdError =>
+  new PipecdError("GetPiped", new ConnectError("no", code, undefined, undefined, cause));
+
+const soon = [2_000, 60_000] as const;
+const late = [60_000, 600_000] as const;
+
+describe.each<readonly [number, string, string, readonly [number, number]]>([
+  // Stores that are away look like these two: https://grpc.io/docs/guides/status-codes/
+  [16, "Unauthenticated", "Unauthenticated", soon],
+  [7, "PermissionDenied", "PermissionDenied", soon],
+  [14, "Unavailable", "ServerUnavailable", soon],
+  [4, "DeadlineExceeded", "ServerUnavailable", soon],
+  [13, "Internal", "ServerError", soon],
+  [2, "Unknown", "ServerError", soon],
+  [3, "InvalidArgument", "InvalidArgument", late],
+  [5, "NotFound", "NotFound", late],
+  [9, "FailedPrecondition", "FailedPrecondition", late],
+  [12, "Unimplemented", "Unimplemented", late],
+])("the answer %i %s", (code, name, reason, [least, most]) => {
+  const error = errorOf(code);
+
+  test("is told with its reason and its method", () => {
+    const blocked = blockedBy(error, undefined, now);
+    expect(blocked).toBeInstanceOf(BlockedError);
+    expect(blocked).toMatchObject({ reason, cause: error, message: `PipeCD: GetPiped: ${name}: no` });
+  });
+
+  test("is asked for again ever more seldom: after as long as it has lasted, within bounds", () => {
+    const waits: number[] = [];
+    let lasted = 0;
+    while (waits.at(-1) !== most) {
+      waits.push(blockedBy(error, now, now + lasted).retryAfterMillis);
+      lasted += waits.at(-1) ?? 0;
+    }
+    expect(blockedBy(error, undefined, now).retryAfterMillis).toBe(least);
+    const [first, second, third = most] = waits;
+    expect([first, second, third]).toEqual([least, least, Math.min(most, 2 * least)]);
+    for (const [index, wait] of waits.slice(2).entries())
+      expect(wait).toBe(Math.min(most, 2 * (waits[index + 1] ?? 0)));
+    expect(blockedBy(error, 0, now).retryAfterMillis).toBe(most);
+    // A clock may have been put back.
+    expect(blockedBy(error, now + 60_000, now).retryAfterMillis).toBe(least);
+  });
+});
+
+test("a code that nobody here knows is an error of the server", () => {
+  expect(blockedBy(errorOf(99 as Code), undefined, now)).toMatchObject({
+    reason: "ServerError",
+    message: "PipeCD: GetPiped: code 99: no",
+    retryAfterMillis: 2_000,
+  });
+});
+
+test("who does not trust the server is told what to do, however deep the reason is", () => {
+  const refused = Object.assign(new Error("self-signed"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  for (const cause of [refused, new Error("session closed", { cause: refused })]) {
+    const blocked = blockedBy(errorOf(Code.Unavailable, cause), undefined, now);
+    expect(blocked).toMatchObject({ reason: "ServerNotTrusted", retryAfterMillis: 2_000 });
+    expect(blocked.message).toContain("ca.crt");
+  }
+  const away = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+  const blocked = blockedBy(errorOf(Code.Unavailable, away), undefined, now);
+  expect(blocked.reason).toBe("ServerUnavailable");
+  expect(blocked.message).not.toContain("ca.crt");
+});
+
+test("a call that fails says which one it was, whatever it fails with", async () => {
+  await expect(called("ListPipeds", Promise.resolve(1))).resolves.toBe(1);
+  await expect(
+    called("ListPipeds", Promise.reject(new ConnectError("away", Code.Unavailable))),
+  ).rejects.toMatchObject({
+    name: "PipecdError",
+    code: Code.Unavailable,
+    method: "ListPipeds",
+    message: "ListPipeds: Unavailable: away",
+  });
+  await expect(called("ListPipeds", Promise.reject(new Error("broken")))).rejects.toMatchObject({
+    name: "PipecdError",
+    code: Code.Unknown,
+  });
+});
+
+test("what is not there is undefined, and nothing else that fails is", async () => {
+  await expect(unlessNotFound(Promise.resolve("it"))).resolves.toBe("it");
+  await expect(unlessNotFound(Promise.reject(errorOf(Code.NotFound)))).resolves.toBeUndefined();
+  for (const error of [errorOf(Code.PermissionDenied), errorOf(Code.Internal), new Error("not found")])
+    await expect(unlessNotFound(Promise.reject(error))).rejects.toBe(error);
+});
+
+test("a trouble has lasted since its condition took the status that it has", () => {
+  const conditions = [
+    {
+      type: "Stalled",
+      status: "True" as const,
+      reason: "R",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
+  ];
+  expect(since(conditions, "Stalled", "True")).toBe(now);
+  expect(since(conditions, "Stalled", "False")).toBeUndefined();
+  expect(since(conditions, "Ready", "True")).toBeUndefined();
+  expect(since(undefined, "Stalled", "True")).toBeUndefined();
+});
+
+test("whose server does not speak TLS is told so, in words that are the same each time", () => {
+  const told = ["40C7E1B2A37F0000", "80AAE1B2A37F0000"].map((thread) => {
+    const text = `${thread}:error:0A00010B:SSL routines:ssl3_get_record:wrong version number`;
+    const cause = Object.assign(new Error(text), { code: "ERR_SSL_WRONG_VERSION_NUMBER" });
+    const error = new PipecdError("ListPipeds", ConnectError.from(cause, Code.Internal));
+    return blockedBy(error, undefined, 0);
+  });
+  expect(told.map(({ reason }) => reason)).toEqual(["TLSMismatch", "TLSMismatch"]);
+  expect(told[0]?.message).toBe(told[1]?.message);
+  expect(told[0]?.message).toContain("insecure: true");
+});

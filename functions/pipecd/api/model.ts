@@ -1,0 +1,76 @@
+/** What a control plane keeps, in words that hold for all versions of it. */
+import type { ApplicationKind } from "../kinds/application.ts";
+
+/** An environment (up to v0.26). */
+export interface EnvironmentRecord {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Whether a piped is connected, as the control plane believes. */
+export type Connection = "UNKNOWN" | "ONLINE" | "OFFLINE";
+
+/** A piped that was registered. */
+export interface PipedRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly disabled: boolean;
+  readonly environmentIDs: readonly string[];
+  /** Ids of the repositories in its configuration, as it reported them when it started. */
+  readonly repositories: readonly string[];
+  readonly connection: Connection;
+}
+
+/** What a piped is registered with. */
+export interface NewPiped {
+  readonly name: string;
+  readonly description: string;
+  /** Up to v0.26: at least one. */
+  readonly environmentIDs: readonly string[];
+}
+
+/** A name of PipeCD's enumeration of kinds. */
+export type ApplicationKindName = ApplicationKind;
+
+/** Where an application's files are. */
+export interface ApplicationPlace {
+  /** Id of a repository of the piped. */
+  readonly repository: string;
+  readonly path: string;
+  readonly configFilename: string;
+}
+
+/** What of an application can be changed. */
+export interface ApplicationSettings {
+  readonly pipedID: string;
+  readonly provider: string;
+  readonly configFilename: string;
+}
+
+/** What an application is registered with. */
+export interface NewApplication extends ApplicationPlace, ApplicationSettings {
+  readonly name: string;
+  readonly kind: ApplicationKindName;
+  readonly description: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Up to v0.26. */
+  readonly environmentID: string;
+}
+
+/** An application that was registered. */
+export interface ApplicationRecord extends ApplicationPlace, ApplicationSettings {
+  readonly id: string;
+  readonly name: string;
+  /** Undefined for one that nobody here knows. */
+  readonly kind: ApplicationKindName | undefined;
+  readonly disabled: boolean;
+  readonly deleted: boolean;
+}
+
+/** An API key, without what makes it one. */
+export interface APIKeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly disabled: boolean;
+}

@@ -1,0 +1,47 @@
+/** Messages of v0.57 in words that hold for all versions, and back. */
+import {
+  type Application,
+  ApplicationKind,
+  type Piped,
+  Piped_ConnectionStatus,
+} from "./generated/c/model_pb.ts";
+import type { ApplicationKindName, ApplicationPlace, ApplicationRecord, PipedRecord } from "./model.ts";
+import { nameOf } from "./names.ts";
+
+export const pipedRecord = (piped: Piped): PipedRecord => ({
+  id: piped.id,
+  name: piped.name,
+  description: piped.desc,
+  disabled: piped.disabled,
+  environmentIDs: [],
+  repositories: piped.repositories.map(({ id }) => id),
+  connection: nameOf(Piped_ConnectionStatus, piped.status) ?? "UNKNOWN",
+});
+
+export const applicationRecord = (application: Application): ApplicationRecord => ({
+  id: application.id,
+  name: application.name,
+  pipedID: application.pipedId,
+  kind: nameOf(ApplicationKind, application.kind),
+  repository: application.gitPath?.repo?.id ?? "",
+  path: application.gitPath?.path ?? "",
+  configFilename: application.gitPath?.configFilename ?? "",
+  provider: application.platformProvider,
+  disabled: application.disabled,
+  deleted: application.deleted,
+});
+
+/** Remote and branch are the piped's to say. */
+export const gitPath = ({ repository, path, configFilename }: ApplicationPlace) => ({
+  repo: { id: repository },
+  path,
+  configFilename,
+});
+
+/** Throws a `RangeError` for a kind that this version does not have: whoever calls has checked. */
+export function kindOfC(kind: ApplicationKindName): ApplicationKind {
+  if (kind !== "CROSSPLANE") return ApplicationKind[kind];
+  throw new RangeError(
+    "expected a kind of v0.49 or later, found CROSSPLANE, which v0.24 was the last to have",
+  );
+}

@@ -1,0 +1,38 @@
+/** Messages of v0.9.0 in words that hold for all versions, and back. */
+import {
+  type Application,
+  ApplicationKind,
+  type Piped,
+  Piped_ConnectionStatus,
+} from "./generated/l0/model_pb.ts";
+import type { ApplicationKindName, ApplicationRecord, PipedRecord } from "./model.ts";
+import { nameOf } from "./names.ts";
+
+export const pipedRecord = (piped: Piped): PipedRecord => ({
+  id: piped.id,
+  name: piped.name,
+  description: piped.desc,
+  disabled: piped.disabled,
+  environmentIDs: piped.envIds,
+  repositories: piped.repositories.map(({ id }) => id),
+  connection: nameOf(Piped_ConnectionStatus, piped.status) ?? "UNKNOWN",
+});
+
+export const applicationRecord = (application: Application): ApplicationRecord => ({
+  id: application.id,
+  name: application.name,
+  pipedID: application.pipedId,
+  kind: nameOf(ApplicationKind, application.kind),
+  repository: application.gitPath?.repo?.id ?? "",
+  path: application.gitPath?.path ?? "",
+  configFilename: application.gitPath?.configFilename ?? "",
+  provider: application.cloudProvider,
+  disabled: application.disabled,
+  deleted: false,
+});
+
+/** Throws a `RangeError` for a kind that this version does not have: whoever calls has checked. */
+export function kindOfL0(kind: ApplicationKindName): ApplicationKind {
+  if (kind !== "ECS") return ApplicationKind[kind];
+  throw new RangeError("expected a kind of v0.9.0, found ECS, which v0.9.8 was the first to have");
+}

@@ -1,0 +1,91 @@
+/** What both services of v0.57 offer in the same words, if not with the same numbers of fields. */
+import type { CallOptions } from "@connectrpc/connect";
+import { called, unlessNotFound } from "./errors.ts";
+import type { Application, ApplicationKind } from "./generated/c/model_pb.ts";
+import { applicationRecord, gitPath, kindOfC } from "./records-c.ts";
+import type { Applications, PipedWrites } from "./services.ts";
+
+type Call<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
+type OfPiped = Call<{ readonly pipedId: string }, unknown>;
+type OfApplication = Call<{ readonly applicationId: string }, unknown>;
+
+/** A client of one of them. */
+export interface ServiceC {
+  readonly registerPiped: Call<
+    { readonly name: string; readonly desc: string },
+    { readonly id: string; readonly key: string }
+  >;
+  readonly updatePiped: Call<
+    { readonly pipedId: string; readonly name: string; readonly desc: string },
+    unknown
+  >;
+  readonly enablePiped: OfPiped;
+  readonly disablePiped: OfPiped;
+  readonly getApplication: Call<
+    { readonly applicationId: string },
+    { readonly application?: Application | undefined }
+  >;
+  readonly addApplication: Call<
+    {
+      name: string;
+      pipedId: string;
+      gitPath: ReturnType<typeof gitPath>;
+      kind: ApplicationKind;
+      description: string;
+      labels: { [key: string]: string };
+      platformProvider: string;
+    },
+    { readonly applicationId: string }
+  >;
+  readonly enableApplication: OfApplication;
+  readonly deleteApplication: OfApplication;
+}
+
+/** Pipeds, with either. */
+export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites => ({
+  async register({ name, description }) {
+    const request = { name, desc: description };
+    const { id, key } = await called("RegisterPiped", service.registerPiped(request, context));
+    return { id, key };
+  },
+  async enable(pipedId) {
+    await called("EnablePiped", service.enablePiped({ pipedId }, context));
+  },
+  async disable(pipedId) {
+    await called("DisablePiped", service.disablePiped({ pipedId }, context));
+  },
+  async update(pipedId, { name, description }) {
+    await called("UpdatePiped", service.updatePiped({ pipedId, name, desc: description }, context));
+  },
+});
+
+/** Applications, but for what each service has in its own words. */
+export const applicationsOf = (
+  service: ServiceC,
+  context: CallOptions,
+): Pick<Applications, "get" | "add" | "enable" | "delete"> => ({
+  async get(applicationId) {
+    const answer = await unlessNotFound(
+      called("GetApplication", service.getApplication({ applicationId }, context)),
+    );
+    return answer?.application && applicationRecord(answer.application);
+  },
+  async add({ name, pipedID, kind, provider, description, labels, ...place }) {
+    const request = {
+      name,
+      pipedId: pipedID,
+      gitPath: gitPath(place),
+      kind: kindOfC(kind),
+      description,
+      labels: { ...labels },
+      platformProvider: provider,
+    };
+    return (await called("AddApplication", service.addApplication(request, context))).applicationId;
+  },
+  async enable(applicationId) {
+    await called("EnableApplication", service.enableApplication({ applicationId }, context));
+  },
+  async delete(applicationId) {
+    await called("DeleteApplication", service.deleteApplication({ applicationId }, context));
+  },
+});

@@ -1,0 +1,72 @@
+/** The WebService of v0.57: all that there is, for an administrator of the project. */
+import { createClient } from "@connectrpc/connect";
+import { transportTo } from "./connections.ts";
+import { asAdministrator } from "./credentials.ts";
+import { called } from "./errors.ts";
+import { APIKey_Role, ApplicationKind } from "./generated/c/model_pb.ts";
+import { WebService } from "./generated/c/webservice_pb.ts";
+import { applicationRecord, pipedRecord } from "./records-c.ts";
+import type { ClientOptions, PipecdClient } from "./services.ts";
+import { applicationsOf, pipedsOf } from "./shared-c.ts";
+
+/** Opens it. */
+export function webServiceC(options: ClientOptions): PipecdClient & {
+  readonly apiKeys: NonNullable<PipecdClient["apiKeys"]>;
+} {
+  const { web, signal, profile, projectID, encryptionKey } = options;
+  const credentials = asAdministrator({ profile, projectID, encryptionKey });
+  const service = createClient(WebService, transportTo(web, credentials));
+  const context = { signal };
+
+  return {
+    environments: undefined,
+    pipeds: {
+      ...pipedsOf(service, context),
+      async list({ enabled } = {}) {
+        const request = { withStatus: true, options: enabled === undefined ? {} : { enabled } };
+        const { pipeds } = await called("ListPipeds", service.listPipeds(request, context));
+        return pipeds.map(pipedRecord);
+      },
+      async newKey(id) {
+        // There can be two at a time: with two of them a new one is refused.
+        await called("DeleteOldPipedKeys", service.deleteOldPipedKeys({ pipedId: id }, context));
+        return (await called("RecreatePipedKey", service.recreatePipedKey({ id }, context))).key;
+      },
+    },
+    applications: {
+      ...applicationsOf(service, context),
+      async list(pipedId) {
+        // A request without options would end the server's process.
+        const request = { options: { enabled: true, pipedId } };
+        const { applications } = await called("ListApplications", service.listApplications(request, context));
+        return applications.map(applicationRecord).filter(({ deleted }) => !deleted);
+      },
+      async update({ id, name }, { pipedID, provider, configFilename }) {
+        const request = {
+          applicationId: id,
+          // Has to be there, and is ignored.
+          name,
+          kind: ApplicationKind.KUBERNETES,
+          pipedId: pipedID,
+          platformProvider: provider,
+          configFilename,
+        };
+        await called("UpdateApplication", service.updateApplication(request, context));
+      },
+    },
+    apiKeys: {
+      async list() {
+        // The answer may hold real hashes: it goes no further.
+        const { keys } = await called("ListAPIKeys", service.listAPIKeys({ options: {} }, context));
+        return keys.map(({ id, name, disabled }) => ({ id, name, disabled }));
+      },
+      async generate(name) {
+        const request = { name, role: APIKey_Role.READ_WRITE };
+        return (await called("GenerateAPIKey", service.generateAPIKey(request, context))).key;
+      },
+      async disable(id) {
+        await called("DisableAPIKey", service.disableAPIKey({ id }, context));
+      },
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** PipeCD's own configuration files, from what ControlPlanes and Pipeds say. */
+export { controlPlaneConfig } from "./config/controlplane.ts";
+export { pipedConfig, pipedKeyFile } from "./config/piped.ts";
+export { ConfigError } from "./config/problems.ts";

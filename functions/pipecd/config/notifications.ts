@@ -1,0 +1,111 @@
+/** Whom an agent tells, as PipeCD reads it. */
+import type { NotificationReceiver, NotificationRoute } from "../kinds/notifications.ts";
+import type { PipedConfig } from "../kinds.ts";
+import { given, sorted, variantOf } from "./fields.ts";
+import type { Problems } from "./problems.ts";
+
+type Notifications = NonNullable<PipedConfig["notifications"]>;
+
+const at = "spec.config.notifications";
+const later = "v0.49.0";
+
+/** Routes and receivers. */
+export function notificationsOf({ routes, receivers }: Notifications, problems: Problems) {
+  const known = new Set(receivers?.map(({ name }) => name));
+  return given({
+    routes: routes?.map((route, index) => {
+      const path = `${at}.routes[${index}]`;
+      if (!known.has(route.receiver)) {
+        problems.add(`${path}.receiver: there is no receiver ${route.receiver}`);
+      }
+      return routeOf(route, path, problems);
+    }),
+    receivers: receivers?.map((receiver, index) =>
+      receiverOf(receiver, `${at}.receivers[${index}]`, problems),
+    ),
+  });
+}
+
+function routeOf(route: NotificationRoute, path: string, problems: Problems) {
+  const { name, receiver, events, ignoreEvents, groups, ignoreGroups, apps, ignoreApps } = route;
+  const common = { name, receiver, events, ignoreEvents, groups, ignoreGroups, apps, ignoreApps };
+  if (problems.profile === "L0") {
+    const { envs, ignoreEnvs, labels, ignoreLabels } = route;
+    problems.from(later, path, { labels, ignoreLabels });
+    return given({ ...common, envs, ignoreEnvs });
+  }
+  return given({
+    ...common,
+    labels: sorted(labelsOf(route, "envs", "labels", path, problems)),
+    ignoreLabels: sorted(labelsOf(route, "ignoreEnvs", "ignoreLabels", path, problems)),
+  });
+}
+
+/** Environments are labels since v0.49.0: one of them can be said as such, several can not. */
+function labelsOf(
+  route: NotificationRoute,
+  envsField: "envs" | "ignoreEnvs",
+  labelsField: "labels" | "ignoreLabels",
+  path: string,
+  problems: Problems,
+): Readonly<Record<string, string>> | undefined {
+  const { [envsField]: envs = [], [labelsField]: labels } = route;
+  const [env] = envs;
+  if (env === undefined) return labels;
+  if (envs.length > 1) {
+    problems.add(
+      `${path}.${envsField}: from PipeCD v0.49.0 at most one environment: make a route for each of them`,
+    );
+  } else if (labels?.env !== undefined && labels.env !== env) {
+    problems.add(`${path}: ${envsField} and the label env of ${labelsField} are not the same`);
+  }
+  return { ...labels, env };
+}
+
+type RenderedReceiver = { readonly name: string } & (
+  | { readonly slack: Partial<NonNullable<NotificationReceiver["slack"]>> }
+  | { readonly webhook: Partial<NonNullable<NotificationReceiver["webhook"]>> }
+);
+
+function receiverOf(receiver: NotificationReceiver, path: string, problems: Problems): RenderedReceiver {
+  const { name } = receiver;
+  const variant = variantOf(receiver, "name");
+  switch (variant.type) {
+    case "slack": {
+      const { hookURL, oauthTokenData, oauthTokenFile, channelID, mentionedAccounts, mentionedGroups } =
+        variant.config;
+      const slack = `${path}.slack`;
+      if (problems.profile === "L0") {
+        problems.needed(slack, { hookURL });
+        problems.from(later, slack, {
+          oauthTokenData,
+          oauthTokenFile,
+          channelID,
+          mentionedAccounts,
+          mentionedGroups,
+        });
+      } else {
+        problems.oneOf(slack, { hookURL, oauthTokenData, oauthTokenFile });
+        if (hookURL) problems.atMostOneOf(slack, { hookURL, channelID });
+        else problems.needed(slack, { channelID });
+      }
+      return {
+        name,
+        slack: given({
+          hookURL,
+          oauthTokenData,
+          oauthTokenFile,
+          channelID,
+          mentionedAccounts,
+          mentionedGroups,
+        }),
+      };
+    }
+    case "webhook": {
+      const { url, signatureKey, signatureValue, signatureValueFile } = variant.config;
+      problems.from(later, `${path}.webhook`, { signatureKey, signatureValue, signatureValueFile });
+      problems.atMostOneOf(`${path}.webhook`, { signatureValue, signatureValueFile });
+      return { name, webhook: given({ url, signatureKey, signatureValue, signatureValueFile }) };
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/** Providers of an agent, as PipeCD reads them: with a type, and a configuration that belongs to it. */
+import type { AnalysisProvider, CloudProvider } from "../kinds/providers.ts";
+import { durationOf, given, someGiven, sorted, variantOf } from "./fields.ts";
+import type { Problems } from "./problems.ts";
+
+type ConfigOf<Union, Name extends keyof Union> = { [Field in keyof NonNullable<Union[Name]>]?: unknown };
+interface Named {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+type RenderedCloudProvider = Named &
+  (
+    | { readonly type: "KUBERNETES"; readonly config: ConfigOf<CloudProvider, "kubernetesConfig"> }
+    | { readonly type: "TERRAFORM"; readonly config: ConfigOf<CloudProvider, "terraformConfig"> }
+    | { readonly type: "CLOUDRUN"; readonly config: ConfigOf<CloudProvider, "cloudRunConfig"> }
+    | { readonly type: "LAMBDA"; readonly config: ConfigOf<CloudProvider, "lambdaConfig"> }
+    | { readonly type: "ECS"; readonly config: ConfigOf<CloudProvider, "ecsConfig"> }
+  );
+
+const later = "v0.49.0";
+
+/** Where applications are deployed. `path` is that of the provider in its object. */
+export function cloudProviderOf(
+  provider: CloudProvider,
+  path: string,
+  problems: Problems,
+): RenderedCloudProvider {
+  problems.from(later, path, { labels: provider.labels });
+  const { type, config } = typedCloudProvider(provider, path, problems);
+  const labels = sorted(provider.labels);
+  return { name: provider.name, type, ...(labels && { labels }), config } as RenderedCloudProvider;
+}
+
+/** Without what all of them have. */
+type Typed<Rendered> = Rendered extends Named & infer Rest ? Omit<Rest, keyof Named> : never;
+
+function typedCloudProvider(
+  provider: CloudProvider,
+  path: string,
+  problems: Problems,
+): Typed<RenderedCloudProvider> {
+  const variant = variantOf(provider, "name", "labels");
+  switch (variant.type) {
+    case "kubernetesConfig": {
+      const { masterURL, kubeConfigPath, kubectlVersion, appStateInformer } = variant.config;
+      problems.from(later, `${path}.kubernetesConfig`, { kubectlVersion });
+      return {
+        type: "KUBERNETES",
+        config: given({
+          masterURL,
+          kubeConfigPath,
+          kubectlVersion,
+          appStateInformer: appStateInformer && informerOf(appStateInformer),
+        }),
+      };
+    }
+    case "terraformConfig": {
+      const { vars, driftDetectionEnabled } = variant.config;
+      problems.from(later, `${path}.terraformConfig`, { driftDetectionEnabled });
+      return { type: "TERRAFORM", config: given({ vars, driftDetectionEnabled }) };
+    }
+    case "cloudRunConfig": {
+      const { project, region, credentialsFile } = variant.config;
+      return { type: "CLOUDRUN", config: given({ project, region, credentialsFile }) };
+    }
+    case "lambdaConfig": {
+      const { region, credentialsFile, roleARN, tokenFile, profile, awsAPIPollingInterval } = variant.config;
+      problems.from(later, `${path}.lambdaConfig`, {
+        credentialsFile,
+        roleARN,
+        tokenFile,
+        profile,
+        awsAPIPollingInterval,
+      });
+      return {
+        type: "LAMBDA",
+        config: given({
+          region,
+          credentialsFile,
+          roleARN,
+          tokenFile,
+          profile,
+          awsAPIPollingInterval: durationOf(awsAPIPollingInterval),
+        }),
+      };
+    }
+    case "ecsConfig": {
+      const { region, credentialsFile, roleARN, tokenFile, profile } = variant.config;
+      problems.from(later, path, { ecsConfig: variant.config });
+      return { type: "ECS", config: given({ region, credentialsFile, roleARN, tokenFile, profile }) };
+    }
+  }
+}
+
+type Informer = NonNullable<NonNullable<CloudProvider["kubernetesConfig"]>["appStateInformer"]>;
+const matchersOf = (matchers: Informer["includeResources"]) =>
+  matchers?.map(({ apiVersion, kind }) => given({ apiVersion, kind }));
+const informerOf = ({ namespace, includeResources, excludeResources }: Informer) =>
+  someGiven({
+    namespace,
+    includeResources: matchersOf(includeResources),
+    excludeResources: matchersOf(excludeResources),
+  });
+
+type RenderedAnalysisProvider = Named &
+  (
+    | { readonly type: "PROMETHEUS"; readonly config: ConfigOf<AnalysisProvider, "prometheus"> }
+    | { readonly type: "DATADOG"; readonly config: ConfigOf<AnalysisProvider, "datadog"> }
+    | { readonly type: "STACKDRIVER"; readonly config: ConfigOf<AnalysisProvider, "stackdriver"> }
+  );
+
+/** Where numbers about deployments come from. `path` is that of the provider in its object. */
+export function analysisProviderOf(
+  provider: AnalysisProvider,
+  path: string,
+  problems: Problems,
+): RenderedAnalysisProvider {
+  const { name } = provider;
+  const variant = variantOf(provider, "name");
+  switch (variant.type) {
+    case "prometheus": {
+      const { address, usernameFile, passwordFile } = variant.config;
+      return { name, type: "PROMETHEUS", config: given({ address, usernameFile, passwordFile }) };
+    }
+    case "datadog": {
+      const { address, apiKeyFile, applicationKeyFile, apiKeyData, applicationKeyData } = variant.config;
+      const datadog = `${path}.datadog`;
+      problems.from(later, datadog, { apiKeyData, applicationKeyData });
+      if (problems.profile === "L0") {
+        problems.needed(datadog, { address, apiKeyFile, applicationKeyFile });
+      } else {
+        problems.oneOf(datadog, { apiKeyFile, apiKeyData });
+        problems.oneOf(datadog, { applicationKeyFile, applicationKeyData });
+      }
+      return {
+        name,
+        type: "DATADOG",
+        config: given({ address, apiKeyFile, applicationKeyFile, apiKeyData, applicationKeyData }),
+      };
+    }
+    case "stackdriver": {
+      const { serviceAccountFile } = variant.config;
+      return { name, type: "STACKDRIVER", config: { serviceAccountFile } };
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** How an agent reads secrets, and registries of images, as PipeCD reads them. */
+import type { ImageProvider, SealedSecretManagement, SecretManagement } from "../kinds/pipedconfig.ts";
+import { given, variantOf } from "./fields.ts";
+import type { Problems } from "./problems.ts";
+
+type Kms = NonNullable<SecretManagement["gcpKMS"]>;
+type RenderedKms = { readonly type: "GCP_KMS"; readonly config: Kms };
+
+const kmsOf = ({ keyName, decryptServiceAccountFile, encryptServiceAccountFile }: Kms): RenderedKms => ({
+  type: "GCP_KMS",
+  config: { keyName, decryptServiceAccountFile, encryptServiceAccountFile },
+});
+
+/** How secrets are read up to v0.9.0. */
+export function sealedSecretManagementOf(
+  management: SealedSecretManagement,
+):
+  | RenderedKms
+  | { readonly type: "SEALING_KEY"; readonly config: NonNullable<SealedSecretManagement["sealingKey"]> } {
+  const variant = variantOf(management);
+  switch (variant.type) {
+    case "sealingKey": {
+      const { privateKeyFile, publicKeyFile } = variant.config;
+      return { type: "SEALING_KEY", config: { privateKeyFile, publicKeyFile } };
+    }
+    case "gcpKMS":
+      return kmsOf(variant.config);
+  }
+}
+
+/** How secrets are read from v0.49.0. */
+export function secretManagementOf(
+  management: SecretManagement,
+  path: string,
+  problems: Problems,
+): RenderedKms | { readonly type: "KEY_PAIR"; readonly config: NonNullable<SecretManagement["keyPair"]> } {
+  const variant = variantOf(management);
+  switch (variant.type) {
+    case "keyPair": {
+      const { privateKeyFile, privateKeyData, publicKeyFile, publicKeyData } = variant.config;
+      problems.oneOf(`${path}.keyPair`, { privateKeyFile, privateKeyData });
+      problems.oneOf(`${path}.keyPair`, { publicKeyFile, publicKeyData });
+      return {
+        type: "KEY_PAIR",
+        config: given({ privateKeyFile, privateKeyData, publicKeyFile, publicKeyData }),
+      };
+    }
+    case "gcpKMS":
+      return kmsOf(variant.config);
+  }
+}
+
+type RenderedImageProvider = { readonly name: string } & (
+  | { readonly type: "DOCKERHUB"; readonly config: Partial<NonNullable<ImageProvider["dockerhub"]>> }
+  | { readonly type: "GCR"; readonly config: Record<string, never> }
+  | { readonly type: "ECR"; readonly config: Record<string, never> }
+);
+
+/** A registry of images that an agent up to v0.9.0 watches. */
+export function imageProviderOf(provider: ImageProvider): RenderedImageProvider {
+  const { name } = provider;
+  const variant = variantOf(provider, "name");
+  switch (variant.type) {
+    case "dockerhub": {
+      const { username, passwordFile } = variant.config;
+      return { name, type: "DOCKERHUB", config: given({ username, passwordFile }) };
+    }
+    case "gcr":
+      return { name, type: "GCR", config: {} };
+    case "ecr":
+      return { name, type: "ECR", config: {} };
+  }
+}

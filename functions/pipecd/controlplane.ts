@@ -1,0 +1,127 @@
+/**
+ * ControlPlane: gateway, server, cache and ops of PipeCD, with their configuration. Server and ops are not started before there
+ * is something to keep their data in, and stay until the last object that needs them is gone.
+ */
+import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { Deployment, Service } from "../../bus/kube/workloads.ts";
+import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { bootstrapKeys } from "./controlplane/apikeys.ts";
+import { blueprintOf } from "./controlplane/blueprint.ts";
+import { type Component, deploymentOf, type Part, serviceOf } from "./controlplane/component.ts";
+import { leave } from "./controlplane/deletion.ts";
+import { eldest, isReady } from "./controlplane/find.ts";
+import { ensureKey } from "./controlplane/key.ts";
+import { configMaps, gatewayService } from "./controlplane/objects.ts";
+import { cache, gateway, givenMounts, ops, server } from "./controlplane/parts.ts";
+import { saidOf } from "./controlplane/status.ts";
+import { storesOf } from "./controlplane/stores.ts";
+import { Application, ControlPlane, Environment, Minio, Mongo, Mysql, Piped } from "./kinds.ts";
+import { keep } from "./kubernetes/keep.ts";
+import { contentDigest, secretWith } from "./kubernetes/secrets.ts";
+import { mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
+import {
+  leavingNeighbour,
+  namedConfigMap,
+  namedSecret,
+  namespaceIndex,
+  neighbour,
+  ownNamespace,
+} from "./kubernetes/watches.ts";
+import { group, objectNames } from "./names.ts";
+
+type Plane = Stored<ControlPlane>;
+
+/** Nobody tells of a Service that somebody makes for a store of their own. Milliseconds. */
+const storeMillis = 30_000;
+
+export default defineFunction({
+  name: "pipecd-controlplane",
+  for: ControlPlane,
+  owns: [Deployment, Service, ConfigMap, Secret],
+  // The Secret with the encryption key is not one of its children when somebody else has made it.
+  indexes: { ...namespaceIndex, ...mountedIndex<ControlPlane>(givenMounts, () => [objectNames.secret]) },
+  watches: [
+    neighbour(Minio),
+    neighbour(Mongo),
+    neighbour(Mysql),
+    neighbour(ControlPlane),
+    leavingNeighbour(Environment),
+    leavingNeighbour(Piped),
+    leavingNeighbour(Application),
+    namedSecret,
+    namedConfigMap,
+    ownNamespace,
+  ],
+  permissions: [
+    {
+      apiGroups: [group],
+      resources: [Environment.plural, Piped.plural, Application.plural, ControlPlane.plural],
+      verbs: ["list"],
+    },
+  ],
+  sweepMillis: 1_800_000,
+  async reconcile(plane, ctx) {
+    // The API server is asked: of two that come at once, none must overlook the other.
+    const other = eldest(await ctx.live.list(ControlPlane));
+    if (other && other.metadata.uid !== plane.metadata.uid) return shadowed(plane, other, ctx);
+    const secret = await ensureKey(ctx);
+    if (plane.spec.tls) await secretWith(plane.spec.tls.secretName, ["tls.crt", "tls.key", "ca.crt"], ctx);
+    const stores = await storesOf(plane, ctx);
+    // While it is away nothing is started anew for its sake.
+    const { datastoreSince = plane.status?.datastoreSince } = stores;
+    const blueprint = blueprintOf(plane, {
+      secrets: contentDigest(secret.data, await mountedDigest(givenMounts(plane), ctx)),
+      datastoreSince,
+    });
+    for (const child of configMaps(blueprint)) await keep(child, ctx);
+    await keep(gatewayService(plane), ctx);
+    const canStart = stores.conditions.every(({ status }) => status === "True");
+    const deployments: Partial<Record<Component, Stored<Deployment>>> = {};
+    for (const part of [cache, ops, server, gateway].map((make) => make(blueprint))) {
+      await keep(serviceOf(plane, part), ctx);
+      const deployment = await keepDeployment(plane, part, canStart, ctx);
+      if (deployment) deployments[part.component] = deployment;
+    }
+    const { status, conditions } = saidOf(plane, {
+      profile: blueprint.profile,
+      deployments,
+      stores: stores.conditions,
+    });
+    const latest = await ctx.status(
+      ControlPlane,
+      plane,
+      { ...status, ...(datastoreSince !== undefined && { datastoreSince }) },
+      conditions,
+    );
+    if (!canStart) return { requeueAfter: storeMillis };
+    if (!isReady(latest)) return undefined;
+    const keys = await bootstrapKeys(latest, ctx);
+    await ctx.status(ControlPlane, latest, keys.status, keys.conditions);
+    return keys.againMillis === undefined ? undefined : { requeueAfter: keys.againMillis };
+  },
+  finalize: leave,
+});
+
+/** Server and ops end when they find no store, so they wait for it to begin with. Those that run are kept as they should be. */
+async function keepDeployment(
+  plane: Plane,
+  part: Part,
+  canStart: boolean,
+  ctx: Context,
+): Promise<Stored<Deployment> | undefined> {
+  const child = deploymentOf(plane, part);
+  const needsStores = part.component === "server" || part.component === "ops";
+  if (needsStores && !canStart && (await ctx.read.get(Deployment, child.name)) === undefined)
+    return undefined;
+  return (await keep(child, ctx)) as Stored<Deployment>;
+}
+
+/** Another one has the names of this namespace. It wakes this one when it goes. */
+async function shadowed(plane: Plane, { metadata: { name } }: Plane, ctx: Context): Promise<undefined> {
+  const message = `the ControlPlane ${name} was here first: a namespace has one, for their objects have the same names. Delete one of them, or make this one in a namespace of its own.`;
+  await ctx.status(ControlPlane, plane, {}, [
+    { type: "Ready", status: "False", reason: "AnotherControlPlane", message },
+  ]);
+  return undefined;
+}

@@ -1,0 +1,51 @@
+/** What the parts of a control plane are made from, or why they can not be. */
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import { ConfigError, controlPlaneConfig } from "../config.ts";
+import { envoyConfig } from "../gateway/envoy.ts";
+import type { ControlPlane } from "../kinds.ts";
+import { patience } from "../pace.ts";
+import { defaultVersions, envoyProblem, type Profile, profileOf } from "../profile.ts";
+import { partName } from "./component.ts";
+import type { Blueprint } from "./parts.ts";
+
+const blocked = (reason: string, message: string): BlockedError =>
+  new BlockedError(reason, `${message}. What runs goes on as it was.`, patience);
+
+/** The profile of a control plane. Throws a `BlockedError` for a version that has none. */
+export function profileOfPlane({ spec }: Pick<ControlPlane, "spec">): Profile {
+  const found = profileOf(spec.version);
+  if (found.problem !== undefined) throw blocked("VersionNotSupported", found.problem);
+  return found.profile;
+}
+
+/** What is known beside the object itself: see {@link Blueprint}. */
+type Surroundings = Pick<Blueprint, "secrets" | "datastoreSince">;
+
+/** Throws a `BlockedError`. */
+export function blueprintOf(
+  plane: Pick<ControlPlane, "metadata" | "spec">,
+  surroundings: Surroundings,
+): Blueprint {
+  const profile = profileOfPlane(plane);
+  const { envoyVersion = defaultVersions.envoy[profile], tls, bootstrapAPIKeys } = plane.spec;
+  const problem = envoyProblem(profile, envoyVersion);
+  if (problem) throw blocked("EnvoyVersionNotSupported", problem);
+  if (profile === "L0" && tls) throw blocked("ConfigInvalid", "spec.tls needs PipeCD v0.49.0 or later");
+  if (profile === "L0" && bootstrapAPIKeys)
+    throw blocked("ConfigInvalid", "spec.bootstrapAPIKeys needs PipeCD v0.49.0 or later");
+  try {
+    return {
+      plane,
+      profile,
+      config: controlPlaneConfig(plane.spec, profile),
+      envoy: envoyConfig(profile, {
+        server: partName(plane.metadata.name, "server"),
+        ...(tls && { tls: true }),
+      }),
+      ...surroundings,
+    };
+  } catch (error) {
+    if (error instanceof ConfigError) throw blocked("ConfigInvalid", error.message);
+    throw error;
+  }
+}

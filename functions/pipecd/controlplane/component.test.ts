@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { ControlPlane } from "../kinds.ts";
+import { type Component, components, deploymentOf, type Part, replicasOf, serviceOf } from "./component.ts";
+
+type Spec = ControlPlane["spec"];
+
+const config = { datastore: {}, filestore: {} };
+const planeOf = (name: string, spec: Partial<Spec> = {}) => ({
+  metadata: { name, namespace: "ns" },
+  spec: { version: "v0.57.0", config, ...spec },
+});
+const partOf = (more: Partial<Part> = {}): Part => ({
+  component: "server",
+  image: "image:1",
+  ports: [{ name: "http", port: 9082, service: "web" }],
+  digest: "abc",
+  ...more,
+});
+
+describe("how many pods", () => {
+  const all = (spec: Partial<Spec>) =>
+    components.map((component) => `${component} ${replicasOf(planeOf("cp", spec), component)}`);
+
+  test.each<readonly [string, Partial<Spec>, readonly string[]]>([
+    ["one of each", {}, ["gateway 1", "server 1", "cache 1", "ops 1"]],
+    [
+      "replicas is for gateway and server alone",
+      { replicas: 3 },
+      ["gateway 3", "server 3", "cache 1", "ops 1"],
+    ],
+    [
+      "what a part has of its own wins",
+      { replicas: 3, replicasGateway: 2, replicasServer: 4, replicasCache: 5, replicasOps: 6 },
+      ["gateway 2", "server 4", "cache 5", "ops 6"],
+    ],
+    [
+      "none is a number",
+      { replicas: 3, replicasGateway: 0, replicasServer: 0, replicasCache: 0, replicasOps: 0 },
+      ["gateway 0", "server 0", "cache 0", "ops 0"],
+    ],
+    ["none of both", { replicas: 0 }, ["gateway 0", "server 0", "cache 1", "ops 1"]],
+  ])("%s", (_, spec, expected) => {
+    expect(all(spec)).toEqual(expected);
+  });
+
+  test.each(["replicas", "replicasGateway", "replicasServer", "replicasCache", "replicasOps"])(
+    "less than none is refused: %s",
+    (field) => {
+      const result = ControlPlane.definition?.spec.safeParse({ ...planeOf("cp").spec, [field]: -1 });
+      expect(result?.error?.issues.map(({ path }) => path.join("."))).toContain(field);
+    },
+  );
+
+  test("the Deployment has as many", () => {
+    const plane = planeOf("cp", { replicas: 2, replicasOps: 0 });
+    expect(deploymentOf(plane, partOf()).content.spec).toMatchObject({ replicas: 2 });
+    expect(deploymentOf(plane, partOf({ component: "ops" })).content.spec).toMatchObject({ replicas: 0 });
+  });
+});
+
+describe("labels", () => {
+  const labelsOf = (name: string, component: Component) => ({
+    "app.kubernetes.io/name": "pipecd",
+    "app.kubernetes.io/instance": "pipecd",
+    "app.kubernetes.io/component": component,
+    "pipecd.kanatakita.com/control-plane": name,
+  });
+
+  test.each(components)("of a %s tell its pods from those of another control plane", (component) => {
+    for (const name of ["a", "b"]) {
+      const labels = labelsOf(name, component);
+      expect(deploymentOf(planeOf(name), partOf({ component }))).toMatchObject({
+        name: `${name}-${component}`,
+        content: { spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } } },
+      });
+      const service = serviceOf(planeOf(name), partOf({ component }));
+      expect(service.name).toBe(`${name}-${component}`);
+      expect(service.content.spec).toMatchObject({ selector: labels });
+    }
+  });
+});
+
+describe("a Deployment", () => {
+  const specOf = (more: Partial<Part>) => deploymentOf(planeOf("cp"), partOf(more)).content.spec;
+
+  test("has the digest on its pods: another one rolls them", () => {
+    const template = (digest: string) => ({
+      template: { metadata: { annotations: { "pipecd.kanatakita.com/content-digest": digest } } },
+    });
+    expect(specOf({ digest: "abc" })).toMatchObject(template("abc"));
+    expect(specOf({ digest: "def" })).toMatchObject(template("def"));
+  });
+
+  test("has only what its part says", () => {
+    expect(specOf({})).toEqual({
+      replicas: 1,
+      selector: expect.anything(),
+      template: {
+        metadata: expect.anything(),
+        spec: {
+          containers: [
+            {
+              name: "server",
+              image: "image:1",
+              imagePullPolicy: "IfNotPresent",
+              ports: [{ name: "http", containerPort: 9082, protocol: "TCP" }],
+            },
+          ],
+        },
+      },
+    });
+  });
+
+  test("has volumes, and its container has each where it is wanted", () => {
+    const volume = { name: "v", emptyDir: {} };
+    const mount = { volume, mountPath: "/v", readOnly: true, subPathExpr: "$(POD)" };
+    expect(specOf({ mounts: [mount, { volume: { name: "w" }, mountPath: "/w" }] })).toMatchObject({
+      template: {
+        spec: {
+          volumes: [volume, { name: "w" }],
+          containers: [
+            {
+              volumeMounts: [
+                { name: "v", mountPath: "/v", readOnly: true, subPathExpr: "$(POD)" },
+                { name: "w", mountPath: "/w" },
+              ],
+            },
+          ],
+        },
+      },
+    });
+  });
+
+  test("has the strategy of its part, else that of Kubernetes", () => {
+    expect(specOf({ strategy: "Recreate" })).toMatchObject({ strategy: { type: "Recreate" } });
+    expect(specOf({})).not.toHaveProperty("strategy");
+  });
+});
+
+describe("a Service", () => {
+  test("has the ports that have a name in it", () => {
+    const ports = [
+      { name: "ingress", port: 9090 },
+      { name: "envoy-admin", port: 9095, service: "admin" },
+    ];
+    expect(serviceOf(planeOf("cp"), partOf({ ports })).content.spec).toMatchObject({
+      type: "ClusterIP",
+      ports: [{ name: "admin", port: 9095, targetPort: "envoy-admin", protocol: "TCP" }],
+    });
+  });
+
+  test("has an address, unless it is to have none", () => {
+    expect(serviceOf(planeOf("cp"), partOf()).content.spec).not.toHaveProperty("clusterIP");
+    const headless = serviceOf(planeOf("cp"), partOf({ headless: true }));
+    expect(headless.content.spec).toMatchObject({ type: "ClusterIP", clusterIP: "None" });
+  });
+});

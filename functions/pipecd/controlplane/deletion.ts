@@ -1,0 +1,36 @@
+/** A control plane that is deleted runs on until nothing needs it any more. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import { Deployment } from "../../../bus/kube/workloads.ts";
+import type { Context, Result } from "../../../bus/worker/function.ts";
+import { Application, ControlPlane, Environment, Piped } from "../kinds.ts";
+import { keptFor } from "../kubernetes/inuse.ts";
+import { isNamespaceGoing } from "../kubernetes/namespace.ts";
+import { partName } from "./component.ts";
+import { type Dependent, planeOf } from "./find.ts";
+
+/** Whether nobody can be told of anything any more: what it takes to run is being taken away, or is gone. */
+export async function isBeyondHelp(
+  plane: Stored<ControlPlane>,
+  { live }: Pick<Context, "live">,
+): Promise<boolean> {
+  if (plane.metadata.deletionTimestamp === undefined) return false;
+  if (plane.metadata.finalizers?.includes("foregroundDeletion")) return true;
+  return (await live.get(Deployment, partName(plane.metadata.name, "server"))) === undefined;
+}
+
+/** Lets the control plane go when nobody needs it. */
+export async function leave(plane: Stored<ControlPlane>, ctx: Context): Promise<Result | undefined> {
+  if ((await isNamespaceGoing(ctx)) || (await isBeyondHelp(plane, ctx))) return undefined;
+  return keptFor(ControlPlane, plane, await dependentsOf(plane, ctx), ctx);
+}
+
+/** What belongs to it. The API server is asked: what was made a moment ago must not be overlooked. */
+async function dependentsOf(plane: Stored<ControlPlane>, { live }: Context): Promise<Stored[]> {
+  const planes = await live.list(ControlPlane);
+  const found: Stored[] = [];
+  for (const kind of [Application, Piped, Environment]) {
+    for (const object of (await live.list<Dependent>(kind as never)) as readonly Stored<Dependent>[])
+      if (planeOf(object, planes)?.metadata.uid === plane.metadata.uid) found.push(object);
+  }
+  return found;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { configMaps, gatewayService } from "./objects.ts";
+import type { Blueprint } from "./parts.ts";
+
+const blueprint = (name: string): Blueprint => ({
+  plane: {
+    metadata: { name, namespace: "ns" },
+    spec: { version: "v0.57.0", config: { datastore: {}, filestore: {} } },
+  },
+  profile: "C",
+  config: "of PipeCD",
+  envoy: "of Envoy",
+  secrets: "",
+  datastoreSince: undefined,
+});
+
+test("PipeCD's configuration has one name in every namespace, that of the gateway begins with the control plane's", () => {
+  const found = configMaps(blueprint("cp")).map(({ kind, name, content }) => [kind.kind, name, content]);
+  expect(found).toEqual([
+    ["ConfigMap", "pipecd", { data: { "control-plane-config.yaml": "of PipeCD" } }],
+    ["ConfigMap", "cp-gateway", { data: { "envoy-config.yaml": "of Envoy" } }],
+  ]);
+});
+
+test.each(["cp", "other"])("people and pipeds come in through pipecd:8080 to the gateway of %s", (name) => {
+  const { kind, name: service, content } = gatewayService(blueprint(name).plane);
+  expect([kind.kind, service]).toEqual(["Service", "pipecd"]);
+  expect(content).toEqual({
+    spec: {
+      type: "NodePort",
+      selector: {
+        "app.kubernetes.io/name": "pipecd",
+        "app.kubernetes.io/instance": "pipecd",
+        "app.kubernetes.io/component": "gateway",
+        "pipecd.kanatakita.com/control-plane": name,
+      },
+      ports: [{ name: "service", port: 8080, targetPort: "ingress", protocol: "TCP" }],
+    },
+  });
+});

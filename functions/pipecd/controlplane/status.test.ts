@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Deployment } from "../../../bus/kube/workloads.ts";
+import type { ControlPlane } from "../kinds.ts";
+import { type Component, components } from "./component.ts";
+import { type Found, saidOf } from "./status.ts";
+
+type DeploymentStatus = NonNullable<Stored<Deployment>["status"]>;
+
+const planeOf = (spec: Partial<ControlPlane["spec"]> = {}) => ({
+  metadata: { name: "cp" },
+  spec: { version: "v0.57.0", config: { datastore: {}, filestore: {} }, ...spec },
+});
+
+const running: DeploymentStatus = {
+  observedGeneration: 2,
+  replicas: 1,
+  updatedReplicas: 1,
+  readyReplicas: 1,
+  availableReplicas: 1,
+};
+const deployment = (component: Component, status: DeploymentStatus, replicas = 1) =>
+  ({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: `cp-${component}`, uid: component, resourceVersion: "1", generation: 2 },
+    spec: { replicas },
+    status,
+  }) as unknown as Stored<Deployment>;
+
+/** All four run, but for what `other` says. */
+const deploymentsWith = (other: Found["deployments"] = {}): Found["deployments"] => ({
+  ...Object.fromEntries(components.map((component) => [component, deployment(component, running)])),
+  ...other,
+});
+const condition = (type: string, status: "True" | "False", reason: string): ConditionUpdate => ({
+  type,
+  status,
+  reason,
+  message: `${type} says so`,
+});
+const stores = [
+  condition("DatastoreReady", "True", "Ready"),
+  condition("FilestoreReady", "True", "External"),
+] as const;
+const found = (deployments: Found["deployments"], more: Partial<Found> = {}): Found => ({
+  profile: "C",
+  deployments,
+  stores,
+  ...more,
+});
+const readyOf = (...args: Parameters<typeof saidOf>) =>
+  saidOf(...args).conditions.find(({ type }) => type === "Ready");
+
+test("all four parts are available: it is ready, and counts the pods of each", () => {
+  const server = deployment(
+    "server",
+    { ...running, replicas: 3, updatedReplicas: 3, availableReplicas: 3 },
+    3,
+  );
+  const said = saidOf(planeOf({ replicasServer: 3 }), found(deploymentsWith({ server })));
+  expect(said.status).toEqual({
+    profile: "C",
+    availableGatewayReplicas: 1,
+    availableServerReplicas: 3,
+    availableCacheReplicas: 1,
+    availableOpsReplicas: 1,
+  });
+  expect(said.conditions).toEqual([
+    ...stores,
+    {
+      type: "Ready",
+      status: "True",
+      reason: "Available",
+      message: "gateway, server, cache and ops are available",
+    },
+  ]);
+});
+
+describe.each(components)("it is not ready while the %s", (component) => {
+  test.each<readonly [string, DeploymentStatus]>([
+    ["has no pod that is available", { ...running, availableReplicas: 0 }],
+    ["was not looked at since it has changed", { ...running, observedGeneration: 1 }],
+    ["has pods of before only", { ...running, updatedReplicas: 0 }],
+    ["has pods of before still", { ...running, replicas: 2, availableReplicas: 2 }],
+    ["has no status", {}],
+  ])("%s", (_, status) => {
+    const deployments = deploymentsWith({ [component]: deployment(component, status) });
+    expect(readyOf(planeOf(), found(deployments))).toMatchObject({ status: "False", reason: "Progressing" });
+  });
+
+  test("is yet to be made", () => {
+    const { [component]: _, ...others } = deploymentsWith();
+    expect(readyOf(planeOf(), found(others))).toMatchObject({
+      status: "False",
+      reason: "Progressing",
+      message: expect.stringContaining(component),
+    });
+  });
+
+  test("does not come up in time, and it says so", () => {
+    const late = {
+      ...running,
+      availableReplicas: 0,
+      conditions: [
+        { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" },
+      ],
+    } as unknown as DeploymentStatus;
+    const deployments = deploymentsWith({ [component]: deployment(component, late) });
+    expect(readyOf(planeOf(), found(deployments))).toMatchObject({
+      status: "False",
+      reason: "ProgressDeadlineExceeded",
+      message: expect.stringContaining("late"),
+    });
+  });
+});
+
+test.each([
+  ["DatastoreReady", "DatastoreNotReady"],
+  ["FilestoreReady", "FilestoreNotReady"],
+])("it is not ready without its stores, whatever runs: %s", (type, reason) => {
+  const away = stores.map((one) => (one.type === type ? condition(type, "False", "NotFound") : one));
+  const { conditions } = saidOf(planeOf(), found(deploymentsWith(), { stores: away }));
+  expect(conditions.slice(0, 2)).toEqual(away);
+  expect(conditions[2]).toEqual({
+    type: "Ready",
+    status: "False",
+    reason,
+    message: `${type} says so`,
+  });
+});
+
+test.each([{ replicasServer: 0 }, { replicas: 0 }])(
+  "it is not ready when nobody is there to answer: %j",
+  (spec) => {
+    const none = deployment("server", { observedGeneration: 2 }, 0);
+    expect(readyOf(planeOf(spec), found(deploymentsWith({ server: none })))).toMatchObject({
+      status: "False",
+      reason: "ScaledToZero",
+    });
+  },
+);
+
+test("what is not there has no pods that are available", () => {
+  expect(saidOf(planeOf(), found({}, { profile: "L0" })).status).toEqual({
+    profile: "L0",
+    availableGatewayReplicas: 0,
+    availableServerReplicas: 0,
+    availableCacheReplicas: 0,
+    availableOpsReplicas: 0,
+  });
+});

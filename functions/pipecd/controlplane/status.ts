@@ -1,0 +1,66 @@
+/** What a control plane says of itself. Pure. */
+import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { rolloutOf } from "../../../bus/kube/rollout.ts";
+import type { Deployment } from "../../../bus/kube/workloads.ts";
+import type { ControlPlane } from "../kinds.ts";
+import type { Profile } from "../profile.ts";
+import { type Component, components, replicasOf } from "./component.ts";
+
+type Status = NonNullable<ControlPlane["status"]>;
+
+/** What was found. */
+export interface Found {
+  readonly profile: Profile;
+  readonly deployments: Readonly<Partial<Record<Component, Stored<Deployment>>>>;
+  readonly stores: readonly ConditionUpdate[];
+}
+
+/** Status and conditions. */
+export interface Said {
+  readonly status: Partial<Status>;
+  readonly conditions: readonly ConditionUpdate[];
+}
+
+/** All of it. */
+export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Found): Said {
+  const { profile, deployments, stores } = found;
+  const available = (component: Component): number => deployments[component]?.status?.availableReplicas ?? 0;
+  return {
+    status: {
+      profile,
+      availableGatewayReplicas: available("gateway"),
+      availableServerReplicas: available("server"),
+      availableCacheReplicas: available("cache"),
+      availableOpsReplicas: available("ops"),
+    },
+    conditions: [...stores, readyOf(plane, found)],
+  };
+}
+
+const ready = (status: "True" | "False", reason: string, message: string): ConditionUpdate => ({
+  type: "Ready",
+  status,
+  reason,
+  message,
+});
+
+function readyOf(
+  plane: Pick<ControlPlane, "spec" | "metadata">,
+  { deployments, stores }: Found,
+): ConditionUpdate {
+  const away = stores.find(({ status }) => status === "False");
+  if (away) return ready("False", away.type.replace("Ready", "NotReady"), away.message);
+  const none = components.filter((component) => replicasOf(plane, component) === 0);
+  if (none.length > 0)
+    return ready("False", "ScaledToZero", `there are to be no pods of: ${none.join(", ")}`);
+  for (const component of components) {
+    const deployment = deployments[component];
+    if (deployment === undefined)
+      return ready("False", "Progressing", `the Deployment of the ${component} is yet to be made`);
+    const { state, message } = rolloutOf(deployment);
+    if (state === "failed") return ready("False", "ProgressDeadlineExceeded", message);
+    if (state === "progressing") return ready("False", "Progressing", `${component}: ${message}`);
+  }
+  return ready("True", "Available", "gateway, server, cache and ops are available");
+}

@@ -1,0 +1,124 @@
+/** Environment: known to the control plane, or, from v0.49.0, the label of applications. */
+import type { Stored } from "../../bus/kube/object.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import type { Environments } from "./api/services.ts";
+import { profileOfPlane } from "./controlplane/blueprint.ts";
+import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
+import { keptFor } from "./kubernetes/inuse.ts";
+import { isNamespaceGoing } from "./kubernetes/namespace.ts";
+import {
+  leavingNeighbour,
+  namedSecret,
+  namespaceIndex,
+  neighbour,
+  ownNamespace,
+} from "./kubernetes/watches.ts";
+import { group, objectNames } from "./names.ts";
+import { driftMillis, patience } from "./pace.ts";
+import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
+import { openServer } from "./server/open.ts";
+
+type Env = Stored<Environment>;
+
+export default defineFunction({
+  name: "pipecd-environment",
+  for: Environment,
+  indexes: { ...namespaceIndex, secret: ({ metadata }) => [`${metadata.namespace}/${objectNames.secret}`] },
+  watches: [
+    neighbour(ControlPlane),
+    leavingNeighbour(Piped),
+    leavingNeighbour(Application),
+    namedSecret,
+    ownNamespace,
+  ],
+  permissions: [{ apiGroups: [group], resources: [Piped.plural, Application.plural], verbs: ["list"] }],
+  sweepMillis: driftMillis,
+  reconcile: (environment, ctx) =>
+    orWait(Environment, environment, ctx, () => keepEnvironment(environment, ctx)),
+  finalize: leave,
+});
+
+async function keepEnvironment(environment: Env, ctx: Context): Promise<Result | undefined> {
+  const { spec, status = {} } = environment;
+  const plane = await planeFor(environment, ctx);
+  if (profileOfPlane(plane) === "C") {
+    await ctx.status(Environment, environment, { environmentID: spec.name }, [
+      ready("True", "LabelMode", `applications have the label env=${spec.name}: PipeCD has no environments`),
+    ]);
+    return undefined;
+  }
+  const wanted = { name: spec.name, projectID: spec.projectID };
+  const now = Date.now();
+  const isKnown =
+    status.environmentID !== undefined &&
+    status.registered?.name === wanted.name &&
+    status.registered.projectID === wanted.projectID;
+  if (isKnown && !isSyncDue(status, plane, now)) {
+    await say(environment, {}, ctx);
+    return { requeueAfter: untilSync(status, now) };
+  }
+  assertReady(plane);
+  const { environments } = await openServer(plane, spec, ctx);
+  if (environments === undefined) throw new TypeError("expected a server with environments");
+  const id = await idOf(environments, environment, ctx);
+  if (status.environmentID !== undefined && status.environmentID !== id && status.registered)
+    ctx.event(
+      "Warning",
+      "LeftBehind",
+      `PipeCD still has the environment ${status.registered.name} (${status.environmentID}): this version can not delete it`,
+    );
+  await say(environment, { environmentID: id, registered: wanted, ...syncedNow(plane, now) }, ctx);
+  return { requeueAfter: driftMillis };
+}
+
+const say = (
+  environment: Env,
+  status: Partial<NonNullable<Environment["status"]>>,
+  ctx: Context,
+): Promise<Env> =>
+  ctx.status(Environment, environment, status, [ready("True", "Registered", "PipeCD has the environment")]);
+
+/** The id of the environment of that name, which is made where there is none. Names are not unique to PipeCD. */
+async function idOf(environments: Environments, { spec, status }: Env, ctx: Context): Promise<string> {
+  const find = async () => (await environments.list()).filter(({ name }) => name === spec.name);
+  let found = await find();
+  const [first] = found;
+  if (first === undefined) {
+    ctx.assertOwned();
+    await environments.add({ name: spec.name, description: spec.description });
+    ctx.event("Normal", "Registered", `PipeCD has the environment ${spec.name} now`);
+    found = await find();
+  }
+  const [id, ...others] = found.map(({ id }) => id);
+  if (id === undefined)
+    throw new BlockedError(
+      "NotListed",
+      `expected PipeCD to list the environment ${spec.name}, which it has just made`,
+    );
+  if (others.length === 0) return id;
+  const known = status?.environmentID;
+  if (known !== undefined && [id, ...others].includes(known)) return known;
+  throw new BlockedError(
+    "Ambiguous",
+    `expected one environment ${spec.name} in the project ${spec.projectID}, found ${others.length + 1}: ${[id, ...others].join(", ")}. Give this one another name.`,
+    patience,
+  );
+}
+
+/** Nothing is to be undone at PipeCD, but others may still be in it. */
+async function leave(environment: Env, ctx: Context): Promise<Result | undefined> {
+  if (await isNamespaceGoing(ctx)) return undefined;
+  const users = [...(await ctx.live.list(Piped)), ...(await ctx.live.list(Application))].filter(
+    ({ spec }) => spec.environmentRef?.objectName === environment.metadata.name,
+  );
+  const kept = await keptFor(Environment, environment, users, ctx);
+  if (kept) return kept;
+  if (environment.status?.registered)
+    ctx.event(
+      "Normal",
+      "LeftBehind",
+      `PipeCD keeps the environment ${environment.spec.name}: this version can not delete it`,
+    );
+  return undefined;
+}

@@ -1,0 +1,89 @@
+/** ControlPlane: gateway, server, cache and ops of PipeCD. */
+import { z } from "zod";
+import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { version as apiVersion, category, group } from "../names.ts";
+import { controlPlaneConfig } from "./controlplaneconfig.ts";
+import {
+  age,
+  conditions,
+  count,
+  objectName,
+  observedGeneration,
+  ready,
+  serviceName,
+  synced,
+  time,
+  version,
+  volumeMounts,
+} from "./fields.ts";
+
+const replicas = (part: string) => count.optional().describe(`How many pods of the ${part}.`);
+const available = (part: string) => count.optional().describe(`How many pods of the ${part} are available.`);
+
+/** A control plane of PipeCD. */
+export const ControlPlane = defineKind({
+  group,
+  version: apiVersion,
+  kind: "ControlPlane",
+  description: "A control plane of PipeCD: gateway, server, cache and ops.",
+  shortNames: ["cpl"],
+  categories: [category],
+  // `<name>-gateway` is a Service.
+  rules: serviceName(55),
+  spec: z.object({
+    replicas: count
+      .optional()
+      .describe("How many pods gateway and server have where they do not say. Default: 1."),
+    replicasGateway: replicas("gateway"),
+    replicasServer: replicas("server"),
+    replicasCache: replicas("cache"),
+    replicasOps: replicas("ops"),
+    version: version.describe("Version of PipeCD: v0.8.0 to v0.9.0, or v0.49.0 and later."),
+    envoyVersion: version
+      .optional()
+      .describe("Tag of the gateway's image. Default: v1.10.0 up to PipeCD v0.9.0, v1.31.0 from v0.49.0."),
+    redisVersion: version.optional().describe("Tag of the cache's image. Default: 5.0.5-alpine3.9."),
+    volumeMounts: volumeMounts.optional(),
+    config: controlPlaneConfig.describe("What PipeCD's own configuration has."),
+    tls: z
+      .object({
+        secretName: objectName.describe(
+          "Secret of the type kubernetes.io/tls with tls.crt, tls.key and ca.crt.",
+        ),
+      })
+      .optional()
+      .describe("With it, the server speaks gRPC over TLS alone. From PipeCD v0.49.0."),
+    bootstrapAPIKeys: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether an API key is made for each project, and kept in a Secret. From PipeCD v0.49.0. Default: false.",
+      ),
+  }),
+  status: z.object({
+    availableGatewayReplicas: available("gateway"),
+    availableServerReplicas: available("server"),
+    availableCacheReplicas: available("cache"),
+    availableOpsReplicas: available("ops"),
+    profile: z
+      .enum(["L0", "C"])
+      .optional()
+      .describe("What the version speaks: L0 is v0.8.0 to v0.9.0, C is v0.49.0 and later."),
+    datastoreSince: time
+      .optional()
+      .describe("Since when the datastore has been ready, if it is one of this namespace."),
+    ...synced,
+    observedGeneration,
+    conditions: conditions("Ready: all four parts are available, with the configuration that is wanted."),
+  }),
+  columns: [
+    { name: "Version", type: "string", jsonPath: ".spec.version" },
+    { name: "Gateway", type: "integer", jsonPath: ".status.availableGatewayReplicas" },
+    { name: "Server", type: "integer", jsonPath: ".status.availableServerReplicas" },
+    { name: "Cache", type: "integer", jsonPath: ".status.availableCacheReplicas" },
+    { name: "Ops", type: "integer", jsonPath: ".status.availableOpsReplicas" },
+    ready,
+    age,
+  ],
+});
+export type ControlPlane = ObjectOf<typeof ControlPlane>;

@@ -1,0 +1,190 @@
+/** What a ControlPlane says of PipeCD's configuration: one optional field for each variant of a union. */
+import { z } from "zod";
+import { cel } from "../../../bus/kube/crd.ts";
+import { duration, exactlyOne, filled, most, text, texts } from "./fields.ts";
+
+const usernameFile = text.optional().describe("Path of a file with the name of the user.");
+const passwordFile = text.optional().describe("Path of a file with the password.");
+const credentialsFile = text.optional().describe("Path of a file with the credentials.");
+
+const datastore = exactlyOne(
+  z.object({
+    firestoreConfig: z
+      .object({
+        namespace: text.optional(),
+        environment: text.optional(),
+        collectionNamePrefix: text.optional().describe("From PipeCD v0.49.0."),
+        project: text.optional(),
+        credentialsFile,
+      })
+      .optional()
+      .describe("Cloud Firestore."),
+    dynamoDbConfig: z.object({}).optional().describe("No version of PipeCD can use it."),
+    mongoDBConfig: z
+      .object({ url: filled, database: filled, usernameFile, passwordFile })
+      .optional()
+      .describe("MongoDB: needs PipeCD v0.12.0 or older."),
+    mysqlConfig: z
+      .object({
+        url: filled.describe(
+          "user:password@tcp(host:3306), or host:3306 with usernameFile, passwordFile and database.",
+        ),
+        database: text.optional().describe("Name of the database, if the url does not have it."),
+        usernameFile,
+        passwordFile,
+      })
+      .optional()
+      .describe("MySQL: needs PipeCD v0.49.0 or later."),
+  }),
+  "firestoreConfig",
+  "dynamoDbConfig",
+  "mongoDBConfig",
+  "mysqlConfig",
+);
+/** Where a control plane keeps its objects. */
+export type Datastore = z.infer<typeof datastore>;
+
+const filestore = exactlyOne(
+  z.object({
+    gcsConfig: z
+      .object({ bucket: text.optional(), credentialsFile })
+      .optional()
+      .describe("Google Cloud Storage."),
+    s3Config: z
+      .object({
+        bucket: text.optional(),
+        region: text.optional(),
+        profile: text.optional(),
+        credentialsFile,
+        roleARN: text.optional(),
+        tokenFile: text.optional(),
+      })
+      .optional()
+      .describe("Amazon S3: needs PipeCD v0.49.0 or later."),
+    minioConfig: z
+      .object({
+        endpoint: filled.describe("Address with its scheme: http://minio-sample-minio:9000."),
+        bucket: filled,
+        accessKeyFile: filled.describe("Path of a file with the access key."),
+        secretKeyFile: filled.describe("Path of a file with the secret key."),
+        autoCreateBucket: z.boolean().optional().describe("Whether the server makes the bucket."),
+      })
+      .optional()
+      .describe("MinIO."),
+  }),
+  "gcsConfig",
+  "s3Config",
+  "minioConfig",
+);
+/** Where a control plane keeps its files. */
+export type Filestore = z.infer<typeof filestore>;
+
+const client = { clientId: filled, clientSecret: filled };
+const proxyUrl = text.optional().describe("From PipeCD v0.49.0.");
+const ssoFields = z.object({
+  name: filled,
+  provider: z
+    .enum(["GITHUB", "GITHUB_ENTERPRISE", "GOOGLE", "OIDC"])
+    .optional()
+    .describe(
+      "Default: what is given. GITHUB_ENTERPRISE is of PipeCD v0.9.0 and older, OIDC of v0.49.0 and later.",
+    ),
+  sessionTtl: z.int().min(1).optional().describe("How many hours a login lasts. From PipeCD v0.49.0."),
+  github: z.object({ ...client, baseUrl: text.optional(), uploadUrl: text.optional(), proxyUrl }).optional(),
+  google: z.object(client).optional(),
+  oidc: z
+    .object({
+      ...client,
+      issuer: text.optional(),
+      redirectUri: text.optional(),
+      authorizationEndpoint: text.optional(),
+      tokenEndpoint: text.optional(),
+      userInfoEndpoint: text.optional(),
+      proxyUrl,
+      scopes: texts.optional(),
+      rolesClaimKey: text.optional(),
+      usernameClaimKey: text.optional(),
+      avatarUrlClaimKey: text.optional(),
+    })
+    .optional()
+    .describe("OpenID Connect: needs PipeCD v0.49.0 or later."),
+});
+const ssoBlocks = ["github", "google", "oidc"] as const;
+const oneBlock = `expected exactly one of ${ssoBlocks.join(", ")}`;
+const blockOfProvider = "expected the block of the provider: github, google or oidc";
+/** Which block belongs to a provider. */
+export const ssoBlockOf = {
+  GITHUB: "github",
+  GITHUB_ENTERPRISE: "github",
+  GOOGLE: "google",
+  OIDC: "oidc",
+} as const;
+const sharedSSOConfig = ssoFields
+  .refine((sso) => ssoBlocks.filter((block) => sso[block] !== undefined).length === 1, oneBlock)
+  .refine((sso) => sso.provider === undefined || sso[ssoBlockOf[sso.provider]] !== undefined, blockOfProvider)
+  .meta(
+    cel(
+      {
+        rule: `${ssoBlocks.map((name) => `(has(self.${name}) ? 1 : 0)`).join(" + ")} == 1`,
+        message: oneBlock,
+      },
+      {
+        rule: "!has(self.provider) || (self.provider == 'OIDC' ? has(self.oidc) : self.provider == 'GOOGLE' ? has(self.google) : has(self.github))",
+        message: blockOfProvider,
+      },
+    ),
+  );
+/** A way to log in that projects share. */
+export type SharedSSOConfig = z.infer<typeof sharedSSOConfig>;
+
+const collector = (schedule: string) => ({
+  enabled: z.boolean().optional().describe("Default: true."),
+  schedule: text.optional().describe(`Default: ${schedule}.`),
+});
+
+/** A control plane's configuration. */
+export const controlPlaneConfig = z.object({
+  address: text.optional().describe("Where people reach it, for links and for logging in with others."),
+  stateKey: text.optional().describe("Signs what goes to others and back while somebody logs in."),
+  datastore: datastore.describe("Where objects are kept."),
+  filestore: filestore.describe("Where files are kept."),
+  cache: z
+    .object({
+      ttl: duration
+        .optional()
+        .describe("How long things are kept: seconds, or text such as 5m. Default: 5m."),
+    })
+    .optional(),
+  insightCollector: z
+    .object({
+      application: z.object(collector("0 * * * *")).optional(),
+      deployment: z
+        .object({
+          ...collector("30 * * * *"),
+          chunkMaxCount: z.int().min(1).optional().describe("Default: 1000."),
+        })
+        .optional(),
+    })
+    .optional()
+    .describe("When numbers for insights are collected. From PipeCD v0.49.0."),
+  projects: z
+    .array(
+      z.object({
+        id: filled,
+        desc: text.optional(),
+        staticAdmin: z
+          .object({ username: filled, passwordHash: filled.describe("Of bcrypt.") })
+          .optional()
+          .describe("Who may log in without any other service."),
+      }),
+    )
+    .max(most)
+    .optional()
+    .describe("Projects that are there from the start."),
+  sharedSSOConfigs: z
+    .array(sharedSSOConfig)
+    .max(most)
+    .optional()
+    .describe("Ways to log in that projects share."),
+});
+export type ControlPlaneConfig = z.infer<typeof controlPlaneConfig>;

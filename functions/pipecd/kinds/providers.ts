@@ -1,0 +1,86 @@
+/** Providers of a Piped: where applications are deployed, and where numbers about them come from. */
+import { z } from "zod";
+import { duration, exactlyOne, filled, text, texts } from "./fields.ts";
+
+const later = "From PipeCD v0.49.0.";
+const matchers = z
+  .array(z.object({ apiVersion: filled, kind: text.optional().describe("Default: all kinds.") }))
+  .optional();
+
+/** How AWS is reached. */
+const aws = {
+  region: filled,
+  credentialsFile: text.optional().describe(later),
+  roleARN: text.optional().describe(later),
+  tokenFile: text.optional().describe(later),
+  profile: text.optional().describe(later),
+};
+
+export const cloudProvider = exactlyOne(
+  z.object({
+    name: filled,
+    labels: z.record(z.string(), z.string()).optional().describe(later),
+    kubernetesConfig: z
+      .object({
+        masterURL: text.optional().describe("Default: this cluster."),
+        kubeConfigPath: text.optional(),
+        kubectlVersion: text.optional().describe(later),
+        appStateInformer: z
+          .object({
+            namespace: text.optional().describe("Default: all namespaces."),
+            includeResources: matchers,
+            excludeResources: matchers,
+          })
+          .optional()
+          .describe("What is watched."),
+      })
+      .optional(),
+    terraformConfig: z
+      .object({
+        vars: texts.optional().describe("name=value, each."),
+        driftDetectionEnabled: z.boolean().optional().describe(`Default: true. ${later}`),
+      })
+      .optional(),
+    cloudRunConfig: z
+      .object({ project: filled, region: filled, credentialsFile: text.optional() })
+      .optional(),
+    lambdaConfig: z
+      .object({
+        ...aws,
+        awsAPIPollingInterval: duration.optional().describe(`Default: 15s. ${later}`),
+      })
+      .optional(),
+    ecsConfig: z.object(aws).optional().describe(later),
+  }),
+  "kubernetesConfig",
+  "terraformConfig",
+  "cloudRunConfig",
+  "lambdaConfig",
+  "ecsConfig",
+);
+/** Where applications are deployed. */
+export type CloudProvider = z.infer<typeof cloudProvider>;
+
+export const analysisProvider = exactlyOne(
+  z.object({
+    name: filled,
+    prometheus: z
+      .object({ address: filled, usernameFile: text.optional(), passwordFile: text.optional() })
+      .optional(),
+    datadog: z
+      .object({
+        address: text.optional().describe("Needed up to PipeCD v0.9.0. Default: datadoghq.com."),
+        apiKeyFile: text.optional(),
+        applicationKeyFile: text.optional(),
+        apiKeyData: text.optional().describe(`The key itself, in base64. ${later}`),
+        applicationKeyData: text.optional().describe(`The key itself, in base64. ${later}`),
+      })
+      .optional(),
+    stackdriver: z.object({ serviceAccountFile: filled }).optional(),
+  }),
+  "prometheus",
+  "datadog",
+  "stackdriver",
+);
+/** Where numbers about deployments come from. */
+export type AnalysisProvider = z.infer<typeof analysisProvider>;

@@ -1,0 +1,102 @@
+/** Minio, Mongo and Mysql: what a control plane keeps its data in, for trying things out. */
+import { z } from "zod";
+import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { version as apiVersion, category, group, secretKeys } from "../names.ts";
+import {
+  age,
+  conditions,
+  count,
+  observedGeneration,
+  ready,
+  secretSource,
+  serviceName,
+  storage,
+  version,
+} from "./fields.ts";
+
+/** Pods of a StatefulSet have a label with its name and a digest of ten characters. */
+const rules = serviceName(46);
+const replicas = count.optional().describe("Ignored: there is one.");
+const status = z.object({
+  availableReplicas: count.optional().describe("How many pods are available."),
+  observedGeneration,
+  conditions: conditions("Ready: the pod is available."),
+});
+const columns = [
+  { name: "Version", type: "string", jsonPath: ".spec.version" },
+  { name: "Available", type: "integer", jsonPath: ".status.availableReplicas" },
+  ready,
+  age,
+] as const;
+
+/** An object store with the API of S3, for a control plane's files. */
+export const Minio = defineKind({
+  group,
+  version: apiVersion,
+  kind: "Minio",
+  description: "An object store with the API of S3, for a control plane's files.",
+  shortNames: ["pminio"],
+  categories: [category],
+  rules,
+  spec: z.object({
+    replicas,
+    version: version.optional().describe("Tag of the image. Default: RELEASE.2020-08-26T00-00-49Z."),
+    secret: secretSource.describe(
+      `Secret with the credentials, under ${secretKeys.minioAccessKey} and ${secretKeys.minioSecretKey}.`,
+    ),
+    storage: storage.optional(),
+  }),
+  status,
+  columns,
+});
+export type Minio = ObjectOf<typeof Minio>;
+
+/** A document store, for control planes up to v0.12.0. */
+export const Mongo = defineKind({
+  group,
+  version: apiVersion,
+  kind: "Mongo",
+  plural: "mongoes",
+  description: "A document store, for control planes up to v0.12.0.",
+  shortNames: ["pmongo"],
+  categories: [category],
+  rules,
+  spec: z.object({
+    replicas,
+    version: version.optional().describe('Tag of the image. Default: "4.2".'),
+    storage: storage.optional(),
+  }),
+  status,
+  columns,
+});
+export type Mongo = ObjectOf<typeof Mongo>;
+
+/** A relational database, for control planes from v0.49.0. */
+export const Mysql = defineKind({
+  group,
+  version: apiVersion,
+  kind: "Mysql",
+  description: "A relational database, for control planes from v0.49.0.",
+  shortNames: ["pmysql"],
+  categories: [category],
+  rules,
+  spec: z.object({
+    replicas,
+    version: version.optional().describe('Tag of the image. Default: "8.0.33".'),
+    secret: secretSource
+      .optional()
+      .describe(
+        `Secret with the password of root, under ${secretKeys.mysqlRootPassword}. Without it the password is test: good for nothing but trying things out.`,
+      ),
+    database: z
+      .string()
+      .regex(/^[0-9A-Za-z_]+$/, "expected the name of a database: letters, digits and _")
+      .max(64)
+      .optional()
+      .describe("The database that is made. Default: quickstart."),
+    storage: storage.optional(),
+  }),
+  status,
+  columns,
+});
+export type Mysql = ObjectOf<typeof Mysql>;

@@ -1,0 +1,34 @@
+/** Minio: an object store for a control plane's files. */
+import { Minio } from "./kinds.ts";
+import { secretKeys } from "./names.ts";
+import { storeImage } from "./profile.ts";
+import { storeFunction } from "./stores/store.ts";
+
+const port = 9000;
+
+export default storeFunction({
+  name: "pipecd-minio",
+  kind: Minio,
+  component: "minio",
+  secretKeys: [secretKeys.minioAccessKey, secretKeys.minioSecretKey],
+  program({ spec }) {
+    const from = (name: string, key: string) => ({
+      name,
+      valueFrom: { secretKeyRef: { name: spec.secret.secretName, key } },
+    });
+    return {
+      image: storeImage("minio", spec.version),
+      args: ["server", "/data"],
+      // The first two are what versions up to 2021 know, the others what later ones do.
+      env: [
+        from("MINIO_ACCESS_KEY", secretKeys.minioAccessKey),
+        from("MINIO_SECRET_KEY", secretKeys.minioSecretKey),
+        from("MINIO_ROOT_USER", secretKeys.minioAccessKey),
+        from("MINIO_ROOT_PASSWORD", secretKeys.minioSecretKey),
+      ],
+      port,
+      dataPath: "/data",
+      readinessProbe: { httpGet: { path: "/minio/health/ready", port } },
+    };
+  },
+});

@@ -1,0 +1,77 @@
+/** Piped: the agent of PipeCD, registered at the control plane, with its key kept, and running. */
+import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
+import { Deployment, Service, ServiceAccount } from "../../bus/kube/workloads.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
+import { keep } from "./kubernetes/keep.ts";
+import { contentDigest } from "./kubernetes/secrets.ts";
+import { type Mount, mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
+import {
+  leavingNeighbour,
+  namedConfigMap,
+  namedSecret,
+  namespaceIndex,
+  neighbour,
+  ownNamespace,
+} from "./kubernetes/watches.ts";
+import { group, objectNames } from "./names.ts";
+import { driftMillis } from "./pace.ts";
+import { known } from "./piped/known.ts";
+import { leave } from "./piped/leave.ts";
+import { objectsOf, type PipedBlueprint } from "./piped/objects.ts";
+import { report } from "./piped/status.ts";
+import { configOf } from "./piped/wanted.ts";
+import { orWait } from "./server/dependent.ts";
+
+const mountsOf = ({ spec }: Pick<Piped, "spec">): readonly Mount[] => spec.volumeMounts ?? [];
+
+export default defineFunction({
+  name: "pipecd-piped",
+  for: Piped,
+  owns: [Deployment, Service, ConfigMap, Secret, ServiceAccount, ClusterRole, ClusterRoleBinding],
+  indexes: {
+    ...namespaceIndex,
+    ...mountedIndex<Piped>(mountsOf, ({ spec }) =>
+      spec.apiKeySecretRef ? [objectNames.secret, spec.apiKeySecretRef.name] : [objectNames.secret],
+    ),
+  },
+  watches: [
+    neighbour(ControlPlane),
+    neighbour(Environment),
+    leavingNeighbour(Application),
+    namedSecret,
+    namedConfigMap,
+    ownNamespace,
+  ],
+  permissions: [
+    {
+      apiGroups: [group],
+      resources: [Application.plural, ControlPlane.plural, Piped.plural],
+      verbs: ["list"],
+    },
+    // A piped may do anything, and nobody may grant what they may not do themselves.
+    { apiGroups: [ClusterRole.group], resources: [ClusterRole.plural], verbs: ["bind", "escalate"] },
+  ],
+  sweepMillis: driftMillis,
+  reconcile: (piped, ctx) =>
+    orWait(Piped, piped, ctx, async () => {
+      const { profile, ...found } = await known(piped, ctx);
+      const { registered } = found;
+      const blueprint: PipedBlueprint = {
+        piped,
+        profile,
+        pipedID: registered.id,
+        config: configOf(piped, profile, registered.id),
+        secrets: contentDigest(registered.secret.data, await mountedDigest(mountsOf(piped), ctx)),
+      };
+      let deployment: Stored<Deployment> | undefined;
+      for (const child of objectsOf(blueprint)) {
+        const kept = await keep(child, ctx);
+        if (child.kind === Deployment) deployment = kept as Stored<Deployment>;
+      }
+      return report({ ...found, deployment }, ctx);
+    }),
+  finalize: leave,
+});

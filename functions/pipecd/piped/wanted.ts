@@ -1,0 +1,60 @@
+/** What a piped is to be, as far as its control plane and its environment allow. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { ConfigError, pipedConfig } from "../config.ts";
+import { profileOfPlane } from "../controlplane/blueprint.ts";
+import { type ControlPlane, Environment, type Piped } from "../kinds.ts";
+import { patience } from "../pace.ts";
+import { type Profile, profileOf } from "../profile.ts";
+import { referenced } from "../server/references.ts";
+import type { Wanted } from "./registration.ts";
+
+/** The profile of a piped. Throws a `BlockedError` when its version does not go with that of the control plane. */
+export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Profile {
+  const expected = profileOfPlane(plane);
+  const found = profileOf(spec.version);
+  if (found.problem !== undefined) throw new BlockedError("VersionNotSupported", found.problem, patience);
+  if (found.profile === expected) return expected;
+  throw new BlockedError(
+    "VersionMismatch",
+    `expected a version that goes with PipeCD ${plane.spec.version} of the ControlPlane ${plane.metadata.name}, found ${spec.version}`,
+    patience,
+  );
+}
+
+/** What PipeCD is to know of it. Throws when its environment is not there. */
+export async function wantedOf(
+  { spec, status }: Stored<Piped>,
+  profile: Profile,
+  ctx: Context,
+): Promise<Wanted> {
+  const { name, description, projectID, environmentRef } = spec;
+  const wanted = { name, description, projectID };
+  if (environmentRef === undefined) {
+    if (profile === "C") return wanted;
+    throw new BlockedError(
+      "ConfigInvalid",
+      "expected spec.environmentRef: up to v0.9.0 every piped is in an environment",
+      patience,
+    );
+  }
+  const environment = await referenced(
+    Environment,
+    environmentRef,
+    { projectID, isSettled: status?.pipedID !== undefined },
+    ctx,
+  );
+  const { environmentID } = environment.status ?? {};
+  return profile === "L0" && environmentID !== undefined ? { ...wanted, environmentID } : wanted;
+}
+
+/** PipeCD's configuration. Throws a `BlockedError` for what the version does not have. */
+export function configOf({ spec }: Piped, profile: Profile, pipedID: string): string {
+  try {
+    return pipedConfig(spec, profile, { pipedID });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new BlockedError("ConfigInvalid", error.message, patience, { cause: error });
+  }
+}

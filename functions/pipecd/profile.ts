@@ -1,0 +1,153 @@
+/** What a version of PipeCD speaks, and which images belong to it. */
+
+/** `L0` is v0.8.0 to v0.9.0, `C` is v0.49.0 and later. What lies between is neither. */
+export type Profile = "L0" | "C";
+
+/** The numbers of a version. */
+export interface Version {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+}
+
+const versionText = /^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-[0-9A-Za-z][0-9A-Za-z.-]*)?$/;
+
+/** The numbers of `v0.57.0` or `v0.57.0-rc1`; undefined for anything else. */
+export function versionOf(text: string): Version | undefined {
+  const [matched, major, minor, patch] = versionText.exec(text) ?? [];
+  if (matched === undefined) return undefined;
+  return { major: Number(major), minor: Number(minor), patch: Number(patch) };
+}
+
+/** Whether a version is the given one or later. A pre-release counts as what it comes before. */
+export const isAtLeast = (version: Version, major: number, minor: number, patch = 0): boolean =>
+  version.major !== major
+    ? version.major > major
+    : version.minor !== minor
+      ? version.minor > minor
+      : version.patch >= patch;
+
+const supported = "expected v0.8.0 to v0.9.0, or v0.49.0 and later v0 versions";
+
+/** The profile of a version, or why it has none. */
+export function profileOf(
+  version: string,
+): { readonly profile: Profile; readonly problem?: never } | { readonly problem: string } {
+  const found = versionOf(version);
+  if (found === undefined) {
+    return {
+      problem: `the version ${JSON.stringify(version)} is none of PipeCD: ${supported}, written like v0.57.0`,
+    };
+  }
+  if (found.major === 0 && isAtLeast(found, 0, 49)) return { profile: "C" };
+  if (isAtLeast(found, 0, 8) && !isAtLeast(found, 0, 9, 1)) return { profile: "L0" };
+  const mongo =
+    isAtLeast(found, 0, 9, 1) && !isAtLeast(found, 0, 12, 1)
+      ? "; to keep a MongoDB, which needs v0.12.0 or older, use v0.9.0"
+      : "";
+  return { problem: `PipeCD ${version} is not supported: ${supported}${mongo}` };
+}
+
+/** Variables that name other repositories for images: of a mirror, say. */
+export const repositoryVariables = {
+  server: "DENREI_PIPECD_SERVER_IMAGE_REPOSITORY",
+  ops: "DENREI_PIPECD_OPS_IMAGE_REPOSITORY",
+  piped: "DENREI_PIPECD_PIPED_IMAGE_REPOSITORY",
+  gateway: "DENREI_PIPECD_GATEWAY_IMAGE_REPOSITORY",
+  cache: "DENREI_PIPECD_CACHE_IMAGE_REPOSITORY",
+  minio: "DENREI_PIPECD_MINIO_IMAGE_REPOSITORY",
+  mongo: "DENREI_PIPECD_MONGO_IMAGE_REPOSITORY",
+  mysql: "DENREI_PIPECD_MYSQL_IMAGE_REPOSITORY",
+} as const;
+type Part = keyof typeof repositoryVariables;
+
+/** Environment variables. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+const imageOf = (part: Part, repository: string, tag: string, env: Env): string =>
+  `${env[repositoryVariables[part]] || repository}:${tag}`;
+
+/** Images of PipeCD's own parts. */
+export interface Images {
+  readonly server: string;
+  readonly ops: string;
+  readonly piped: string;
+}
+
+/** The images of a version: where they come from has changed with time. */
+export function imagesOf(profile: Profile, version: string, env: Env = process.env): Images {
+  const { server, ops, piped } = repositoriesOf(profile, version);
+  return {
+    server: imageOf("server", server, version, env),
+    ops: imageOf("ops", ops, version, env),
+    piped: imageOf("piped", piped, version, env),
+  };
+}
+
+function repositoriesOf(profile: Profile, version: string): Images {
+  if (profile === "L0") {
+    return { server: "gcr.io/pipecd/server", ops: "gcr.io/pipecd/ops", piped: "gcr.io/pipecd/piped" };
+  }
+  const found = versionOf(version);
+  const renamed = found !== undefined && isAtLeast(found, 0, 57, 1);
+  const controlPlane = renamed ? "ghcr.io/pipe-cd/controlplane" : "ghcr.io/pipe-cd/pipecd";
+  return { server: controlPlane, ops: controlPlane, piped: "ghcr.io/pipe-cd/piped" };
+}
+
+/** What runs where nobody says which version. */
+export const defaultVersions = {
+  envoy: { L0: "v1.10.0", C: "v1.31.0" },
+  redis: "5.0.5-alpine3.9",
+  minio: "RELEASE.2020-08-26T00-00-49Z",
+  mongo: "4.2",
+  mysql: "8.0.33",
+} as const;
+
+/** The cache's image. */
+export const cacheImage = (version: string = defaultVersions.redis, env: Env = process.env): string =>
+  imageOf("cache", "redis", version, env);
+
+/** The image of a store. */
+export const storeImage = (
+  store: "minio" | "mongo" | "mysql",
+  version: string = defaultVersions[store],
+  env: Env = process.env,
+): string => imageOf(store, store === "minio" ? "minio/minio" : store, version, env);
+
+/** Tags of Envoy: `v1.31.0`, `v1.18-latest`, `distroless-v1.31.0`. */
+const envoyText = /^(?:[a-z]+-)*v([0-9]+)\.([0-9]+)(?:\.([0-9]+))?(?:-[0-9A-Za-z.-]+)?$/;
+
+function envoyOf(tag: string): Version | undefined {
+  const [matched, major, minor, patch] = envoyText.exec(tag) ?? [];
+  if (matched === undefined) return undefined;
+  return { major: Number(major), minor: Number(minor), patch: Number(patch ?? 0) };
+}
+
+/** The gateway's image. Envoy had one on Alpine until v1.21. */
+export function gatewayImage(envoyVersion: string, env: Env = process.env): string {
+  const found = envoyOf(envoyVersion);
+  const alpine = found !== undefined && !isAtLeast(found, 1, 22);
+  return imageOf("gateway", alpine ? "envoyproxy/envoy-alpine" : "envoyproxy/envoy", envoyVersion, env);
+}
+
+/**
+ * Why a version of Envoy can not read the gateway's configuration; undefined where it can. Envoy takes its second API by default
+ * before v1.17, and the third one as it is used here from v1.18.
+ */
+export function envoyProblem(profile: Profile, envoyVersion: string): string | undefined {
+  const found = envoyOf(envoyVersion);
+  const expected =
+    profile === "L0"
+      ? "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"
+      : "PipeCD v0.49.0 and later needs Envoy v1.18.0 or later";
+  if (found === undefined) {
+    return `the envoyVersion ${JSON.stringify(envoyVersion)} is none of Envoy: ${expected}, written like ${defaultVersions.envoy[profile]}`;
+  }
+  const fits =
+    profile === "L0"
+      ? isAtLeast(found, 1, 10) && !isAtLeast(found, 1, 17)
+      : isAtLeast(found, 1, 18) && found.major === 1;
+  return fits
+    ? undefined
+    : `the envoyVersion ${envoyVersion} can not read the gateway's configuration: ${expected}`;
+}

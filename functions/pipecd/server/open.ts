@@ -1,0 +1,83 @@
+/** Talking to the control plane that an object belongs to. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { pipecdClient } from "../api/client.ts";
+import type { Endpoint } from "../api/connections.ts";
+import type { PipecdClient } from "../api/services.ts";
+import { profileOfPlane } from "../controlplane/blueprint.ts";
+import type { ControlPlane } from "../kinds.ts";
+import { bytesIn, findSecret, secretWith } from "../kubernetes/secrets.ts";
+import { apiKeysSecret, keyOfProject, objectNames, secretKeys } from "../names.ts";
+import { patience } from "../pace.ts";
+import { addressOf, isElsewhere, type ServiceName } from "./address.ts";
+
+/** Who talks. */
+export interface Caller {
+  readonly projectID: string;
+  readonly insecure?: boolean | undefined;
+  readonly apiKeySecretRef?: { readonly name: string; readonly key?: string | undefined } | undefined;
+  /** For calls that make API keys. */
+  readonly withoutApiKey?: true;
+}
+
+/** A client of the project. Throws a `BlockedError` when what it takes is not there. */
+export async function openServer(
+  plane: Stored<ControlPlane>,
+  caller: Caller,
+  ctx: Pick<Context, "live" | "key" | "signal">,
+): Promise<PipecdClient> {
+  const profile = profileOfPlane(plane);
+  checkTls(plane, caller);
+  const secret = await secretWith(objectNames.secret, [secretKeys.encryptionKey], ctx);
+  const tls = caller.insecure ? undefined : { ca: await authorityOf(plane, ctx) };
+  const endpoint = (service: ServiceName): Endpoint => ({ address: addressOf(service, plane), tls });
+  return pipecdClient({
+    profile,
+    projectID: caller.projectID,
+    web: endpoint("web"),
+    api: endpoint("api"),
+    encryptionKey: bytesIn(secret, secretKeys.encryptionKey),
+    apiKey: profile === "C" && !caller.withoutApiKey ? await apiKeyOf(plane, caller, ctx) : undefined,
+    signal: ctx.signal,
+  });
+}
+
+/** Whether both sides mean to speak TLS. A server that is reached in another way may have it from somebody else. */
+function checkTls({ spec: { tls }, metadata: { name } }: Stored<ControlPlane>, { insecure }: Caller): void {
+  if (isElsewhere("web") || (insecure === true) === (tls === undefined)) return;
+  throw new BlockedError(
+    "TLSMismatch",
+    tls === undefined
+      ? `expected spec.insecure to be true, for the ControlPlane ${name} has no spec.tls and speaks plain text`
+      : `expected spec.insecure to be false, for the ControlPlane ${name} has spec.tls and speaks TLS alone`,
+    patience,
+  );
+}
+
+/** Whose certificates are trusted: that of the control plane's own, else what the system trusts. */
+async function authorityOf(
+  { spec: { tls } }: Stored<ControlPlane>,
+  ctx: Pick<Context, "live" | "key">,
+): Promise<string | undefined> {
+  if (tls === undefined) return undefined;
+  return bytesIn(await secretWith(tls.secretName, ["ca.crt"], ctx), "ca.crt").toString();
+}
+
+/** The key that the object names, else the one that was made for its project. */
+async function apiKeyOf(
+  plane: Stored<ControlPlane>,
+  { projectID, apiKeySecretRef }: Caller,
+  ctx: Pick<Context, "live" | "key">,
+): Promise<string | undefined> {
+  if (apiKeySecretRef) {
+    const { name, key = secretKeys.apiKey } = apiKeySecretRef;
+    return bytesIn(await secretWith(name, [key], ctx), key)
+      .toString()
+      .trim();
+  }
+  if (!plane.spec.bootstrapAPIKeys) return undefined;
+  const found = await findSecret(apiKeysSecret(plane), ctx);
+  const key = found && bytesIn(found, keyOfProject(projectID)).toString();
+  return key || undefined;
+}

@@ -1,0 +1,57 @@
+/** Objects that others name, twice: by their own name, and by the one that PipeCD knows them by. */
+import type { Kind } from "../../../bus/kube/kind.ts";
+import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { WaitingError } from "./dependent.ts";
+
+type Referenced = KubeObject<
+  { readonly name: string; readonly projectID: string },
+  | {
+      readonly conditions?: readonly Condition[] | undefined;
+      readonly pipedID?: string | undefined;
+      readonly environmentID?: string | undefined;
+      readonly registered?: { readonly name: string; readonly projectID: string } | undefined;
+    }
+  | undefined
+>;
+
+/**
+ * The object of the same project, when it is ready; to who `isSettled` it is enough that PipeCD knows it. Throws a
+ * {@link WaitingError}: its change wakes us.
+ */
+export async function referenced<T extends Referenced>(
+  kind: Kind<T>,
+  { objectName, name }: { readonly objectName: string; readonly name: string },
+  { projectID, isSettled }: { readonly projectID: string; readonly isSettled: boolean },
+  ctx: Context,
+): Promise<Stored<T>> {
+  const found = await ctx.read.get(kind, objectName);
+  if (found === undefined)
+    throw new WaitingError(
+      `${kind.kind}NotFound`,
+      `expected the ${kind.kind} ${objectName} in ${ctx.key.namespace}, found none`,
+    );
+  const { spec, metadata, status } = found;
+  const field = kind.kind === "Piped" ? "pipedRef" : "environmentRef";
+  if (spec.name !== name)
+    throw new WaitingError(
+      "ReferenceMismatch",
+      `expected spec.${field}.name to be the spec.name of the ${kind.kind} ${objectName}, ${spec.name}, found ${name}`,
+    );
+  if (spec.projectID !== projectID)
+    throw new WaitingError(
+      "ReferenceMismatch",
+      `expected the ${kind.kind} ${objectName} to be in the project ${projectID}, found it in ${spec.projectID}`,
+    );
+  const { registered = spec } = status ?? {};
+  if (registered.name !== name || registered.projectID !== projectID)
+    throw new WaitingError(
+      `${kind.kind}NotReady`,
+      `the ${kind.kind} ${objectName} is not ready: PipeCD knows it as ${registered.name} in the project ${registered.projectID} so far`,
+    );
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready?.status === "True" && metadata.deletionTimestamp === undefined) return found;
+  if (isSettled && (status?.pipedID ?? status?.environmentID) !== undefined) return found;
+  const why = metadata.deletionTimestamp ? "it is being deleted" : (ready?.message ?? "it is new");
+  throw new WaitingError(`${kind.kind}NotReady`, `the ${kind.kind} ${objectName} is not ready: ${why}`);
+}

@@ -1,0 +1,116 @@
+/** What Minio, Mongo and Mysql have in common: a StatefulSet of one pod, a Service, and that they outlive their users. */
+import type { Kind, SecretObject } from "../../../bus/kube/kind.ts";
+import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
+import { type Context, defineFunction, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import { ControlPlane } from "../kinds.ts";
+import { keptFor } from "../kubernetes/inuse.ts";
+import { keep } from "../kubernetes/keep.ts";
+import { isNamespaceGoing } from "../kubernetes/namespace.ts";
+import { contentDigest, secretWith } from "../kubernetes/secrets.ts";
+import {
+  leavingNeighbour,
+  namedSecret,
+  namespaceIndex,
+  ownNamespace,
+  within,
+} from "../kubernetes/watches.ts";
+import { group } from "../names.ts";
+import { type Program, type StorageSpec, serviceOf, statefulSetOf } from "./statefulset.ts";
+import { isUsed, type StoreKind } from "./use.ts";
+
+/** A store, as far as all of them are alike. */
+export type StoreObject = KubeObject<
+  {
+    readonly storage?: StorageSpec | undefined;
+    readonly secret?: { readonly secretName: string } | undefined;
+  },
+  {
+    availableReplicas?: number | undefined;
+    observedGeneration?: number | undefined;
+    conditions?: Condition[] | undefined;
+  }
+>;
+
+/** What makes one kind of store. */
+export interface StoreDefinition<T extends StoreObject> {
+  readonly name: string;
+  readonly kind: Kind<T>;
+  readonly component: StoreKind;
+  /** Keys that its Secret has to have. */
+  readonly secretKeys: readonly string[];
+  /** What its pod runs. */
+  program(store: Stored<T>): Program;
+}
+
+/** The function that keeps stores of a kind. */
+export const storeFunction = <T extends StoreObject>({
+  name,
+  kind,
+  component,
+  secretKeys,
+  program,
+}: StoreDefinition<T>): ReconcileFunction =>
+  defineFunction<T>({
+    name,
+    for: kind,
+    owns: [StatefulSet, Service],
+    indexes: {
+      ...namespaceIndex,
+      secret: (store) => (store.spec.secret ? [within(store, store.spec.secret.secretName)] : []),
+    },
+    watches: [namedSecret, leavingNeighbour(ControlPlane), ownNamespace],
+    permissions: [{ apiGroups: [group], resources: [ControlPlane.plural], verbs: ["list"] }],
+    sweepMillis: 1_800_000,
+    async reconcile(store, ctx) {
+      const secret = await secretOf(store, secretKeys, ctx);
+      const options = {
+        name: store.metadata.name,
+        component,
+        program: program(store),
+        storage: store.spec.storage,
+        // Who changes the credentials wants them to be used.
+        digest: contentDigest(secret?.data),
+      };
+      await keep(serviceOf(options), ctx);
+      const set = (await keep(statefulSetOf(options), ctx)) as Stored<StatefulSet>;
+      await report(kind, store, set, ctx);
+      return undefined;
+    },
+    async finalize(store, ctx) {
+      if (await isNamespaceGoing(ctx)) return undefined;
+      const users = (await ctx.live.list(ControlPlane)).filter((plane) =>
+        isUsed(plane, { kind: component, name: store.metadata.name }),
+      );
+      return keptFor(kind, store, users, ctx);
+    },
+  });
+
+async function secretOf(
+  { spec: { secret } }: StoreObject,
+  keys: readonly string[],
+  ctx: Context,
+): Promise<SecretObject | undefined> {
+  return secret === undefined ? undefined : secretWith(secret.secretName, keys, ctx);
+}
+
+async function report<T extends StoreObject>(
+  kind: Kind<T>,
+  store: Stored<T>,
+  { metadata, status = {} }: Stored<StatefulSet>,
+  ctx: Context,
+): Promise<void> {
+  const { availableReplicas = 0, observedGeneration = 0, updatedReplicas = 0 } = status;
+  const isReady =
+    observedGeneration >= (metadata.generation ?? 0) && availableReplicas > 0 && updatedReplicas > 0;
+  await ctx.status(kind, store, { availableReplicas } as Partial<NonNullable<T["status"]>>, [
+    isReady
+      ? { type: "Ready", status: "True", reason: "Available", message: "the pod is available" }
+      : {
+          type: "Ready",
+          status: "False",
+          reason: "Progressing",
+          message: `the pod of the StatefulSet ${metadata.name} is not available yet`,
+        },
+  ]);
+}

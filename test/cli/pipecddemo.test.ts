@@ -1,0 +1,94 @@
+/** `denrei demo pipecd`: PipeCD comes up before one's eyes, is told of what is deleted, and nothing is left. */
+import { expect, test } from "vitest";
+import { place, run } from "./program.ts";
+
+const args = ["demo", "pipecd", "--pipecd", "test/demo/pipecd.ts"];
+const longestMillis = 110_000;
+
+const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+/** What was told, without its time, by whom. */
+const told = (stdout: string): { readonly by: string; readonly what: string }[] =>
+  [...stdout.matchAll(/^ {2} *[\d.]+ s {3}(\S*) +(.*)$/gm)].map(([, by = "", what = ""]) => ({ by, what }));
+
+/** Cells of the only row of a table, without its age. */
+const row = (stdout: string, kind: string): string[] | undefined =>
+  stdout
+    .split(`\n$ kubectl get ${kind}.pipecd.kanatakita.com -n denrei-demo\n`)[1]
+    ?.split("\n")[1]
+    ?.split(/ {2,}/)
+    .slice(0, -1);
+
+test("all of it comes up, is known, and goes in the right order", async () => {
+  const here = place();
+  const { code, signal, stdout, stderr } = await run(args, { env: here.env, longestMillis });
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  const steps = told(stdout);
+  const at = (by: RegExp, what: string): number => {
+    const fits = new RegExp(`^${what}$`);
+    const found = steps.filter((step) => by.test(step.by) && fits.test(step.what));
+    expect(found, `${by} ${what}`).toHaveLength(1);
+    return steps.indexOf(found[0] as (typeof steps)[number]);
+  };
+  const isAscending = (...places: number[]) => expect(places).toEqual(places.toSorted((a, b) => a - b));
+  const ran = (name: string) => at(/^kwok$/, `runs ${name}: .+`);
+  const ready = (object: string) => at(/^demo$/, `found the ${object} ready \\(.+\\)`);
+  const gone = (object: string) => at(/^$/, `the ${object} is gone`);
+  const worker = /^worker-[123]$/;
+
+  // Server and ops wait for their stores, the agent for the server, and the application for the agent.
+  const server = ran("controlplane-sample-server");
+  for (const store of ["minio-sample-minio", "mysql-sample-mysql"]) {
+    isAscending(ran(store), server);
+    isAscending(ran(store), ran("controlplane-sample-ops"));
+  }
+  for (const part of ["cache", "gateway"])
+    isAscending(ran(`controlplane-sample-${part}`), ready("ControlPlane controlplane-sample"));
+  const [piped, application] = [
+    at(worker, `PipeCD knows the piped test-piped as ${id}`),
+    at(worker, `PipeCD knows the application test-application as ${id}`),
+  ];
+  isAscending(server, piped, application, ready("Application application-sample"));
+  isAscending(piped, ran("piped-sample"), ready("Piped piped-sample"));
+  for (const object of ["Minio minio-sample", "Mysql mysql-sample", "Environment environment-sample"])
+    ready(object);
+  const idIn = (place: number) => new RegExp(id).exec(steps[place]?.what ?? "")?.[0];
+  expect(row(stdout, "applications")?.slice(-3)).toEqual(["Kubernetes", idIn(application), "True"]);
+  expect(row(stdout, "pipeds")?.slice(-4)).toEqual(["v0.57.0", idIn(piped), "1", "True"]);
+  expect(row(stdout, "environments")).toContain("test-environment");
+  expect(row(stdout, "controlplanes")).toEqual([
+    "controlplane-sample",
+    "v0.57.0",
+    ...["1", "1", "1", "1", "True"],
+  ]);
+  for (const kind of ["minios", "mysqls"]) expect(row(stdout, kind)).toContain("1");
+
+  isAscending(
+    at(/^demo$/, "deleted all of it at once, .*"),
+    gone("Application application-sample"),
+    gone("Piped piped-sample"),
+    gone("Environment environment-sample"),
+    gone("ControlPlane controlplane-sample"),
+    Math.min(gone("Mysql mysql-sample"), gone("Minio minio-sample")),
+    at(/^demo$/, "found nothing left: no .*, ClusterRole or ClusterRoleBinding"),
+  );
+  at(worker, `PipeCD has deleted the application ${idIn(application)}`);
+  at(worker, `PipeCD has disabled the piped ${idIn(piped)}`);
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
+
+test("without a program that plays PipeCD it says what to do", async () => {
+  const { code, stdout, stderr } = await run(args.slice(0, 2));
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toBe(
+    "denrei: expected --pipecd with the path of a program that plays PipeCD, found none. It comes with a checkout and its development dependencies: npm ci && npm run demo -- pipecd\n",
+  );
+});
+
+test("in somebody's own cluster it plays nothing", async () => {
+  const env = { KUBECONFIG: "/nowhere", NATS_URL: "nats://127.0.0.1:1" };
+  const { code, stdout, stderr } = await run(args, { env });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("docs/pipecd.md");
+});

@@ -1,0 +1,30 @@
+/**
+ * PipeCD for `npm run demo -- pipecd`, played by that of the tests, in the cluster of KUBECONFIG: its servers answer where pods
+ * of them are said to run, and its agents report there. Once it listens, it says in a line of JSON on standard output where.
+ * It runs until SIGTERM or SIGINT, which it ends in order.
+ */
+import { once } from "node:events";
+import { Command, Option } from "commander";
+import { kubeClient } from "../../bus/kube/client.ts";
+import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { startPipecdPods } from "../pipecd/pods.ts";
+
+/** What a demo asks for. */
+interface Options {
+  readonly kubeconfig: string;
+}
+
+const options = new Command("pipecd")
+  .description("play PipeCD's servers and agents, where a cluster says that their pods run")
+  .addOption(new Option("--kubeconfig <path>", "an administrator's").env("KUBECONFIG").makeOptionMandatory())
+  .parse()
+  .opts<Options>();
+
+// Before anything is there that would have to be put in order.
+const ended = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+const connection = await openConnection(loadKubeconfig({ path: options.kubeconfig }));
+const { web, api, stop } = await startPipecdPods({ client: kubeClient(connection) });
+process.stdout.write(`${JSON.stringify({ web, api })}\n`);
+await ended;
+await stop();
+await connection.close();

@@ -1,0 +1,92 @@
+/** docs/pipecd.md has every reason and every variable that the code has, and no others. */
+import { execSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { functions } from "../../functions/index.ts";
+import { root } from "./manifests.ts";
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const text = read("docs/pipecd.md");
+const folder = "functions/pipecd";
+const sources = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts") && !/\.test\.ts$|generated/.test(path))
+  .map((path) => read(join(folder, path)));
+
+/** What stands in backticks in the first column, or the second of those whose first one is a condition. */
+const documented = new Set(
+  [...(text.split("\n## When something is not there\n")[1] ?? "").matchAll(/^\|(.*?)\|(.*?)\|/gm)].flatMap(
+    ([, first = "", second = ""]) =>
+      [...(/Ready|of Piped|^ $/.test(first) ? `${first} ${second}` : first).matchAll(/`([A-Za-z]+)`/g)].map(
+        ([, name = ""]) => name,
+      ),
+  ),
+);
+
+/** Where a reason stands in the code. */
+const places = [
+  /\b(?:BlockedError|WaitingError|TerminalError|blocked)\(\s*"([A-Z]\w+)"/g,
+  /\b(?:ready|said)\(\s*"(?:True|False)",\s*"([A-Z]\w+)"/g,
+  /\bctx\.event\(\s*"(?:Normal|Warning)",\s*"([A-Z]\w+)"/g,
+  /\breason: "([A-Z]\w+)"/g,
+  /\breason = \w+\(\w+\) \? "([A-Z]\w+)"/g,
+  /\breason = \w+\(\w+\) \? "[A-Z]\w+" : "([A-Z]\w+)"/g,
+  /\[Code\.\w+\]: \["([A-Z]\w+)"/g,
+  /(?:\?\?|\breturn) \["([A-Z]\w+)"/g,
+];
+const written = sources.flatMap((source) =>
+  places.flatMap((place) => [...source.matchAll(place)].map(([, reason = ""]) => reason)),
+);
+/** Those that the code puts together, and those that are the platform's. */
+const others = [
+  ...["Environment", "Piped"].flatMap((kind) => [`${kind}NotFound`, `${kind}NotReady`]),
+  ...["DatastoreNotReady", "FilestoreNotReady", "NotReady", "NotFound"],
+  ...["NameTaken", "Retrying", "RetriesExhausted", "InvalidSpec", "WorkerCrashed", "HotLoop"],
+];
+
+test("every reason is explained", () => {
+  expect(written.length).toBeGreaterThan(40);
+  expect([...new Set([...written, ...others])].filter((reason) => !documented.has(reason)).sort()).toEqual(
+    [],
+  );
+});
+
+test("nothing is explained that is no reason", () => {
+  const known = new Set([...written, ...others, "DatastoreReady", "FilestoreReady"]);
+  // Variables and fields stand in the other columns.
+  expect([...documented].filter((reason) => /^[A-Z][a-z]/.test(reason) && !known.has(reason)).sort()).toEqual(
+    [],
+  );
+});
+
+test("variables, annotations and functions are those of the code", () => {
+  const all = (pattern: RegExp, where: string) => [...new Set(where.match(pattern))].sort();
+  const variables = /\bDENREI_PIPECD_[A-Z_]+\b/g;
+  expect(all(variables, text)).toEqual(all(variables, sources.join("\n")));
+  const ours = functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-"));
+  const kinds = /^\| `.*$/gm;
+  expect(ours.filter((name) => !text.match(kinds)?.join().includes(`\`${name}\``))).toEqual([]);
+  expect(text).toContain("pipecd.kanatakita.com/skip-cleanup=true");
+});
+
+test("the sample falls into the files that are applied, in their order", () => {
+  const [, command = ""] = /^(awk '.*' \S+)$/m.exec(text) ?? [];
+  const cwd = mkdtempSync(join(tmpdir(), "pipecddocs-"));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  execSync(command.replace(/(\S+)$/, join(root, "$1")), { cwd });
+  const kinds = readdirSync(cwd).map(
+    (name) => `${name} ${parse(readFileSync(join(cwd, name), "utf8")).kind}`,
+  );
+  expect(kinds.sort()).toEqual([
+    "sample-1.yaml Secret",
+    "sample-2.yaml Minio",
+    "sample-3.yaml Mysql",
+    "sample-4.yaml ControlPlane",
+    "sample-5.yaml Environment",
+    "sample-6.yaml Piped",
+    "sample-7.yaml Application",
+  ]);
+  for (const kind of kinds) expect(text).toContain(kind.split(" ")[0]);
+});

@@ -1,0 +1,123 @@
+/**
+ * The functions with a server that they did not start: the stand-in, or a running PipeCD that the variables of the contract
+ * suite tell of (`test/pipecd/contract/target.ts`).
+ */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import { Deployment } from "../../bus/kube/workloads.ts";
+import { pipecdClient } from "../../functions/pipecd/api/client.ts";
+import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
+import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
+import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
+import { has } from "../harness/world.ts";
+import { type Target, target } from "../pipecd/contract/target.ts";
+
+const namespace = "server";
+const at = (name: string) => ({ namespace, name });
+const base64 = (bytes: Buffer): string => bytes.toString("base64");
+
+describe.each([
+  { profile: "C", file: "c" },
+  { profile: "L0", file: "l0" },
+] as const)("a server of profile $profile", ({ profile, file }) => {
+  const pipedName = `e2e-${randomUUID()}`;
+  let on: Target;
+  let pipecd: Pipecd;
+  let client: PipecdClient;
+  beforeAll(async () => {
+    on = await target(profile);
+    pipecd = await startPipecd({ server: on.addresses });
+    client = pipecdClient({
+      profile,
+      projectID: on.project,
+      web: { address: on.addresses.web, tls: undefined },
+      api: { address: on.addresses.api, tls: undefined },
+      encryptionKey: on.encryptionKey,
+      apiKey: undefined,
+      signal: AbortSignal.timeout(300_000),
+    });
+    await pipecd.namespace(namespace);
+    // A key that is there before is kept.
+    const data = { "encryption-key": base64(on.encryptionKey) };
+    await pipecd.create(Secret, { metadata: at("pipecd"), data });
+  });
+  afterAll(async () => {
+    await pipecd?.stop();
+    await on?.close();
+  });
+
+  const records = async () => (await client.pipeds.list()).filter(({ name }) => name === pipedName);
+
+  test("knows the piped and the application as soon as they are there", async () => {
+    await pipecd.apply(file, namespace, (object) => {
+      const { kind, spec } = object;
+      if (kind === "ControlPlane") {
+        spec.config.projects[0].id = on.project;
+        if (profile === "C") spec.bootstrapAPIKeys = true;
+      }
+      if ("projectID" in (spec ?? {})) spec.projectID = on.project;
+      if (kind === "Piped") spec.name = pipedName;
+      if (kind === "Application") {
+        spec.pipedRef.name = pipedName;
+        spec.repository = "examples";
+      }
+      return object;
+    });
+    const { status } = await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+    const piped = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+    const [record, ...others] = await records();
+    expect(others).toEqual([]);
+    expect(record).toMatchObject({
+      id: piped.status?.pipedID,
+      disabled: false,
+      description: "test",
+      repositories: ["examples"],
+    });
+    expect(await client.applications.list(record?.id ?? "")).toMatchObject([
+      {
+        id: status?.applicationID,
+        repository: "examples",
+        path: "kubernetes/canary",
+        configFilename: profile === "C" ? "app.pipecd.yaml" : ".pipe.yaml",
+        provider: "kubernetes-default",
+      },
+    ]);
+    const environment = await pipecd.kit.until(Environment, at("environment-sample"), has("Ready", "True"));
+    if (profile === "L0") expect(record?.environmentIDs).toEqual([environment.status?.environmentID]);
+    if (profile === "C")
+      await pipecd.kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
+  });
+
+  test("makes another key when the first one is lost, and knows one piped all the same", async () => {
+    const before = await pipecd.kit.client.get(Secret, at("piped-sample"));
+    await pipecd.kit.client.delete(Secret, at("piped-sample"), {});
+    const after = await pipecd.kit.until(
+      Secret,
+      at("piped-sample"),
+      ({ data }) => data?.["piped-key"] !== undefined && data["piped-key"] !== before.data?.["piped-key"],
+    );
+    expect(after.metadata.annotations).toEqual(before.metadata.annotations);
+    expect(await records()).toHaveLength(1);
+  });
+
+  test("is told of what is edited, and of what goes", async () => {
+    await pipecd.patch(Application, at("application-sample"), { spec: { path: "kubernetes/simple" } });
+    const { status } = await pipecd.kit.until(
+      Application,
+      at("application-sample"),
+      (found) => found.status?.registered?.path === "kubernetes/simple" && has("Ready", "True")(found),
+    );
+    const [record] = await records();
+    const found = await client.applications.list(record?.id ?? "");
+    expect(found).toMatchObject([{ id: status?.applicationID, path: "kubernetes/simple" }]);
+    for (const kind of stackKinds as readonly Kind[])
+      for (const { metadata } of await pipecd.kit.list(kind, namespace))
+        await pipecd.kit.client.delete(kind, at(metadata.name), {});
+    for (const kind of [Application, Piped, Environment, ControlPlane] as unknown as Kind[])
+      await pipecd.kit.untilGone(kind, at(`${kind.kind.toLowerCase()}-sample`));
+    expect(await client.applications.list(record?.id ?? "")).toEqual([]);
+    expect(await records()).toMatchObject([{ disabled: true }]);
+    await pipecd.kit.untilGone(Deployment, at("controlplane-sample-server"));
+  });
+});

@@ -1,0 +1,106 @@
+/** Workers that die between what they tell PipeCD and what they write down, and answers that nobody gets. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
+import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
+import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
+import { has } from "../harness/world.ts";
+
+let pipecd: Pipecd;
+beforeAll(async () => {
+  pipecd = await startPipecd({ workers: 3 });
+});
+afterAll(() => pipecd?.stop());
+
+/** The control plane of a sample, before anything else of it is there; `rest` applies that. */
+async function planeOnly(namespace: string, profile: "c" | "l0") {
+  await pipecd.namespace(namespace);
+  const isLate = (kind: string) => ["Environment", "Piped", "Application"].includes(kind);
+  await pipecd.apply(profile, namespace, (object) => (isLate(object.kind) ? undefined : object));
+  await pipecd.kit.until(ControlPlane, { namespace, name: "controlplane-sample" }, has("Ready", "True"));
+  return {
+    server: await pipecd.pods.started(namespace),
+    at: (name: string) => ({ namespace, name }),
+    rest: () =>
+      pipecd.apply(profile, namespace, (object) => {
+        if (!isLate(object.kind)) return undefined;
+        if (object.kind === "Application") object.spec.repository = "examples";
+        return object;
+      }),
+  };
+}
+
+/** Kills whoever reconciles, which is told by the last one to have begun. */
+async function killWhoHas(namespace: string, fn: string, name: string): Promise<void> {
+  const key = `${namespace}/${name}`;
+  const owners = pipecd.workers.filter(({ log }) =>
+    log.records().some((line) => line.key === key && String(line.function ?? line.controller ?? "") === fn),
+  );
+  expect(owners.length).toBeGreaterThan(0);
+  // Several may have had it in hand before: all of them die, and one that lives goes on.
+  await Promise.all(owners.map((worker) => worker.kill()));
+  await Promise.all(owners.map((worker) => worker.start()));
+}
+
+test.each(["c", "l0"] as const)(
+  "a worker that dies after RegisterPiped and before it has written the key leaves one piped, with a key that is good (%s)",
+  async (profile) => {
+    const { server, at, rest } = await planeOnly(`registered-${profile}`, profile);
+    const held = server.hold("RegisterPiped");
+    await rest();
+    await held.arrived;
+    await killWhoHas(at("").namespace, "pipecd-piped", "piped-sample");
+    held.drop();
+    const { status } = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+    const enabled = server.pipeds().filter(({ disabled }) => !disabled);
+    expect(enabled.map(({ id, name }) => ({ id, name }))).toEqual([
+      { id: status?.pipedID, name: "test-piped" },
+    ]);
+    expect(server.pipeds()).toHaveLength(1);
+    const { metadata } = await pipecd.kit.client.get(Secret, at("piped-sample"));
+    expect(metadata.annotations?.["pipecd.kanatakita.com/piped-id"]).toBe(status?.pipedID);
+    // With the key its agent is let in: it has told its repositories, and the application can be registered.
+    await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+  },
+);
+
+test.each(["c", "l0"] as const)(
+  "what is made at PipeCD is made once, though each answer is lost (%s)",
+  async (profile) => {
+    const { server, at, rest } = await planeOnly(`lost-${profile}`, profile);
+    const methods = ["RegisterPiped", "AddApplication", ...(profile === "l0" ? ["AddEnvironment"] : [])];
+    const lost = methods.map((method) => server.loseAnswer(method));
+    await rest();
+    const calls = await Promise.all(lost);
+    expect(calls.map(({ code }) => code)).toEqual(methods.map(() => 0));
+    await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+    await pipecd.kit.until(Environment, at("environment-sample"), has("Ready", "True"));
+    await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+    expect(server.pipeds()).toHaveLength(1);
+    expect(server.applications()).toHaveLength(1);
+    if (profile === "l0") expect(server.environments()).toHaveLength(1);
+  },
+);
+
+test("a worker that dies after AddApplication and before it has written the id leaves one application", async () => {
+  const { server, at, rest } = await planeOnly("added", "c");
+  const held = server.hold("AddApplication");
+  await rest();
+  await held.arrived;
+  await killWhoHas("added", "pipecd-application", "application-sample");
+  held.drop();
+  const { status } = await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+  expect(server.applications().map(({ id }) => id)).toEqual([status?.applicationID]);
+});
+
+test("what was begun and never written down is undone when the object is deleted", async () => {
+  const { server, at, rest } = await planeOnly("begun", "c");
+  const piped = server.hold("RegisterPiped");
+  await rest();
+  await piped.arrived;
+  await pipecd.kit.client.delete(Application, at("application-sample"), {});
+  await pipecd.kit.client.delete(Piped, at("piped-sample"), {});
+  await killWhoHas("begun", "pipecd-piped", "piped-sample");
+  piped.drop();
+  await pipecd.kit.untilGone(Piped, at("piped-sample"));
+  expect(server.pipeds().map(({ disabled }) => disabled)).toEqual([true]);
+});

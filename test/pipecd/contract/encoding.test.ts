@@ -1,0 +1,72 @@
+/** Section 7b of the recording: requests of one service of v0.57.0, encoded as the other one has them. */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { describe } from "vitest";
+import { AddApplicationRequestSchema as ApiRequestSchema } from "../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
+import { AddApplicationRequestSchema as WebRequestSchema } from "../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import { equip, report } from "./equipment.ts";
+import { fails, ok, row, tag } from "./rows.ts";
+import { setScene } from "./scene.ts";
+import { target } from "./target.ts";
+import { keyHolder } from "./tokens.ts";
+
+const scene = setScene(() => target("C"));
+const { raw, admin } = scene;
+const equipment = equip(scene);
+report(scene, equipment);
+
+const request = () => ({
+  name: `crossed${tag}`,
+  pipedId: equipment.piped,
+  gitPath: { repo: { id: "examples" }, path: "kubernetes/canary", configFilename: "app.pipecd.yaml" },
+});
+const labels = { env: "test-environment" };
+const platformProvider = "kubernetes-default";
+const unreadable = fails(
+  13,
+  "grpc: error unmarshalling request: proto: cannot parse invalid wire-format data",
+);
+
+type Extra = { labels?: typeof labels; platformProvider?: string };
+const asWeb = (extra: Extra) =>
+  toBinary(WebRequestSchema, create(WebRequestSchema, { ...request(), ...extra }));
+const asApi = (extra: Extra) =>
+  toBinary(ApiRequestSchema, create(ApiRequestSchema, { ...request(), ...extra }));
+const toWeb = (body: Uint8Array) =>
+  raw("web", "/grpc.service.webservice.WebService/AddApplication", admin(), body);
+const toApi = (body: Uint8Array) =>
+  raw("api", "/grpc.service.apiservice.APIService/AddApplication", keyHolder(equipment.writer), body);
+
+describe("AddApplication, where labels and provider have each other's numbers", () => {
+  row("control: WebService itself", () => toWeb(asWeb({ labels, platformProvider })), ok());
+  row("control: APIService itself", () => toApi(asApi({ labels, platformProvider })), ok());
+  row(
+    "WebService-encoded AddApplication sent to APIService",
+    () => toApi(asWeb({ labels, platformProvider })),
+    unreadable,
+  );
+  row(
+    "APIService-encoded AddApplication sent to WebService",
+    () => toWeb(asApi({ labels, platformProvider })),
+    unreadable,
+  );
+  row("the same with provider only, no labels", () => toWeb(asApi({ platformProvider })), unreadable);
+  row("the same with labels only, no provider", () => toApi(asWeb({ labels })), ok());
+});
+
+describe("bytes that are no request", () => {
+  const get = (hex: string) =>
+    raw("web", "/grpc.service.webservice.WebService/GetPiped", admin(), Buffer.from(hex, "hex"));
+  row("a tag that does not end", () => get("ff"), unreadable);
+  row("text that is cut off", () => get("0a05"), unreadable);
+  row("field number 0", () => get("0200"), unreadable);
+  row(
+    "text that is no UTF-8",
+    () => get("0a02c328"),
+    fails(13, "grpc: error unmarshalling request: string field contains invalid UTF-8"),
+  );
+  row(
+    "a field that nobody knows",
+    () => get("fa3f03616263"),
+    fails(3, "invalid request: invalid GetPipedRequest.PipedId: value length must be at least 1 runes"),
+  );
+});

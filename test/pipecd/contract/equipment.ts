@@ -1,0 +1,82 @@
+/** What most groups need: pipeds of two projects, and API keys. */
+import { beforeAll } from "vitest";
+import { APIKey_Role } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { type Reply, tag } from "./rows.ts";
+import type { Scene } from "./scene.ts";
+import type { Target } from "./target.ts";
+import { pipedToken } from "./tokens.ts";
+
+/** Filled before the tests run. */
+export interface Equipment {
+  /** Ids. */
+  piped: string;
+  otherPiped: string;
+  /** The key of the first piped. */
+  pipedKey: string;
+  /** API keys: of the project, to read only, of the other project. */
+  writer: string;
+  reader: string;
+  otherWriter: string;
+}
+
+/** The name of the first piped. */
+export const pipedName = `contract-piped${tag}`;
+
+/** What a piped reports: one good repository, one without a branch, and one that is only a path. */
+export const meta = {
+  version: "v0.57.0",
+  repositories: [
+    { id: "examples", remote: "https://github.com/pipe-cd/examples.git", branch: "master" },
+    { id: "nobranch", remote: "https://github.com/pipe-cd/examples.git" },
+    { id: "localrepo", remote: "/srv/examples", branch: "master" },
+    { id: "short", remote: "git@github.com:pipe-cd/examples.git", branch: "master" },
+    { id: "file", remote: "file:///srv/examples.git", branch: "main" },
+  ],
+  platformProviders: [{ name: "kubernetes-default", type: "KUBERNETES" }],
+};
+
+/** Makes it in the target of v0.57.0. The pipeds have not reported anything yet. */
+export function equip(scene: Scene<Target>): Equipment {
+  const { web, admin } = scene;
+  const equipment: Equipment = {
+    piped: "",
+    otherPiped: "",
+    pipedKey: "",
+    writer: "",
+    reader: "",
+    otherWriter: "",
+  };
+  beforeAll(async () => {
+    const inOther = () => admin({ project: scene.target.otherProject });
+    const made = answerOf(await web("registerPiped", { name: pipedName }));
+    const other = answerOf(await web("registerPiped", { name: `other-piped${tag}` }, inOther()));
+    const role = APIKey_Role.READ_WRITE;
+    const name = `op${tag}`;
+    Object.assign(equipment, {
+      piped: made.id,
+      pipedKey: made.key,
+      otherPiped: other.id,
+      writer: answerOf(await web("generateAPIKey", { name, role })).key,
+      reader: answerOf(await web("generateAPIKey", { name })).key,
+      otherWriter: answerOf(await web("generateAPIKey", { name, role }, inOther())).key,
+    });
+  });
+  return equipment;
+}
+
+/** Has the first piped report, before the tests run. */
+export function report(scene: Scene<Target>, equipment: Equipment): void {
+  beforeAll(async () => {
+    const token = pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
+    answerOf(await scene.piped("reportPipedMeta", meta, token));
+  });
+}
+
+function answerOf<Answer>({
+  code,
+  message,
+  answer,
+}: Pick<Reply<never>, "code" | "message"> & { readonly answer: Answer | undefined }): Answer {
+  if (answer === undefined) throw new Error(`expected an answer, found status ${code}: ${message}`);
+  return answer;
+}

@@ -1,0 +1,26 @@
+/** The gateway's configuration against ones that were written by hand. */
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { envoyConfig } from "../../functions/pipecd/gateway/envoy.ts";
+import { golden } from "./documents.ts";
+
+const server = "sample-server";
+
+test.each([
+  ["L0", false, "l0-envoy"],
+  ["C", false, "c-envoy"],
+  ["C", true, "c-envoy-tls"],
+] as const)("of the profile %s, with TLS %s, is %s", (profile, tls, expected) => {
+  const text = envoyConfig(profile, { server, tls });
+  expect(parse(text)).toEqual(golden(expected));
+  expect(envoyConfig(profile, { tls, server })).toBe(text);
+  expect(text).not.toMatch(/[&*]a\d/);
+});
+
+test("without a word of TLS there is none", () => {
+  expect(envoyConfig("C", { server })).toBe(envoyConfig("C", { server, tls: false }));
+});
+
+test("up to v0.9.0 there is no TLS", () => {
+  expect(() => envoyConfig("L0", { server, tls: true })).toThrow("spec.tls needs PipeCD v0.49.0 or later");
+});

@@ -1,0 +1,53 @@
+/** Messages and metadata of gRPC over HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
+import type { Metadata } from "./metadata.ts";
+import { internal, RpcError, resourceExhausted, unimplemented } from "./status.ts";
+
+/** What servers take unless they are told otherwise, in bytes. */
+const mostBytes = 4 * 1024 * 1024;
+const prefixBytes = 5;
+const unknown = 2;
+
+/** A message with its length before it. */
+export function framed(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
+/** The first message of a body. Throws `RpcError` in the words of grpc-go. */
+export function unframed(body: Buffer, encoding = "identity"): Uint8Array {
+  if (encoding !== "identity" && encoding !== "") {
+    const text = `grpc: Decompressor is not installed for grpc-encoding ${JSON.stringify(encoding)}`;
+    throw new RpcError(unimplemented, text);
+  }
+  if (body.length === 0) throw new RpcError(unknown, "EOF");
+  if (body.length < prefixBytes) throw new RpcError(unknown, "unexpected EOF");
+  const length = body.readUInt32BE(1);
+  if (length > mostBytes) {
+    const text = `grpc: received message larger than max (${length} vs. ${mostBytes})`;
+    throw new RpcError(resourceExhausted, text);
+  }
+  if (body.length < prefixBytes + length) throw new RpcError(unknown, "unexpected EOF");
+  if (body[0] !== 0) {
+    throw new RpcError(internal, "grpc: compressed flag set with identity or empty encoding");
+  }
+  return body.subarray(prefixBytes, prefixBytes + length);
+}
+
+/** Headers as they came: Node's own object joins cookies. */
+export const metadataOf = (rawHeaders: readonly string[]): Metadata =>
+  rawHeaders.flatMap((name, index) =>
+    index % 2 === 1 || name.startsWith(":")
+      ? []
+      : [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const],
+  );
+
+/** A status message as a header's value: what is no printable ASCII is escaped. */
+export const escaped = (message: string): string =>
+  [...Buffer.from(message)]
+    .map((byte) =>
+      byte >= 0x20 && byte <= 0x7e && byte !== 0x25
+        ? String.fromCharCode(byte)
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+    )
+    .join("");

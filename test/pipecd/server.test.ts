@@ -1,0 +1,117 @@
+/** Several control planes behind one set of ports: each call finds the one that knows its credentials. */
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import * as c from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import * as l0 from "../../functions/pipecd/api/generated/l0/webservice_pb.ts";
+import { bearer } from "./contract/tokens.ts";
+import { openWire, type Wire, type WireReply } from "./contract/wire.ts";
+import { type ControlPlane, openControlPlane } from "./controlplane.ts";
+import type { Metadata } from "./metadata.ts";
+import { playPiped } from "./playedpiped.ts";
+import { type Served, serve } from "./server.ts";
+
+const projects = ["quickstart"];
+const keys = { one: "1".repeat(40), two: "2".repeat(40), old: "3".repeat(40) };
+let planes: Record<keyof typeof keys, ControlPlane>;
+let present: ControlPlane[];
+let served: Served;
+let wire: Wire;
+
+beforeEach(async () => {
+  planes = {
+    one: openControlPlane({ profile: "C", projects, encryptionKey: keys.one }),
+    two: openControlPlane({ profile: "C", projects, encryptionKey: keys.two }),
+    old: openControlPlane({ profile: "L0", projects, encryptionKey: keys.old }),
+  };
+  present = Object.values(planes);
+  served = await serve({ controlPlanes: () => present });
+  wire = openWire();
+});
+afterEach(async () => {
+  wire.close();
+  await served.stop();
+});
+
+const as = (key: string): Metadata => bearer({ project: "quickstart", key: Buffer.from(key) });
+const list = (key: string, service = "grpc.service.webservice.WebService"): Promise<WireReply> =>
+  wire.call(served.web, `/${service}/ListPipeds`, as(key), new Uint8Array());
+const legacy = "pipe.api.service.webservice.WebService";
+const callsOf = () => Object.values(planes).map(({ calls }) => calls.length);
+
+test("the encryption key decides, and so does the version", async () => {
+  expect((await list(keys.two)).code).toBe(0);
+  expect(callsOf()).toEqual([0, 1, 0]);
+  expect((await list(keys.old, legacy)).code).toBe(0);
+  expect(callsOf()).toEqual([0, 1, 1]);
+  expect(await list(keys.one, "a.Service")).toMatchObject({ code: 12, message: "unknown service a.Service" });
+});
+
+test("whom nobody knows is a stranger", async () => {
+  expect((await list("4".repeat(40))).code).toBe(16);
+  // Each version has tokens of its own.
+  expect((await list(keys.old)).code).toBe(16);
+});
+
+test("one that is down cuts its callers off, and no others", async () => {
+  planes.one.die();
+  expect((await list(keys.one)).code).toBe(14);
+  expect((await list(keys.two)).code).toBe(0);
+  expect((await list("4".repeat(40))).code).toBe(16);
+  planes.one.restart();
+  expect((await list(keys.one)).code).toBe(0);
+});
+
+test("control planes come and go, and without any there are no connections", async () => {
+  present = [planes.two];
+  expect((await list(keys.one)).code).toBe(16);
+  present = [];
+  expect((await list(keys.two)).code).toBe(14);
+  present = [planes.one];
+  expect((await list(keys.one)).code).toBe(0);
+});
+
+test("API keys and pipeds are known by those that made them", async () => {
+  const { one, two } = planes;
+  const none = new Uint8Array();
+  const generate = "/grpc.service.webservice.WebService/GenerateAPIKey";
+  const made = await wire.call(served.web, generate, as(keys.two), Buffer.from("0a016b", "hex"));
+  const key = Buffer.from(made.body?.subarray(2) ?? none).toString();
+  const byKey: Metadata = [["authorization", `API-KEY ${key}`]];
+  const listed = await wire.call(
+    served.api,
+    "/grpc.service.apiservice.APIService/ListApplications",
+    byKey,
+    none,
+  );
+  expect([listed.code, one.calls.length, two.calls.length]).toEqual([0, 0, 2]);
+
+  const register = "/grpc.service.webservice.WebService/RegisterPiped";
+  await wire.call(served.web, register, as(keys.two), Buffer.from("0a0170", "hex"));
+  const id = two.pipeds()[0]?.id;
+  const byPiped: Metadata = [["authorization", `PIPED-TOKEN quickstart,${id},wrong`]];
+  await wire.call(served.piped, "/grpc.service.pipedservice.PipedService/ReportStat", byPiped, none);
+  expect(two.calls.at(-1)).toMatchObject({ method: "ReportStat", code: 16, project: undefined });
+});
+
+test.each(["C", "L0"] as const)("a piped of %s is played", async (profile) => {
+  const { schema, answer, service, plane, key } = {
+    C: {
+      ...{ schema: c.RegisterPipedRequestSchema, answer: c.RegisterPipedResponseSchema },
+      ...{ service: c.WebService, plane: planes.one, key: keys.one },
+    },
+    L0: {
+      ...{ schema: l0.RegisterPipedRequestSchema, answer: l0.RegisterPipedResponseSchema },
+      ...{ service: l0.WebService, plane: planes.old, key: keys.old },
+    },
+  }[profile];
+  const request = toBinary(schema, create(schema, { name: "p", ...(profile === "L0" && { envIds: ["e"] }) }));
+  const made = await wire.call(served.web, `/${service.typeName}/RegisterPiped`, as(key), request);
+  const { id, key: pipedKey } = fromBinary(answer, made.body ?? new Uint8Array());
+  const { piped: address } = served;
+  const played = playPiped({ profile, address, project: "quickstart", id, key: pipedKey });
+  const remote = "https://github.com/pipe-cd/examples.git";
+  expect(await played.start([{ id: "examples", remote, branch: "master" }])).toBe(0);
+  expect(await played.beat()).toBe(0);
+  played.close();
+  expect(plane.pipeds()).toMatchObject([{ id, repositories: ["examples"] }]);
+});

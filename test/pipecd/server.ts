@@ -1,0 +1,186 @@
+/** The ports of stand-ins of PipeCD's control plane: one set for any number of them. */
+import { once } from "node:events";
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { Answer, ControlPlane, Outcome } from "./controlplane.ts";
+import { escaped, framed, metadataOf, unframed } from "./frames.ts";
+import type { Metadata } from "./metadata.ts";
+import type { Port, Service } from "./service.ts";
+import { internal, invalidArgument, ok, RpcError, unimplemented } from "./status.ts";
+
+/** What is served, and how. */
+export interface ServeOptions {
+  /**
+   * Control planes behind the ports, at the moment of each call. A call goes to the one that knows its credentials;
+   * where none does, the first one that is up refuses it.
+   */
+  readonly controlPlanes: () => Iterable<ControlPlane>;
+  /** In PEM. Without, connections are in plain text, with prior knowledge of HTTP/2. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+/** Listening ports, as `host:port`. */
+export interface Served {
+  readonly web: string;
+  /** Nothing is implemented here when there are only control planes of v0.9.0. */
+  readonly api: string;
+  readonly piped: string;
+  /** How many connections to a port are open. */
+  connections(port: Port): number;
+  stop(): Promise<void>;
+}
+
+/** A space at the end of a value is no reason to lose it. */
+const lenient = { strictFieldWhitespaceValidation: false };
+
+/** Begins to listen on ephemeral ports of 127.0.0.1. */
+export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Served> {
+  /** By name: Node hides the socket of a session from those who would end it without a word. */
+  const sockets = new Map<string, Socket>();
+  const ports = await Promise.all((["web", "api", "piped"] as const).map(listen));
+  const [web, api, piped] = ports.map(({ address }) => address) as [string, string, string];
+
+  async function listen(port: Port): Promise<{ address: string; close(): Promise<void> }> {
+    const server: Http2Server =
+      tls === undefined ? createServer(lenient) : createSecureServer({ ...lenient, ...tls });
+    server.on("connection", (socket: Socket) => {
+      if (![...controlPlanes()].some(({ isUp }) => isUp)) {
+        socket.destroy();
+        return;
+      }
+      const name = nameOf(socket);
+      sockets.set(name, socket);
+      socket.on("close", () => sockets.delete(name));
+    });
+    // Whoever called has gone.
+    server.on("session", (session) => session.on("error", () => undefined));
+    server.on("stream", (stream, headers, _flags, rawHeaders) => {
+      stream.on("error", () => undefined);
+      void answer(port, stream, headers, metadataOf(rawHeaders));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return {
+      address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      async close() {
+        for (const socket of sockets.values()) socket.destroy();
+        await new Promise<void>((resolve) => server.close(() => resolve()));
+      },
+    };
+  }
+
+  /** Nothing is said in HTTP/2, and the connection is gone with all of its calls. */
+  function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): void {
+    const socket = stream.session && sockets.get(nameOf(stream.session.socket));
+    if (how === "reset") socket?.resetAndDestroy();
+    else socket?.destroy();
+  }
+
+  async function answer(
+    port: Port,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    metadata: Metadata,
+  ): Promise<void> {
+    const { ":method": verb, ":path": path = "", "content-type": type = "" } = headers;
+    if (verb !== "POST") {
+      const text = `Received a HEADERS frame with :method "${verb}" which should be POST`;
+      end(stream, { code: internal, message: text }, 405);
+      return;
+    }
+    if (!/^application\/grpc([+;]|$)/.test(type)) {
+      const text = `invalid gRPC request content-type ${JSON.stringify(type)}`;
+      end(stream, { code: invalidArgument, message: text }, 415);
+      return;
+    }
+    try {
+      const body = await buffer(stream);
+      const outcome = await outcomeOf(port, String(path), metadata, body, headers["grpc-encoding"]);
+      if (typeof outcome === "string") drop(stream, outcome);
+      else end(stream, outcome);
+    } catch (error) {
+      // A caller who has gone needs none.
+      if (stream.destroyed) return;
+      drop(stream, "reset");
+      throw error;
+    }
+  }
+
+  async function outcomeOf(
+    port: Port,
+    path: string,
+    metadata: Metadata,
+    body: Buffer,
+    encoding: string | string[] | undefined,
+  ): Promise<Outcome> {
+    const [, name, methodName] = /^\/(.*)\/([^/]*)$/.exec(path) ?? [];
+    if (name === undefined || methodName === undefined) {
+      return { code: unimplemented, message: `malformed method name: ${JSON.stringify(path)}` };
+    }
+    const all = [...controlPlanes()];
+    if (!all.some(({ isUp }) => isUp)) return "ended";
+    const offers = all.flatMap((plane) =>
+      plane.services
+        .filter((service) => service.port === port && service.name === name)
+        .map((service) => ({ plane, service })),
+    );
+    if (offers.length === 0) return { code: unimplemented, message: `unknown service ${name}` };
+    const { plane, service } = chosen(offers, metadata);
+    const method = service.methods.get(methodName);
+    if (method === undefined) {
+      return { code: unimplemented, message: `unknown method ${methodName} for service ${name}` };
+    }
+    try {
+      return await plane.perform(service, method, metadata, unframed(body, encoding?.toString()));
+    } catch (error) {
+      if (error instanceof RpcError) return { code: error.code, message: error.message };
+      throw error;
+    }
+  }
+
+  return {
+    ...{ web, api, piped },
+    connections: (port) =>
+      [...sockets.keys()].filter((name) => name.startsWith(`${{ web, api, piped }[port].split(":")[1]} `))
+        .length,
+    stop: async () => {
+      await Promise.all(ports.map(({ close }) => close()));
+    },
+  };
+}
+
+const nameOf = ({ localPort, remotePort }: Pick<Socket, "localPort" | "remotePort">): string =>
+  `${localPort} ${remotePort}`;
+
+interface Offer {
+  readonly plane: ControlPlane;
+  readonly service: Service;
+}
+
+function chosen(offers: readonly Offer[], metadata: Metadata): Offer {
+  const known = offers.find(({ service }) => service.knows(metadata));
+  const offer = known ?? offers.find(({ plane }) => plane.isUp) ?? offers[0];
+  if (offer === undefined) throw new Error("expected an offer, found none");
+  return offer;
+}
+
+function end(stream: ServerHttp2Stream, answer: Answer, httpStatus = 200): void {
+  if (stream.destroyed) return;
+  const { code, message, body } = answer;
+  const headers = { ":status": httpStatus, "content-type": "application/grpc" };
+  const status = { "grpc-status": String(code), "grpc-message": escaped(message) };
+  if (code !== ok) {
+    stream.respond({ ...headers, ...status }, { endStream: true });
+    return;
+  }
+  stream.respond(headers, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers(status));
+  stream.end(framed(body ?? new Uint8Array()));
+}

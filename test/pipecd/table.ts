@@ -1,0 +1,85 @@
+/** Tables of a datastore that can be out of reach. */
+import { clone, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+
+/** What a datastore refuses, by the reason that servers tell callers. */
+export class StoreError extends Error {
+  readonly reason: "not found" | "invalid" | "failed";
+
+  constructor(reason: "not found" | "invalid" | "failed") {
+    super(`the datastore: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** Rows by id. What is read is a copy. Everything throws {@link StoreError}. */
+export interface Table<Row> {
+  get(id: string): Row;
+  add(row: Row): void;
+  /** Nothing is stored when `change` throws. */
+  update(id: string, change: (row: Row) => void): void;
+  /** In the table's order. */
+  find(where: (row: Row) => boolean): Row[];
+  /** What is stored, whether or not a server could read it. */
+  dump(): Row[];
+}
+
+/** How a table stores its rows. */
+export interface TableRules<Row> {
+  /** The key that an id stands for; undefined when there can be no such row. */
+  readonly keyOf: (id: string) => string | undefined;
+  /** Whether the row may be stored. */
+  readonly fits: (row: Row) => boolean;
+  readonly order?: (a: Row, b: Row) => number;
+  readonly isDown: () => boolean;
+  /** Whether another writer undoes a change of a row right away. */
+  readonly isOverwritten: () => boolean;
+}
+
+type RowOf<Desc extends DescMessage> = MessageShape<Desc> & { readonly id: string };
+
+/** An empty table. */
+export function openTable<Desc extends DescMessage>(
+  schema: Desc,
+  { keyOf, fits, order, isDown, isOverwritten }: TableRules<RowOf<Desc>>,
+): Table<RowOf<Desc>> {
+  const rows = new Map<string, RowOf<Desc>>();
+  const copy = (row: RowOf<Desc>) => clone(schema, row) as RowOf<Desc>;
+
+  function reach(): void {
+    if (isDown()) throw new StoreError("failed");
+  }
+
+  function put(row: RowOf<Desc>): void {
+    const key = keyOf(row.id);
+    if (key === undefined || !fits(row)) throw new StoreError("failed");
+    rows.set(key, copy(row));
+  }
+
+  function get(id: string): RowOf<Desc> {
+    reach();
+    const key = keyOf(id);
+    const row = key === undefined ? undefined : rows.get(key);
+    if (row === undefined) throw new StoreError("not found");
+    return copy(row);
+  }
+
+  const all = () => (order === undefined ? [...rows.values()] : [...rows.values()].sort(order)).map(copy);
+
+  return {
+    get,
+    add(row) {
+      reach();
+      put(row);
+    },
+    update(id, change) {
+      const row = get(id);
+      change(row);
+      if (!isOverwritten()) put(row);
+    },
+    find(where) {
+      reach();
+      return all().filter(where);
+    },
+    dump: all,
+  };
+}

@@ -1,0 +1,78 @@
+/** Rules for requests, and how their violation is told: https://github.com/bufbuild/protoc-gen-validate */
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+import { invalidArgument, RpcError } from "./status.ts";
+
+/** What a field must be. */
+export type Rule = "not empty" | "given" | "defined" | "a relative path" | "one or more";
+
+/** Rules by the full name of a message, then by field. They are checked in the order in which the message has its fields. */
+export type Rules = Readonly<Record<string, Readonly<Record<string, Rule>>>>;
+
+/** The first violation ends the call. */
+export function validate(rules: Rules, schema: DescMessage, message: Message): void {
+  const problem = problemOf(rules, schema, message);
+  if (problem !== undefined) throw new RpcError(invalidArgument, `invalid request: ${problem}`);
+}
+
+/** The first violation, in words; undefined when there is none. */
+export function problemOf(rules: Rules, schema: DescMessage, message: Message): string | undefined {
+  const fields = rules[schema.typeName] ?? {};
+  const reflected = reflect(schema, message);
+  for (const field of schema.fields) {
+    const rule = fields[field.name];
+    const value: unknown = reflected.get(field);
+    const reason = rule === undefined ? undefined : brokenBy(rule, field, value, reflected.isSet(field));
+    if (reason !== undefined) return `invalid ${nameOf(schema)}.${camel(field.name)}: ${reason}`;
+    const cause = reflected.isSet(field) ? causeIn(rules, field, value) : undefined;
+    if (cause !== undefined) {
+      const { path, text } = cause;
+      return `invalid ${nameOf(schema)}.${camel(field.name)}${path}: embedded message failed validation | caused by: ${text}`;
+    }
+  }
+  return undefined;
+}
+
+/** Problems in the messages that a field holds; `path` tells which one of a list. */
+function causeIn(rules: Rules, field: DescField, value: unknown): { path: string; text: string } | undefined {
+  if (field.fieldKind === "message") {
+    const text = problemOf(rules, field.message, messageOf(value));
+    return text === undefined ? undefined : { path: "", text };
+  }
+  if (field.fieldKind !== "list" || field.listKind !== "message") return undefined;
+  let index = 0;
+  for (const item of value as Iterable<unknown>) {
+    const text = problemOf(rules, field.message, messageOf(item));
+    if (text !== undefined) return { path: `[${index}]`, text };
+    index++;
+  }
+  return undefined;
+}
+
+const messageOf = (reflected: unknown): Message => (reflected as { readonly message: Message }).message;
+
+function brokenBy(rule: Rule, field: DescField, value: unknown, isSet: boolean): string | undefined {
+  switch (rule) {
+    case "not empty":
+      return value === "" ? "value length must be at least 1 runes" : undefined;
+    case "given":
+      return isSet ? undefined : "value is required";
+    case "defined":
+      return field.fieldKind === "enum" && field.enum.value[Number(value)] === undefined
+        ? "value must be one of the defined enum values"
+        : undefined;
+    case "a relative path":
+      return /^[^/].+$/u.test(String(value)) ? undefined : 'value does not match regex pattern "^[^/].+$"';
+    case "one or more":
+      return isSet ? undefined : "value must contain at least 1 item(s)";
+  }
+}
+
+/** Nested messages have their parents' names before them. */
+function nameOf(schema: DescMessage): string {
+  return schema.parent === undefined ? schema.name : `${nameOf(schema.parent)}_${schema.name}`;
+}
+
+/** How Go spells the name of a field. */
+const camel = (name: string): string =>
+  name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

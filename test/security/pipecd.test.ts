@@ -1,0 +1,63 @@
+/** The functions of PipeCD with exactly their generated rights, each as a user of its own. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Kind } from "../../bus/kube/kind.ts";
+import { ClusterRole } from "../../bus/kube/rbac.ts";
+import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import { functions } from "../../functions/index.ts";
+import { Application, ControlPlane } from "../../functions/pipecd/kinds.ts";
+import { createNamespace } from "../harness/namespaces.ts";
+import { type LocalPipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
+import { accountUser, grant } from "../harness/rights.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+const ours = functions.filter(({ name }) => name.startsWith("pipecd-"));
+const platform = "denrei";
+const namespace = "stack";
+const at = (name: string) => ({ namespace, name });
+
+let pipecd: LocalPipecd;
+beforeAll(async () => {
+  pipecd = await startPipecd({ workers: 0 });
+  const { kit, env } = pipecd;
+  await createNamespace(kit.client, platform);
+  await grant(kit.client, roleManifests({ functions: ours, bridge: ours, namespace: platform }));
+  await Promise.all(
+    ours.map(async ({ name }) => {
+      const KUBECONFIG = await kit.platform.kubeconfigFor(accountUser(`denrei-${name}`));
+      await kit.worker(name, [name], { env: { ...env, KUBECONFIG } });
+    }),
+  );
+});
+afterAll(() => pipecd?.stop());
+
+test("in a namespace where Secrets may not be read they say how that is granted", async () => {
+  await pipecd.namespace(namespace);
+  await pipecd.apply("c", namespace, (object) => ({
+    ...object,
+    ...(object.kind === "ControlPlane" && { spec: { ...object.spec, bootstrapAPIKeys: true } }),
+  }));
+  const plane = await pipecd.kit.until(
+    ControlPlane,
+    at("controlplane-sample"),
+    has("Ready", "False", "SecretAccessDenied"),
+  );
+  expect(conditionOf(plane)?.message).toContain(`denrei opt-in ${namespace}`);
+});
+
+test("their rights are enough for all that they do, from the first object to the last", async () => {
+  const { kit } = pipecd;
+  await grant(kit.client, optInManifests(ours, [namespace], platform));
+  for (const kind of stackKinds)
+    for (const { metadata } of await kit.list(kind, namespace)) await pipecd.touch(kind, at(metadata.name));
+  await kit.until(Application, at("application-sample"), has("Ready", "True"));
+  await kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
+  for (const kind of stackKinds as readonly Kind[])
+    for (const { metadata } of await kit.list(kind, namespace))
+      await kit.client.delete(kind, at(metadata.name), {});
+  for (const kind of stackKinds as readonly Kind[])
+    for (const { metadata } of await kit.list(kind, namespace)) await kit.untilGone(kind, at(metadata.name));
+  const roles = (await kit.client.list(ClusterRole)).items.map(({ metadata }) => metadata.name);
+  expect(roles.filter((name) => name.includes(`:${namespace}:`))).toEqual([]);
+  const told = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
+  expect(told).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
+});
