@@ -1,35 +1,7 @@
-/** Every function of this project, by name. */
+/** Every function of this project. What needs but some of them loads these from the catalog. */
 import type { ReconcileFunction } from "../bus/worker/function.ts";
-import clustergithubapp from "./ghapp/clustergithubapp.ts";
-import githubapp from "./ghapp/githubapp.ts";
-import installation from "./ghapp/installation.ts";
-import application from "./paas/application.ts";
-import apppipeline from "./paas/apppipeline.ts";
-import remotesync from "./paas/remotesync.ts";
-import report from "./paas/report.ts";
-import pipecdApplication from "./pipecd/application.ts";
-import pipecdControlPlane from "./pipecd/controlplane.ts";
-import pipecdEnvironment from "./pipecd/environment.ts";
-import pipecdMinio from "./pipecd/minio.ts";
-import pipecdMongo from "./pipecd/mongo.ts";
-import pipecdMysql from "./pipecd/mysql.ts";
-import pipecdPiped from "./pipecd/piped.ts";
-import hikawa from "./zundoko/hikawa.ts";
+import { catalog } from "./catalog.ts";
 
-export const functions: readonly ReconcileFunction[] = [
-  hikawa,
-  githubapp,
-  clustergithubapp,
-  installation,
-  application,
-  remotesync,
-  apppipeline,
-  report,
-  pipecdMinio,
-  pipecdMongo,
-  pipecdMysql,
-  pipecdControlPlane,
-  pipecdEnvironment,
-  pipecdPiped,
-  pipecdApplication,
-];
+const modules = await Promise.all(Object.values(catalog).map((load) => load()));
+
+export const functions: readonly ReconcileFunction[] = modules.map((module) => module.default);

@@ -4,10 +4,9 @@ import { aligned } from "../../bus/kube/table.ts";
 import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { keyText, parseKeyText, streams, workStream } from "../../bus/subjects.ts";
-import { functions } from "../../functions/index.ts";
 import { age } from "./age.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
-import { functionNamed } from "./named.ts";
+import { functionName, functionNames } from "./named.ts";
 import { say } from "./output.ts";
 import { AbsentError, UsageError } from "./usage.ts";
 
@@ -23,9 +22,9 @@ export async function list(
   settings: BusSettings,
   options: { function?: string; json?: boolean },
 ): Promise<void> {
-  const wanted = options.function === undefined ? functions : [functionNamed(options.function)];
+  const wanted = options.function === undefined ? functionNames : [functionName(options.function)];
   const listed = await withBus(settings, (bus) =>
-    Promise.all(wanted.map(async (fn) => (await lettersOf(bus, fn.name, settings))?.list())),
+    Promise.all(wanted.map(async (fn) => (await lettersOf(bus, fn, settings))?.list())),
   );
   const found = listed.flatMap((letters) => letters ?? []);
   found.sort((a, b) => b.letter.time.localeCompare(a.letter.time));
@@ -54,7 +53,7 @@ export async function show(
   settings: BusSettings,
   options: { json?: boolean },
 ): Promise<void> {
-  functionNamed(fn);
+  functionName(fn);
   const letter = await withBus(settings, async (bus) =>
     (await lettersOf(bus, fn, settings))?.get(parseKeyText(object)),
   );
@@ -85,7 +84,7 @@ export async function replayLetters(
   settings: BusSettings,
   options: { all?: boolean },
 ): Promise<void> {
-  functionNamed(fn);
+  functionName(fn);
   if ((object === undefined) === (options.all !== true)) {
     throw new UsageError(
       `expected either the name of an object or --all, found ${object === undefined ? "neither" : "both"}`,

@@ -23,9 +23,12 @@ export const crds = (options: { json?: boolean }): void => print(crdManifests(fu
 const others = ["bridge", "gateway"];
 
 /** Prints service accounts, roles and bindings. */
-export function rbac(names: readonly string[], options: { json?: boolean; namespace: string }): void {
+export async function rbac(
+  names: readonly string[],
+  options: { json?: boolean; namespace: string },
+): Promise<void> {
   const wanted = names.length === 0 ? ["all", ...others] : names;
-  const workers = functionsNamed(
+  const workers = await functionsNamed(
     wanted.filter((name) => !others.includes(name)),
     ", bridge, gateway or all",
   );

@@ -1,21 +1,25 @@
 /** Functions by name. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import { functions } from "../../functions/index.ts";
+import { catalog } from "../../functions/catalog.ts";
 import { UsageError } from "./usage.ts";
 
-const names = functions.map((fn) => fn.name).join(", ");
+/** Names of all functions. */
+export const functionNames = Object.keys(catalog);
 
-/** The function of that name. Throws {@link UsageError} when there is none. */
-export function functionNamed(name: string, others = ""): ReconcileFunction {
-  const found = functions.find((fn) => fn.name === name);
-  if (found) return found;
-  throw new UsageError(`expected the name of a function (${names})${others}, found "${name}"`);
+/** The same name. Throws {@link UsageError} when no function has it. */
+export function functionName(name: string, others = ""): string {
+  if (functionNames.includes(name)) return name;
+  throw new UsageError(
+    `expected the name of a function (${functionNames.join(", ")})${others}, found "${name}"`,
+  );
 }
 
-/** Functions by name; `all` is every one. Throws {@link UsageError} for a name that there is not. */
-export function functionsNamed(wanted: readonly string[], others = " or all"): ReconcileFunction[] {
-  const found = [...new Set(wanted)].flatMap((name) =>
-    name === "all" ? functions : [functionNamed(name, others)],
-  );
-  return [...new Set(found)];
+/** Loads functions by name, and no other; `all` is every one. Throws {@link UsageError} for a name that there is not. */
+export async function functionsNamed(
+  wanted: readonly string[],
+  others = " or all",
+): Promise<ReconcileFunction[]> {
+  const names = wanted.flatMap((name) => (name === "all" ? functionNames : [functionName(name, others)]));
+  const modules = await Promise.all([...new Set(names)].map((name) => catalog[name]?.()));
+  return modules.flatMap((module) => module?.default ?? []);
 }

@@ -4,8 +4,8 @@ import { startWorker } from "../../bus/worker/worker.ts";
 import { functionsNamed } from "./named.ts";
 
 /** Runs functions until the process is told to stop. */
-export function worker(names: readonly string[], settings: ProcessSettings): Promise<void> {
-  const functions = functionsNamed(names);
+export async function worker(names: readonly string[], settings: ProcessSettings): Promise<void> {
+  const functions = await functionsNamed(names);
   return runProcess("worker", settings, (context) =>
     startWorker({ ...context, ...settings, busOptions: busOptionsOf(settings), functions }),
   );

@@ -1,6 +1,11 @@
 /** What happens to objects of several kinds, told in the order in which it happened. */
 import type { Kind } from "../../../bus/kube/kind.ts";
-import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import {
+  compareVersions,
+  type KubeObject,
+  type ObjectVersion,
+  type Stored,
+} from "../../../bus/kube/object.ts";
 import { follow } from "./follow.ts";
 import type { Play } from "./story.ts";
 
@@ -8,6 +13,8 @@ import type { Play } from "./story.ts";
 export interface Fact {
   readonly by: string;
   readonly what: string;
+  /** Done with this version of an object, by who writes of it on their own time: before the next that is told of the object. */
+  readonly seen?: ObjectVersion;
 }
 
 /** What is worth telling of changes of a kind's objects. */
@@ -25,13 +32,36 @@ export interface Chronicle {
 /** Changes of different kinds arrive so far apart from each other at most. Milliseconds. */
 const holdMillis = 250;
 
+interface Known extends ObjectVersion {
+  readonly at: number;
+  readonly fact: Fact;
+}
+
+/** Sorts by the version of the store, which counts all writes, and what was done with an object before what came of that. */
+export function inOrder(known: Known[]): void {
+  const places = new Map(
+    known.map((one) => {
+      const { seen } = one.fact;
+      const later = known.filter(
+        ({ uid, resourceVersion }) =>
+          uid === seen?.uid && compareVersions(resourceVersion, seen.resourceVersion) > 0,
+      );
+      const versions = [one, ...later].map(({ resourceVersion }) => resourceVersion);
+      return [one, versions.sort(compareVersions)[0] ?? ""];
+    }),
+  );
+  const place = (one: Known): string => places.get(one) ?? "";
+  const isDeed = ({ fact }: Known): number => Number(fact.seen !== undefined);
+  known.sort((a, b) => compareVersions(place(a), place(b)) || isDeed(b) - isDeed(a));
+}
+
 /** Begins one, until the play is over. */
 export async function chronicle(
   { stage: { client }, namespace, signal }: Play,
   topics: readonly Topic[],
   step: (by: string, what: string) => void,
 ): Promise<Chronicle> {
-  const known: { readonly version: string; readonly at: number; readonly fact: Fact }[] = [];
+  const known: Known[] = [];
   // The end of a local API server, which ends watches, is told of anyway.
   const common = { client, namespace, signal, onTrouble: () => undefined };
   await Promise.all(
@@ -41,14 +71,14 @@ export async function chronicle(
         kind: topic.kind,
         each(type, object) {
           const fact = topic.fact(type, object);
-          if (fact) known.push({ version: object.metadata.resourceVersion, at: performance.now(), fact });
+          if (fact) known.push({ ...object.metadata, at: performance.now(), fact });
         },
       }),
     ),
   );
   return {
     tell() {
-      known.sort((a, b) => compareVersions(a.version, b.version));
+      inOrder(known);
       const news = known.findIndex(({ at }) => performance.now() - at < holdMillis);
       for (const { fact } of known.splice(0, news < 0 ? known.length : news)) step(fact.by, fact.what);
       return known.length === 0;

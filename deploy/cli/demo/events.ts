@@ -8,7 +8,7 @@ export interface EventObject extends KubeObject {
   readonly note?: string;
   readonly eventTime?: string;
   readonly reportingInstance?: string;
-  readonly regarding?: { readonly name?: string };
+  readonly regarding?: { readonly name?: string; readonly uid?: string; readonly resourceVersion?: string };
 }
 
 export const Event = externalKind<EventObject>({

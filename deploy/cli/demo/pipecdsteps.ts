@@ -87,7 +87,10 @@ function whatToTell({ stage }: Play) {
       kind: Event,
       fact(type, event) {
         const { by, note } = deedOf(event);
-        return type === "ADDED" && replicas.has(by) ? { by, what: note } : undefined;
+        const { uid = "", resourceVersion = "" } = event.regarding ?? {};
+        return type === "ADDED" && replicas.has(by)
+          ? { by, what: note, seen: { uid, resourceVersion } }
+          : undefined;
       },
     } satisfies Topic<EventObject>,
   ] as unknown as readonly Topic[];

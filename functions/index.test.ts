@@ -1,0 +1,7 @@
+import { expect, test } from "vitest";
+import { catalog } from "./catalog.ts";
+import { functions } from "./index.ts";
+
+test("each function is in the catalog by its own name", () => {
+  expect(functions.map(({ name }) => name)).toEqual(Object.keys(catalog));
+});
