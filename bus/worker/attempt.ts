@@ -13,7 +13,7 @@ import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Context, ReconcileFunction, Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
-import { type FirstRead, isReplay, reconcileReads } from "./reads.ts";
+import { type FirstRead, isReplay, readFirstLive, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
 import { reconcileWrites } from "./writes.ts";
 
@@ -84,9 +84,9 @@ async function tryOnce(
   const reads = reconcileReads({ store, client, own, written, request, signal, seen });
   const done = (requeueAfter?: number, recovered = false): AttemptResult => ({ requeueAfter, recovered });
 
-  let object: Stored | undefined = await (from === "store"
-    ? reads.first(fn.for, key, untilAborted(input.firstRead, signal))
-    : reads.live(fn.for, key));
+  const first =
+    from === "store" ? untilAborted(input.firstRead, signal) : readFirstLive(client, fn.for, key, signal);
+  let object: Stored | undefined = await reads.first(fn.for, key, first);
   if (object === undefined) {
     log.debug("object is gone");
     return done();

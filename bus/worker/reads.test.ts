@@ -129,3 +129,23 @@ test("list - an object that has moved to another controller is there once, and o
   expect(await listWith(undefined, moved)).toEqual(["a 5"]);
   expect(await listWith(undefined, [[child("a", "5"), "deleted"]])).toEqual([]);
 });
+
+test("seen - a newer version of the object itself that comes with a list is not what the reconcile goes by", async () => {
+  const [old, changed] = [child("a", "5"), child("a", "8")];
+  const entry = { object: old, uid: "a", resourceVersion: "5" } as Entry;
+  const client = {
+    list: async () => ({ items: [changed, child("b", "7")] }),
+    get: async () => changed,
+  } as unknown as KubeClient;
+  const store = { entries: async () => [{ ...entry, object: changed, resourceVersion: "8" }] };
+  const sources = { ...sourcesOf(store as unknown as ObjectStore, ownWrites().of(key)), client };
+  const reads = reconcileReads(sources);
+  const at = { ...key, name: "child" };
+  await reads.first(Child, at, Promise.resolve({ entry, family: undefined }));
+  await reads.liveList(Child, key.namespace);
+  await reads.list(Child, key.namespace);
+  await reads.live(Child, at);
+  expect(Object.fromEntries(sources.seen)).toEqual({ a: "5", b: "7" });
+  reads.wrote("a", "9");
+  expect(sources.seen.get("a")).toBe("9");
+});

@@ -50,12 +50,20 @@ export async function readFirst(
   key: ObjectKey,
   request: Request,
 ): Promise<FirstRead> {
-  if (isReplay(request)) return { live: await client.get(kind, key).catch(undefinedIfGone) };
+  if (isReplay(request)) return readFirstLive(client, kind, key);
   const self = changesOf(request, kind).find(isAt(key));
   if (self === undefined) return { entry: await store.entry(kind, key), family: undefined };
   const { entry, children } = await store.family(kind, key, self.uid);
   return { entry, family: { owner: self.uid, children } };
 }
+
+/** Reads the object that a request is about from the API server. */
+export const readFirstLive = async (
+  client: KubeClient,
+  kind: Kind,
+  key: ObjectKey,
+  signal?: AbortSignal,
+): Promise<FirstRead> => ({ live: await client.get(kind, key, signal).catch(undefinedIfGone) });
 
 /** The version of the object that an attempt reads at least: it reads no older one than woke it. */
 export function leastVersion(
@@ -93,8 +101,12 @@ export interface ReadSources {
 
 /** The reads of one reconcile. */
 export interface ReconcileReads {
-  note(uid: string, resourceVersion: string): void;
-  /** The object that the request is about, as {@link readFirst} found it. */
+  /** Notes a version that was written. */
+  wrote(uid: string, resourceVersion: string): void;
+  /**
+   * The object that the request is about, as {@link readFirst} found it. The reconcile goes by this version: a newer one that
+   * comes with a later read (in a list of its kind, say) is not noted as seen, or its event would be taken for answered.
+   */
   first<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
@@ -126,9 +138,15 @@ export function reconcileReads({
   signal,
   seen,
 }: ReadSources): ReconcileReads {
-  function note(uid: string, resourceVersion: string): void {
+  let subject: string | undefined;
+
+  function wrote(uid: string, resourceVersion: string): void {
     const before = seen.get(uid);
     if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
+  }
+
+  function note(uid: string, resourceVersion: string): void {
+    if (uid !== subject) wrote(uid, resourceVersion);
   }
 
   const neededOf = (kind: Kind) => changesOf(request, kind);
@@ -247,16 +265,21 @@ export function reconcileReads({
   }
 
   return {
-    note,
+    wrote,
     live,
     async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
       const found = await read;
-      if ("live" in found) return noted(found.live as Stored<T> | undefined);
-      family = found.family && {
-        owner: found.family.owner,
-        children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),
-      };
-      return corrected(kind, key, found.entry as Entry<T> | undefined);
+      let object: Stored<T> | undefined;
+      if ("live" in found) object = noted(found.live as Stored<T> | undefined);
+      else {
+        family = found.family && {
+          owner: found.family.owner,
+          children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),
+        };
+        object = await corrected(kind, key, found.entry as Entry<T> | undefined);
+      }
+      subject = object?.metadata.uid;
+      return object;
     },
     get: async (kind, key) => corrected(kind, key, await store.entry(kind, key)),
     children: async (kind, owner) =>

@@ -64,7 +64,7 @@ export function reconcileWrites(
   function written<T extends KubeObject>(verb: string, kind: Kind<T>, object: Stored<T>): Stored<T> {
     const { uid, resourceVersion, name } = object.metadata;
     own.record(object);
-    reads.note(uid, resourceVersion);
+    reads.wrote(uid, resourceVersion);
     tools.onWrite({ verb, kind, name, uid, resourceVersion });
     return object;
   }
@@ -129,7 +129,7 @@ export function reconcileWrites(
         const found = await client.get(kind, object.metadata, signal);
         if (isOurs(found)) {
           own.record(found);
-          reads.note(found.metadata.uid, found.metadata.resourceVersion);
+          reads.wrote(found.metadata.uid, found.metadata.resourceVersion);
           return found;
         }
         throw nameTaken(kind, found, { cause: error });
