@@ -19,7 +19,10 @@ import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjec
 
 /** Echoes of one function. */
 export interface Echoes {
-  /** This replica has written an object for a key that it owns for `ownedMillis` more. */
+  /**
+   * This replica has written an object for a key, and its event is an echo for `ownedMillis` more: as long as it owns the key
+   * at least. With 0 the event is news to the key, and the version only one that reads must not stay behind.
+   */
   announce(key: ObjectKey, uid: string, resourceVersion: string, ownedMillis: number): void;
   /** Sends what is announced; otherwise that happens at the end of the turn. */
   flush(): void;

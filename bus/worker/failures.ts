@@ -188,10 +188,13 @@ export function failures({
     await confirm(job);
   }
 
-  /** What the object says before the condition is written, as a change that wakes its key. */
+  /** What the object says before the condition is written, as the change that its event is, should that come later. */
   function changeOf({ key, traceparent }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
     const { group, kind } = fn.for;
-    return newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, traceparent);
+    return {
+      ...newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, traceparent),
+      routed: true,
+    };
   }
 
   /**

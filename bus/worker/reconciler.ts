@@ -152,7 +152,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       onWrite(uid, resourceVersion, event = "echo") {
         writes++;
         wrote.resolve();
-        if (event === "echo") echoes.announce(key, uid, resourceVersion, ticket.ownedMillis());
+        // News wakes the key, but whoever reconciles it then must not read an older version than this.
+        echoes.announce(key, uid, resourceVersion, event === "echo" ? ticket.ownedMillis() : 0);
       },
       flushEchoes: echoes.flush,
     };
