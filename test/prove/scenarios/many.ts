@@ -26,8 +26,8 @@ import { bounded, type Figure, figure, type Outcome, type Scenario, type Trial }
 
 const cluster = "default";
 const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url).pathname;
-/** Made and deleted before the first figure: compiled code and grown buffers are no cost of an object. */
-const warmUpShare = 0.25;
+/** Made and deleted before the first figure: compiled code, grown buffers and the allocator's pools are no cost of an object. */
+const warmUp = { share: 0.25, least: 4000 };
 /** Both sides are measured with so many of the objects as well. */
 const fewShare = 0.1;
 const limits = { bridgeBytes: 200, workerMegabytes: 5 };
@@ -85,7 +85,7 @@ async function measureAll(stage: Stage): Promise<Found> {
   const { signal, say } = trial;
   const size = trial.scaled(100_000, 1000);
   const few = Math.round(size * fewShare);
-  const warm = Math.round(size * warmUpShare);
+  const warm = Math.max(warmUp.least, Math.round(size * warmUp.share));
   const bridge = await kit.bridge("bridge-1", bridging("onlooker"));
   const worker = await kit.worker("worker-1", [fixture("onlooker")], quiet);
 
