@@ -42,7 +42,12 @@ export type CallObserver = (call: { method: string; path: string; status: number
 /** Page of a list. */
 export interface ListPage<T extends KubeObject> {
   readonly items: Stored<T>[];
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    /** How many objects come on later pages; absent on the last one. */
+    readonly remainingItemCount?: number;
+  };
 }
 
 /**

@@ -3,14 +3,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Replica } from "./kit.ts";
 import { random } from "./random.ts";
 
-/** Kills (-9) one replica after the other at random moments and starts each again, until `until` settles. */
+/** How often it is asked whether a replica may be killed. Milliseconds. */
+const lookMillis = 200;
+
+/**
+ * Kills (-9) one replica after the other at random moments and starts each again, until `until` settles. Where nothing would
+ * ever come to its end because of that, `mayKill` says when the next one may be killed.
+ */
 export async function killAtRandom(
   replicas: readonly Replica[],
   until: Promise<unknown>,
   pauseMillis: number,
-  seed = Number(process.env.DENREI_SEED ?? 1),
+  mayKill: () => Promise<boolean> = async () => true,
 ): Promise<number> {
-  const next = random(seed);
+  const next = random(Number(process.env.DENREI_SEED ?? 1));
   let going = true;
   void until.then(
     () => {
@@ -23,6 +29,7 @@ export async function killAtRandom(
   let kills = 0;
   while (going) {
     await sleep(pauseMillis * (0.5 + next()));
+    while (going && !(await mayKill())) await sleep(lookMillis);
     if (!going) break;
     const victim = replicas[Math.floor(next() * replicas.length)] as Replica;
     await victim.kill();
