@@ -6,7 +6,8 @@
  * An announcement is believed only as long as the writer certainly owns the key. If the writer dies, the next owner
  * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
  * fails takes its announcements back before the retry can start, unless that is so late that nobody believes them any
- * more; a paused process and a broken connection forget all.
+ * more. A process that was paused forgets what others said: it may have lain in its buffers until long after the writer
+ * died. What it said itself it knows as well as before. A broken connection forgets all.
  *
  * Announcements are good for a second thing: the object store may have one object of a reconcile's writes and not yet
  * the other, since each kind comes at its own pace. Whoever has the key next knows which versions to read at least.
@@ -16,6 +17,7 @@ import { z } from "zod";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
+import type { Doubt } from "./ownership.ts";
 
 /** Echoes of one function. */
 export interface Echoes {
@@ -32,8 +34,8 @@ export interface Echoes {
   has(key: ObjectKey, uid: string, resourceVersion: string): boolean;
   /** The version of an object that a replica has written for the key a moment ago, whatever came of its reconcile. */
   written(key: ObjectKey, uid: string): string | undefined;
-  /** Forgets everything: what is in the buffers may be old. */
-  forget(): void;
+  /** Forgets what may not be true any more. */
+  forget(doubt: Doubt): void;
   stop(): void;
 }
 
@@ -59,6 +61,7 @@ function messageIn(message: Msg): Message | undefined {
 interface Announced {
   readonly key: string;
   readonly resourceVersion: string;
+  readonly by: "this replica" | "another";
   /** Until then its event is an echo. Milliseconds of `performance.now()`. */
   until: number;
 }
@@ -73,10 +76,15 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   const announced = new Recent<Announced>({ keptMillis: believedMillis, limit: keptEntries });
   let outgoing: [string, string, string, number][] = [];
 
-  function note(key: string, uid: string, resourceVersion: string, millis: number): void {
+  function note(
+    by: Announced["by"],
+    [key, uid, resourceVersion, millis]: [string, string, string, number],
+  ): void {
     const before = announced.get(uid);
-    if (before && before.key === key && compareVersions(before.resourceVersion, resourceVersion) > 0) return;
-    announced.set(uid, { key, resourceVersion, until: performance.now() + millis });
+    const order = before?.key === key ? compareVersions(before.resourceVersion, resourceVersion) : -1;
+    // What this replica says comes back to it, later than it was true.
+    if (order > 0 || (order === 0 && before?.by === "this replica" && by === "another")) return;
+    announced.set(uid, { key, resourceVersion, by, until: performance.now() + millis });
   }
 
   function retractAll(key: string): void {
@@ -100,15 +108,14 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
       const told = messageIn(message);
       if (told === undefined) return;
       if ("retract" in told) retractAll(told.retract);
-      else
-        for (const [key, uid, resourceVersion, millis] of told.wrote) note(key, uid, resourceVersion, millis);
+      else for (const wrote of told.wrote) note("another", wrote);
     },
   });
 
   return {
     announce(key, uid, resourceVersion, ownedMillis) {
       const text = keyText(key);
-      note(text, uid, resourceVersion, ownedMillis);
+      note("this replica", [text, uid, resourceVersion, ownedMillis]);
       if (outgoing.length === 0) setImmediate(flush);
       outgoing.push([text, uid, resourceVersion, Math.floor(ownedMillis)]);
     },
@@ -127,7 +134,10 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
       const entry = announced.get(uid);
       return entry?.key === keyText(key) ? entry.resourceVersion : undefined;
     },
-    forget: () => announced.clear(),
+    forget(doubt) {
+      for (const [uid, { by }] of [...announced])
+        if (doubt === "disconnected" || by === "another") announced.delete(uid);
+    },
     stop: () => subscription.unsubscribe(),
   };
 }

@@ -19,6 +19,9 @@ export interface Ticket {
   release(): void;
 }
 
+/** Why what this process knows may not be true any more. */
+export type Doubt = "paused" | "disconnected";
+
 /** Keeps the tickets of a worker process alive. */
 export interface Ownership {
   /** Takes a delivered ticket, or undefined when it may have been delivered long ago to a process that was paused. */
@@ -26,7 +29,7 @@ export interface Ownership {
   /** Tickets in hand. */
   readonly size: number;
   /** Calls back when this process was paused or its connection broke: what it heard before may be out of date. */
-  onDoubt(callback: () => void): void;
+  onDoubt(callback: (doubt: Doubt) => void): void;
   stop(): void;
 }
 
@@ -54,16 +57,16 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Owners
   const ownMillis = ackWaitMillis - marginMillis;
   let lastTick = performance.now();
   let suspicious = false;
-  const doubters: (() => void)[] = [];
-  const doubt = () => {
-    for (const callback of doubters) callback();
+  const doubters: ((doubt: Doubt) => void)[] = [];
+  const doubt = (why: Doubt) => {
+    for (const callback of doubters) callback(why);
   };
 
   /** After a pause: what arrives before the server answers a ping may have been delivered before the pause. */
   async function fence(): Promise<void> {
     suspicious = true;
     await nc.flush().catch(() => undefined);
-    doubt();
+    doubt("paused");
     suspicious = false;
   }
 
@@ -98,7 +101,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Owners
   void (async () => {
     for await (const status of nc.status()) {
       if (status.type !== "disconnect") continue;
-      doubt();
+      doubt("disconnected");
       for (const ticket of held) ticket.lose("the connection to the bus broke");
     }
   })();
