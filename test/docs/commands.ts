@@ -1,0 +1,63 @@
+/** Commands of this repository that pages name: scripts of npm, and the command line with its subcommands and flags. */
+import { run } from "../cli/program.ts";
+
+/** What a command can be followed by, as its help says. */
+interface Help {
+  readonly subcommands: readonly string[];
+  readonly flags: readonly string[];
+}
+
+const helps = new Map<string, Promise<Help>>();
+
+/** Asks the command line itself; each command once. */
+function helpOf(command: readonly string[]): Promise<Help> {
+  const name = command.join(" ");
+  const known = helps.get(name) ?? ask(command);
+  helps.set(name, known);
+  return known;
+}
+
+async function ask(command: readonly string[]): Promise<Help> {
+  const { code, stdout, stderr } = await run([...command, "--help"]);
+  if (code !== 0) throw new Error(`expected help for denrei ${command.join(" ")}, found ${code}: ${stderr}`);
+  const [, list = ""] = stdout.split(/^Commands:$/m);
+  return {
+    subcommands: [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = ""]) => name),
+    flags: stdout.match(/--?[a-zA-Z][a-z-]*/g) ?? [],
+  };
+}
+
+/** What is wrong with a command that a page names; undefined when it is as it should be, or nobody's of ours. */
+export async function problemOf(
+  words: readonly string[],
+  scripts: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const [program, verb, script = "", ...rest] = words;
+  if (program === "denrei") return problemOfDenrei(words.slice(1));
+  if (program === "npx" && verb === "denrei") return problemOfDenrei(words.slice(2));
+  if (program !== "npm" || verb !== "run" || script === "" || isPlaceholder(script)) return undefined;
+  if (!(script in scripts)) return `package.json has no script "${script}"`;
+  // What is given to it: `npm run demo -- paas` is `denrei demo … paas`.
+  const [, given] = /^node deploy\/cli\/denrei\.js\b(.*)$/.exec(scripts[script] ?? "") ?? [];
+  if (given === undefined) return undefined;
+  return problemOfDenrei([...given.split(/\s+/).filter(Boolean), ...rest.filter((word) => word !== "--")]);
+}
+
+const isPlaceholder = (word: string): boolean => /^[<[….]/.test(word);
+
+async function problemOfDenrei(words: readonly string[]): Promise<string | undefined> {
+  const command: string[] = [];
+  let { subcommands, flags } = await helpOf(command);
+  for (const word of words) {
+    if (word.startsWith("-")) {
+      const [flag = ""] = word.split("=", 1);
+      if (!flags.includes(flag)) return `${["denrei", ...command].join(" ")} has no ${flag}`;
+    } else if (subcommands.length > 0) {
+      if (isPlaceholder(word)) return undefined;
+      if (!subcommands.includes(word)) return `${["denrei", ...command].join(" ")} has no command "${word}"`;
+      command.push(word);
+      ({ subcommands, flags } = await helpOf(command));
+    }
+  }
+  return undefined;
+}
