@@ -1,7 +1,7 @@
 /** What the pages point at is there: files, places in them, and commands. */
 import { glob, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { root } from "../cli/program.ts";
@@ -25,6 +25,12 @@ test.for(paths.toSorted())("%s links to what is there, and names commands that t
     commands.map(async (words) => [words.join(" "), await problemOf(words, manifest.scripts)]),
   );
   expect([...broken, ...unknown].filter(([, problem]) => problem !== undefined)).toEqual([]);
+});
+
+test("each decision is in their index", () => {
+  const decisions = paths.filter((path) => /^docs\/decisions\/\d/.test(path)).map((path) => basename(path));
+  expect(decisions.length).toBeGreaterThan(0);
+  expect(pages.page("docs/decisions/README.md").links.toSorted()).toEqual(decisions.toSorted());
 });
 
 describe("what is wrong is found:", () => {
