@@ -52,8 +52,12 @@ export const together = (...all: readonly Permissions[]): Permissions => ({
   subscribe: [...new Set(all.flatMap(({ subscribe }) => subscribe))].sort(),
 });
 
-/** A function's consumers, by stream. */
-const consumersOf = ({ scope, indexes, webhooks = [] }: Interest): [stream: string, consumer: string][] => [
+/** The durable consumers that a function's workers serve, by stream. */
+export const consumersOf = ({
+  scope,
+  indexes,
+  webhooks = [],
+}: Interest): [stream: string, consumer: string][] => [
   [streams.objects, consumers.router(scope, indexes)],
   ...(webhooks.length === 0 ? [] : [[streams.webhooks, consumers.webhooks(scope)] as [string, string]]),
   [workStream(scope.fn), consumers.worker(scope)],

@@ -25,6 +25,15 @@ export const serverNames = (namespace: string): string[] => [
   "127.0.0.1",
 ];
 
+/** As whom servers of a cluster know each other; no process is that user. */
+export const peerName = userOf(natsName);
+
+/** Names that servers of a cluster call each other by. */
+export const peerNames = (namespace: string): string[] =>
+  [`*.${natsName}-headless`, "localhost"].concat(
+    serverNames(namespace).filter((name) => name.startsWith("*.")),
+  );
+
 /**
  * Secrets with certificates for a year, signed by an authority whose key nobody keeps: whoever needs one more makes all
  * of them anew.
@@ -33,6 +42,7 @@ export function certificateManifests(roles: readonly string[], namespace: string
   const authority = createCertificateAuthority("denrei");
   return [
     secret(natsName, namespace, authority, authority.server(serverNames(namespace))),
+    secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames(namespace))),
     ...roles.map(userOf).map((user) => secret(user, namespace, authority, authority.client({ user }))),
   ];
 }

@@ -10,6 +10,7 @@ const program = fileURLToPath(new URL("./main.ts", import.meta.url));
 const folders = [
   "crds",
   "deploy/kubernetes/base",
+  "deploy/kubernetes/components",
   "deploy/kubernetes/users",
   "functions/pipecd/api/generated",
   "test/pipecd/generated",

@@ -48,17 +48,19 @@ interface Workload {
 }
 
 /** The Deployment of a function's workers; any number of replicas share its work. */
-export const functionDeployment = (
+export const functionManifests = (
   fn: Pick<ReconcileFunction, "name" | "memoryMebibytes">,
   namespace: string,
-): Manifest =>
+): Manifest[] => [
   deployment({
     name: workloadName(fn),
     namespace,
     component: "worker",
     args: ["worker", fn.name],
     memory: fn.memoryMebibytes,
-  });
+  }),
+  disruptionBudget(workloadName(fn), namespace),
+];
 
 /** The Deployment of the bridge: one pod leads each kind, the others stand by; a drain leaves one of them. */
 export const bridgeManifests = (namespace: string): Manifest[] => [
@@ -99,23 +101,30 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
 
 const selectorOf = (name: string) => ({ "app.kubernetes.io/name": name });
 
+/** The component is for those who mean all workers. */
+const workloadLabels = ({ name, component }: Pick<Workload, "name" | "component">) => ({
+  ...labelsOf(name),
+  "app.kubernetes.io/component": component,
+});
+
 const disruptionBudget = (name: string, namespace: string): Manifest => ({
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
   metadata: { name, namespace, labels: labelsOf(name) },
-  spec: { minAvailable: 1, selector: { matchLabels: selectorOf(name) } },
+  // Good for any number of pods: a single one may go as well, and nothing is lost by it.
+  spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
 });
 
 const deployment = (workload: Workload): Manifest => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
-  metadata: { name: workload.name, namespace: workload.namespace, labels: labelsOf(workload.name) },
+  metadata: { name: workload.name, namespace: workload.namespace, labels: workloadLabels(workload) },
   spec: { replicas, selector: { matchLabels: selectorOf(workload.name) }, template: podTemplate(workload) },
 });
 
 const podTemplate = (workload: Workload): Manifest => ({
   metadata: {
-    labels: { ...labelsOf(workload.name), "app.kubernetes.io/component": workload.component },
+    labels: workloadLabels(workload),
     annotations: {
       "prometheus.io/scrape": "true",
       "prometheus.io/port": String(httpPort),

@@ -33,6 +33,8 @@ export interface CertificateAuthority {
   readonly cert: string;
   /** A server's certificate for these DNS names and IPv4 addresses. */
   server(names: readonly string[], validity?: Validity): KeyPair;
+  /** A server's that is its peers' client as well, and a user to them. */
+  peer(identity: ClientIdentity, names: readonly string[], validity?: Validity): KeyPair;
   /** A client's certificate. */
   client(identity: ClientIdentity, validity?: Validity): KeyPair;
 }
@@ -97,11 +99,16 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
     return pem(sequence(body, algorithm, bits(sign("sha256", body, privateKey))));
   }
 
-  function leaf(subject: Buffer, usage: string, extensions: Buffer[], validity: Validity): KeyPair {
+  function leaf(
+    subject: Buffer,
+    usages: readonly string[],
+    extensions: Buffer[],
+    validity: Validity,
+  ): KeyPair {
     const keys = newKey();
     const all = [
       critical(ids.keyUsage, bits(Uint8Array.of(0b1000_0000), 7)), // digitalSignature
-      extension(ids.extendedKeyUsage, sequence(oid(usage))),
+      extension(ids.extendedKeyUsage, sequence(...usages.map((usage) => oid(usage)))),
       ...extensions,
     ];
     const cert = issue(subject, keys.publicKey, all, validity);
@@ -120,11 +127,14 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
     ),
     server(names, validity = {}) {
       const [first = ""] = names;
-      const alternatives = extension(ids.subjectAltName, sequence(...names.map(alternativeName)));
-      return leaf(distinguishedName(first, []), ids.serverAuth, [alternatives], validity);
+      return leaf(distinguishedName(first, []), [ids.serverAuth], [alternatives(names)], validity);
+    },
+    peer({ user, groups = [] }, names, validity = {}) {
+      const usages = [ids.serverAuth, ids.clientAuth];
+      return leaf(distinguishedName(user, groups), usages, [alternatives(names)], validity);
     },
     client({ user, groups = [] }, validity = {}) {
-      return leaf(distinguishedName(user, groups), ids.clientAuth, [], validity);
+      return leaf(distinguishedName(user, groups), [ids.clientAuth], [], validity);
     },
   };
 }
@@ -156,6 +166,9 @@ function distinguishedName(commonName: string, organizations: readonly string[])
     part(ids.commonName, commonName),
   );
 }
+
+const alternatives = (names: readonly string[]): Buffer =>
+  extension(ids.subjectAltName, sequence(...names.map(alternativeName)));
 
 /** GeneralName: [2] dNSName or [7] iPAddress. */
 function alternativeName(name: string): Buffer {
