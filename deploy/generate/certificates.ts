@@ -28,11 +28,8 @@ export const serverNames = (namespace: string): string[] => [
 /** As whom servers of a cluster know each other; no process is that user. */
 export const peerName = userOf(natsName);
 
-/** Names that servers of a cluster call each other by. */
-export const peerNames = (namespace: string): string[] =>
-  [`*.${natsName}-headless`, "localhost"].concat(
-    serverNames(namespace).filter((name) => name.startsWith("*.")),
-  );
+/** Names that the servers of a cluster call each other by. */
+export const peerNames: readonly string[] = [0, 1, 2].map((at) => `${natsName}-${at}.${natsName}-headless`);
 
 /**
  * Secrets with certificates for a year, signed by an authority whose key nobody keeps: whoever needs one more makes all
@@ -42,7 +39,7 @@ export function certificateManifests(roles: readonly string[], namespace: string
   const authority = createCertificateAuthority("denrei");
   return [
     secret(natsName, namespace, authority, authority.server(serverNames(namespace))),
-    secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames(namespace))),
+    secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames)),
     ...roles.map(userOf).map((user) => secret(user, namespace, authority, authority.client({ user }))),
   ];
 }

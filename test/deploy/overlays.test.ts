@@ -5,14 +5,7 @@ import { interestsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import { containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { overlay, siteWith } from "./overlays.ts";
-
-interface ScaledObject extends Manifest {
-  readonly spec: {
-    readonly scaleTargetRef: { readonly name: string };
-    readonly minReplicaCount: number;
-    readonly triggers: readonly { readonly metadata: Readonly<Record<string, string>> }[];
-  };
-}
+import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
 
 const ofKind = <T extends Manifest>(objects: readonly Manifest[], kind: string): T[] =>
   objects.filter((object): object is T => object.kind === kind);
@@ -75,7 +68,7 @@ describe("components/keda", () => {
         .sort(),
     );
     for (const interest of interestsOf(functions, "default")) {
-      const { spec } = find<ScaledObject>(objects, "ScaledObject", `denrei-${interest.scope.fn}`);
+      const { spec } = scaledObjectOf(objects, interest.scope.fn);
       expect(spec.minReplicaCount).toBe(0);
       const consumers = functionConsumers(interest, { replicas: 3, ackWaitMillis: 30_000 });
       expect(spec.triggers.map(({ metadata }) => [metadata.stream, metadata.consumer])).toEqual(

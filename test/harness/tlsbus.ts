@@ -1,4 +1,4 @@
-/** The bus of the kustomize base on this machine: its own configuration, with nothing but paths and ports changed. */
+/** The bus of the kustomizations on this machine: their own configuration, with nothing but paths and addresses changed. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,18 +13,35 @@ export interface Secret {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** A NATS server with TLS and certificates for users. */
+/** One NATS server or three, with TLS and certificates for users. */
 export interface TlsBus {
   readonly url: string;
-  readonly monitorUrl: string;
-  readonly server: Child;
+  readonly servers: readonly TlsServer[];
   /** Settings of a process that has mounted this Secret: `denrei-bridge-tls`, say. */
   env(secret: string): { NATS_URL: string; NATS_CA: string; NATS_CERT: string; NATS_KEY: string };
   /** Replaces what is mounted. */
   mount(secret: Secret): Promise<void>;
 }
 
-const base = fileURLToPath(new URL("../../deploy/kubernetes/base/", import.meta.url));
+/** A server, `nats-0` and so on. */
+export interface TlsServer {
+  readonly name: string;
+  readonly child: Child;
+  readonly monitorUrl: string;
+  /** Where other servers come to. */
+  readonly peerPort: number;
+}
+
+/** What to start. */
+export interface TlsBusOptions {
+  /** The users; the base's unless there are others. */
+  readonly authorization?: string;
+  /** One server as in the base unless given, three as in `components/nats-cluster`. */
+  readonly servers?: 1 | 3;
+}
+
+const kubernetes = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
+const text = (path: string): Promise<string> => readFile(join(kubernetes, path), "utf8");
 
 /** A Secret with a key pair in it, and the authority to trust. */
 export function secretWith(name: string, ca: string, { cert, key }: KeyPair): Secret {
@@ -33,11 +50,11 @@ export function secretWith(name: string, ca: string, { cert, key }: KeyPair): Se
   return { metadata: { name, namespace: "denrei" }, type: "kubernetes.io/tls", data };
 }
 
-/** Starts the server with these Secrets, and with the base's users unless there are others. */
+/** Starts servers with these Secrets. */
 export async function startTlsBus(
   processes: LocalProcesses,
   secrets: readonly Secret[],
-  authorization?: string,
+  { authorization, servers: count = 1 }: TlsBusOptions = {},
 ): Promise<TlsBus> {
   const { "nats-server": binary } = await obtainBinaries(["nats-server"]);
   const folder = join(processes.directory, "tls-bus");
@@ -51,44 +68,60 @@ export async function startTlsBus(
 
   await mkdir(folder);
   await Promise.all(secrets.map(mount));
-  await writeFile(
-    join(folder, "authorization.conf"),
-    authorization ?? (await readFile(join(base, "authorization.conf"))),
-  );
-  const given = await readFile(join(base, "nats.conf"), "utf8");
-  return withFreePorts(2, async ([port, monitorPort]) => {
-    const config = join(folder, "nats.conf");
-    const text = given
-      .replaceAll("/etc/nats-tls", folderOf("nats-tls"))
-      .replace("/data", join(folder, "data"))
-      .replace("0.0.0.0:4222", `127.0.0.1:${port}`)
-      .replace("0.0.0.0:8222", `127.0.0.1:${monitorPort}`);
-    await writeFile(config, text);
-    const url = `tls://127.0.0.1:${port}`;
-    const monitorUrl = `http://127.0.0.1:${monitorPort}`;
-    const server = await processes.spawn({
-      name: "tls-nats",
-      command: binary.path,
-      args: ["--config", config],
-      env: { POD_NAME: "nats-0" },
-      async ready() {
-        const answer = await fetch(`${monitorUrl}/healthz`);
-        if (!answer.ok) throw new Error(await answer.text());
-      },
-      readyMillis: 30_000,
-      closingSignal: "SIGKILL",
-    });
-    return {
-      url,
-      monitorUrl,
-      server,
-      mount,
-      env: (secret) => ({
-        NATS_URL: url,
-        NATS_CA: join(folderOf(secret), "ca.crt"),
-        NATS_CERT: join(folderOf(secret), "tls.crt"),
-        NATS_KEY: join(folderOf(secret), "tls.key"),
-      }),
+  const files = {
+    "nats.conf": await text("base/nats.conf"),
+    "authorization.conf": authorization ?? (await text("base/authorization.conf")),
+    "cluster.conf": await text(count === 1 ? "base/cluster.conf" : "components/nats-cluster/cluster.conf"),
+  };
+
+  const servers = await withFreePorts(3 * count, (ports) => {
+    const portsOf = (index: number) => ports.slice(3 * index, 3 * index + 3);
+    /** The server itself listens on loopback addresses, and finds the others there. */
+    const placed = (text: string, index: number) => {
+      const [port, monitorPort, peerPort] = portsOf(index);
+      return text
+        .replaceAll("/etc/nats-tls", folderOf("nats-tls"))
+        .replaceAll("/etc/nats-peer-tls", folderOf("denrei-nats-tls"))
+        .replace("store_dir: /data", `store_dir: ${join(folder, `data-${index}`)}`)
+        .replace("0.0.0.0:4222", `127.0.0.1:${port}`)
+        .replace("0.0.0.0:8222", `127.0.0.1:${monitorPort}`)
+        .replace("0.0.0.0:6222", `127.0.0.1:${peerPort}`)
+        .replaceAll(/nats-(\d)\.nats-headless:6222/g, (_, other) => `127.0.0.1:${portsOf(Number(other))[2]}`);
     };
+    const start = async (index: number) => {
+      const name = `nats-${index}`;
+      const [port, monitorPort = 0, peerPort = 0] = portsOf(index);
+      const monitorUrl = `http://127.0.0.1:${monitorPort}`;
+      await mkdir(join(folder, name), { recursive: true });
+      for (const [file, text] of Object.entries(files))
+        await writeFile(join(folder, name, file), placed(text, index));
+      const child = await processes.spawn({
+        name: `tls-${name}`,
+        command: binary.path,
+        args: ["--config", join(folder, name, "nats.conf")],
+        env: { POD_NAME: name },
+        async ready() {
+          const answer = await fetch(`${monitorUrl}/healthz`);
+          if (!answer.ok) throw new Error(await answer.text());
+        },
+        readyMillis: 60_000,
+        closingSignal: "SIGKILL",
+      });
+      return { name, child, monitorUrl, peerPort, url: `tls://127.0.0.1:${port}` };
+    };
+    return Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   });
+
+  const url = servers.map((server) => server.url).join();
+  return {
+    url,
+    servers,
+    mount,
+    env: (secret) => ({
+      NATS_URL: url,
+      NATS_CA: join(folderOf(secret), "ca.crt"),
+      NATS_CERT: join(folderOf(secret), "tls.crt"),
+      NATS_KEY: join(folderOf(secret), "tls.key"),
+    }),
+  };
 }

@@ -42,10 +42,10 @@ const text = (secret: Secret | undefined, name: string): string =>
   Buffer.from(secret?.data[name] ?? "", "base64").toString();
 
 describe("denrei certificates", () => {
-  test("prints a Secret for the bus and one for each user, all of one authority", () => {
+  test("prints a Secret for the bus, for its servers among themselves and for each user, all of one authority", () => {
     const names = secrets.map(({ metadata, type }) => `${metadata.namespace}/${metadata.name} ${type}`);
     expect(names).toEqual(
-      ["nats", ...roles.map((role) => `denrei-${role}`)].map(
+      ["nats", ...["nats", ...roles].map((role) => `denrei-${role}`)].map(
         (name) => `denrei/${name}-tls kubernetes.io/tls`,
       ),
     );
@@ -107,15 +107,16 @@ describe("with the certificate of a role", () => {
     const bus = await connected("denrei-operator-tls");
     await tls.mount(server);
     await tls.mount(operator);
-    await tls.server.stop("SIGKILL");
-    await tls.server.start();
+    const nats = tls.servers[0]?.child;
+    await nats?.stop("SIGKILL");
+    await nats?.start();
     const about = async () => (await bus.inbox.request("$JS.API.INFO", "")).json();
     await expect
       .poll(() => about().catch(String), { timeout: 60_000 })
       .toMatchObject({ type: "io.nats.jetstream.api.v1.account_info_response" });
     for (const secret of secrets) await tls.mount(secret);
-    await tls.server.stop("SIGKILL");
-    await tls.server.start();
+    await nats?.stop("SIGKILL");
+    await nats?.start();
   });
 });
 

@@ -21,11 +21,9 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
     mounted(secretOf(user), authority.client({ user: `denrei-${user}` }, validity));
   const ofServer = (validity = {}) =>
     mounted("nats-tls", authority.server(["localhost", "127.0.0.1"], validity));
-  const tls = await startTlsBus(
-    kit.platform,
-    [ofServer(), ...users.map((user) => ofUser(user))],
-    authorizationText(certificateUsers(roles)),
-  );
+  const tls = await startTlsBus(kit.platform, [ofServer(), ...users.map((user) => ofUser(user))], {
+    authorization: authorizationText(certificateUsers(roles)),
+  });
   const env = (user: string) => tls.env(secretOf(user));
   const { NATS_URL: url, NATS_CA: ca, NATS_CERT: certificate, NATS_KEY: key } = env("trial");
   const startWorker = (name: string, until: "ready" | "serving") =>
@@ -80,7 +78,7 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
     await restart(tls);
   });
   await Promise.all(running.map((replica) => replica.stop()));
-  await tls.server.stop();
+  await tls.servers[0]?.child.stop();
   return {
     injected: [
       "certificates of the bus's users expired, renewed in their files",
@@ -90,7 +88,7 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
   };
 }
 
-async function restart({ server }: TlsBus): Promise<void> {
-  await server.stop("SIGKILL");
-  await server.start();
+async function restart({ servers: [nats] }: TlsBus): Promise<void> {
+  await nats?.child.stop("SIGKILL");
+  await nats?.child.start();
 }

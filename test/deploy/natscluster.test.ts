@@ -1,0 +1,139 @@
+/** Three NATS servers as `components/nats-cluster` configures them: how they know each other, and that one may fail. */
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { connect } from "node:tls";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  certificateManifests,
+  peerName,
+  peerNames,
+  serverNames,
+} from "../../deploy/generate/certificates.ts";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
+import type { Manifest } from "./manifests.ts";
+import { siteWith } from "./overlays.ts";
+import { activeTriggers } from "./triggers.ts";
+
+const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
+const replicas = { DENREI_STREAM_REPLICAS: "3" };
+/** Here servers find each other by address, in a cluster by name. */
+const here = "127.0.0.1";
+let kit: Kit;
+let bus: TlsBus;
+let objects: Manifest[];
+
+beforeAll(async () => {
+  const authority = createCertificateAuthority();
+  const client = (user: string): Secret =>
+    secretWith(`${user}-tls`, authority.cert, authority.client({ user }));
+  objects = await siteWith("keda");
+  kit = await startKit();
+  bus = await startTlsBus(
+    kit.platform,
+    [
+      secretWith("nats-tls", authority.cert, authority.server(serverNames("denrei"))),
+      secretWith(`${peerName}-tls`, authority.cert, authority.peer({ user: peerName }, [...peerNames, here])),
+      ...["denrei-bridge", "denrei-hikawa"].map(client),
+    ],
+    { servers: 3 },
+  );
+  // Where there is no kubectl, kustomize may have to be built first.
+}, 900_000);
+afterAll(() => kit?.stop());
+
+interface Group {
+  readonly leader: string;
+  readonly replicas?: readonly { readonly name: string }[];
+}
+
+async function streamsAt(monitorUrl: string) {
+  const answer = await fetch(`${monitorUrl}/jsz?streams=true&config=true`);
+  const { account_details, meta_cluster } = (await answer.json()) as {
+    meta_cluster: { cluster_size: number };
+    account_details: { stream_detail: { name: string; cluster: Group }[] }[];
+  };
+  return { size: meta_cluster.cluster_size, streams: account_details.flatMap((one) => one.stream_detail) };
+}
+
+/** What a server answers to somebody who would be its peer, with the certificate of this Secret. */
+async function answerToPeer(secret: string): Promise<string> {
+  const { NATS_CA, NATS_CERT, NATS_KEY } = bus.env(secret);
+  const [ca, cert, key] = await Promise.all([NATS_CA, NATS_CERT, NATS_KEY].map((path) => readFile(path)));
+  const socket = connect({ host: here, port: bus.servers[0]?.peerPort ?? 0, ca, cert, key });
+  let said = "";
+  socket.write(
+    'CONNECT {"verbose":false,"pedantic":false,"tls_required":true,"name":"x","cluster":"denrei"}\r\nPING\r\n',
+  );
+  for await (const chunk of socket) {
+    said += chunk;
+    const answer = /^(-ERR .*|PONG)\r$/m.exec(said)?.[1];
+    if (answer !== undefined) return answer;
+  }
+  return "nothing";
+}
+
+/** The monitoring ports as KEDA reaches them in a cluster, where servers have names. */
+const monitors = () => ({
+  urlOf(address: string): string {
+    const [first] = bus.servers;
+    return (bus.servers.find(({ name }) => address.startsWith(`${name}.`)) ?? first)?.monitorUrl ?? "";
+  },
+  routeOf(address: string): string {
+    const server = bus.servers.find(({ peerPort }) => address === `${here}:${peerPort}`);
+    return `${server?.name}.nats-headless:6222`;
+  },
+});
+
+test("`denrei certificates` has a certificate for peers that is good for the names of the routes", async () => {
+  const secrets = certificateManifests([], "denrei") as unknown as Secret[];
+  const secret = secrets.find(({ metadata }) => metadata.name === `${peerName}-tls`);
+  const certificate = new X509Certificate(Buffer.from(secret?.data["tls.crt"] ?? "", "base64"));
+  const path = new URL("../../deploy/kubernetes/components/nats-cluster/cluster.conf", import.meta.url);
+  const text = await readFile(path, "utf8");
+  const routes = [...text.matchAll(/tls:\/\/([^:\s]+):6222/g)].map(([, host = ""]) => host);
+  expect(routes).toHaveLength(3);
+  for (const host of routes) expect([host, certificate.checkHost(host)]).toEqual([host, expect.any(String)]);
+  expect(text).toContain(`user: "${certificate.subject}"`);
+});
+
+test("servers are peers by a certificate of their own, which is no process's", async () => {
+  expect(await answerToPeer("denrei-nats-tls")).toBe("PONG");
+  for (const user of ["denrei-bridge", "denrei-hikawa"])
+    expect([user, await answerToPeer(`${user}-tls`)]).toEqual([user, "-ERR 'Authorization Violation'"]);
+});
+
+test("the bridge makes streams with three copies, and functions work; also without one of the servers", async () => {
+  const bridge = await kit.bridge("bridge-1", { env: { ...bus.env("denrei-bridge-tls"), ...replicas } });
+  await kit.worker("worker-1", ["hikawa"], {
+    env: { ...words, ...replicas, ...bus.env("denrei-hikawa-tls") },
+  });
+  await kit.client.create(Hikawa, hikawa("with-all", 0), { fieldManager: "test" });
+  await kit.until(Hikawa, { name: "with-all" }, isFinished);
+  const [first] = bus.servers;
+  const { size, streams } = await streamsAt(first?.monitorUrl ?? "");
+  expect(size).toBe(3);
+  const names = [
+    "OBJECTS",
+    "WEBHOOKS",
+    "INDEXES",
+    "DEADLETTERS",
+    "KV_BRIDGE",
+    "WORK_hikawa",
+    "TIMERS_hikawa",
+  ];
+  expect(streams.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+  for (const { name, cluster } of streams) expect([name, cluster.replicas?.length]).toEqual([name, 2]);
+  await expect
+    .poll(() => activeTriggers(objects, "hikawa", monitors()), { timeout: 60_000, interval: 100 })
+    .toEqual([]);
+  const leader = streams.find(({ name }) => name === "OBJECTS")?.cluster.leader;
+  await bus.servers.find(({ name }) => name === leader)?.child.stop("SIGKILL");
+  await kit.client.create(Hikawa, hikawa("without-one", 0), { fieldManager: "test" });
+  await kit.until(Hikawa, { name: "without-one" }, isFinished);
+  await expectFinishedSongs(kit, ["with-all", "without-one"]);
+  expect(bridge.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
+});
