@@ -1,10 +1,12 @@
 /** A function without a worker is woken by whatever comes for it, as KEDA would look at it, and by nothing else. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { consumers, streams, timersStream } from "../../bus/subjects.ts";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { consumers, streams, timersStream, work } from "../../bus/subjects.ts";
 import { functions } from "../../functions/index.ts";
+import hikawas from "../../functions/zundoko/hikawa.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
-import { run } from "../cli/program.ts";
 import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import { untilQuiet } from "../harness/quiet.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import type { Manifest } from "./manifests.ts";
@@ -18,27 +20,42 @@ const hour = 3_600_000;
 const patience = { timeout: 60_000, interval: 100 };
 let objects: Manifest[];
 let kit: LocalKit;
+let bus: Bus;
 
 beforeAll(async () => {
   objects = await siteWith("keda");
   kit = await startLocalKit();
   await kit.bridge("bridge-1");
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
-afterAll(() => kit?.stop());
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
 
 const active = (fn = "hikawa") => activeTriggers(objects, fn, { urlOf: () => kit.platform.nats.monitorUrl });
 const create = (name: string, interval: number) =>
   kit.client.create(Hikawa, hikawa(name, interval), { fieldManager: "test" });
 const worker = (name: string): Promise<Replica> =>
   kit.worker(name, ["hikawa"], { env: { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" } });
-/** Requests of the function that wait for their time. */
+/** How many requests of the function wait for their time. */
 async function delayed(): Promise<number> {
-  const { code, stdout } = await run(["status", "--json"], { env: { NATS_URL: kit.platform.natsUrl } });
-  expect(code).toBe(0);
-  return JSON.parse(stdout).functions.find((queue: { function: string }) => queue.function === "hikawa")
-    .delayed;
+  const { state } = await bus.jsm.streams.info(timersStream(scope.fn), {
+    subjects_filter: work.timers(scope),
+  });
+  return Object.keys(state.subjects ?? {}).length;
 }
+
+/** The worker has nothing left to do but what is far off, and nothing is left that would wake another one. */
+async function sleepsAfter(last: Replica, farOff: number): Promise<void> {
+  await expect.poll(delayed, patience).toBe(farOff);
+  await untilQuiet({ bus, client: kit.client, functions: [hikawas] });
+  await expect.poll(() => active(), patience).toEqual([]);
+  await last.stop();
+  expect(await active()).toEqual([]);
+}
+
 const firstWord = (of: string) => kit.until(Zundoko, { name: `${of}-zundoko-001` }, () => true);
 
 test("without objects it sleeps", async () => {
@@ -50,9 +67,7 @@ test("an object is created: its events wake the function, until its worker has d
   await expect.poll(() => active(), patience).toEqual([events]);
   const first = await worker("worker-1");
   await kit.until(Hikawa, { name: "at-once" }, isFinished);
-  await expect.poll(() => active(), patience).toEqual([]);
-  await first.stop();
-  expect(await active()).toEqual([]);
+  await sleepsAfter(first, 0);
 });
 
 test("what is to be done later wakes nobody before it is due", async () => {
@@ -69,8 +84,7 @@ test("what is to be done later wakes nobody before it is due", async () => {
   const third = await worker("worker-3");
   await kit.until(Hikawa, { name: "soon" }, isFinished);
   await expectFinishedSongs(kit, ["at-once", "soon"]);
-  await third.stop();
-  await expect.poll(() => active(), patience).toEqual([]);
+  await sleepsAfter(third, 1);
 });
 
 test("a webhook wakes the functions that it is for, and no others", async () => {
