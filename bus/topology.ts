@@ -3,21 +3,18 @@
  *
  * `ensureTopology` is idempotent and every process calls it at start: whoever comes first, and may, creates what is
  * missing, the others find it. Where the server has users, the bridge is who may ({@link "./permissions.ts"}). What an
- * operator chose (replicas, storage, limits beyond ours) is left alone.
+ * operator chose (replicas, storage, limits beyond ours) is left alone, and so is what a newer program has declared
+ * ({@link "./topology/version.ts"}).
  */
 import {
   AckPolicy,
   type ConsumerConfig,
   DeliverPolicy,
   DiscardPolicy,
-  JetStreamApiError,
-  type JetStreamManager,
   RetentionPolicy,
   StorageType,
-  type StreamConfig,
 } from "@nats-io/jetstream";
 import type { Bus } from "./connect.ts";
-import { violationIn } from "./denied.ts";
 import {
   bridgeBucket,
   consumers,
@@ -32,6 +29,10 @@ import {
   work,
   workStream,
 } from "./subjects.ts";
+import { type Ensuring, ensureConsumer, ensureStream, mend, type Stream } from "./topology/ensure.ts";
+import { currentPlan } from "./topology/version.ts";
+
+export { TopologyError } from "./topology/ensure.ts";
 
 const seconds = (n: number): number => n * 1_000_000_000;
 const hours = (n: number): number => seconds(n * 3600);
@@ -58,8 +59,6 @@ export interface BusOptions {
    */
   readonly ackWaitMillis: number;
 }
-
-type Stream = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
 
 const base = ({ replicas }: BusOptions) => ({
   storage: StorageType.File,
@@ -226,95 +225,22 @@ export function functionConsumers(
   ];
 }
 
-/** Something is missing on the bus, or is not as it must be, and this process may not mend it. */
-export class TopologyError extends Error {
-  override readonly name = "TopologyError";
-}
+type Ensured = Pick<Bus, "jsm" | "identity">;
 
-/** Makes a thing that is not as expected. Throws {@link TopologyError} when this user may not. */
-async function mend(
-  user: string,
-  thing: string,
-  found: "none" | "another configuration",
-  make: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await make();
-  } catch (error) {
-    if (violationIn(error) === undefined) throw error;
-    throw new TopologyError(
-      `expected the ${thing} on the bus as this version has it, found ${found}, and ${user} may not make it so. The ` +
-        "bridge does: start the bridge of this version, with the same functions and settings.",
-      { cause: error },
-    );
-  }
-}
-
-const notFound = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
-
-/** Creates a stream, or brings the settings that the platform relies on up to date. */
-async function ensureStream(jsm: JetStreamManager, user: string, wanted: Stream): Promise<void> {
-  const { num_replicas: _replicas, storage: _storage, ...relied } = wanted;
-  const thing = `stream ${wanted.name}`;
-  try {
-    const { config } = await jsm.streams.info(wanted.name);
-    if (covers(config, relied)) return;
-    await mend(user, thing, "another configuration", () => jsm.streams.update(wanted.name, relied));
-  } catch (error) {
-    if (!notFound(error)) throw error;
-    // Two processes may both find it missing; an equal create is answered like the first.
-    await mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
-  }
-}
-
-/** Creates a durable consumer, or updates it when the declaration of its function changed. */
-async function ensureConsumer(
-  jsm: JetStreamManager,
-  user: string,
-  stream: string,
-  wanted: Partial<ConsumerConfig>,
-): Promise<void> {
-  const name = wanted.durable_name ?? "";
-  const thing = `consumer ${name} of ${stream}`;
-  try {
-    const { config } = await jsm.consumers.info(stream, name);
-    // A single filter is reported in the singular field.
-    const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
-    if (covers({ ...config, filter_subjects }, wanted)) return;
-    const update = () => jsm.consumers.update(stream, name, wanted);
-    await mend(user, thing, "another configuration", update);
-  } catch (error) {
-    if (!notFound(error)) throw error;
-    await mend(user, thing, "none", () => jsm.consumers.add(stream, wanted));
-  }
-}
-
-/** Whether `found` has every setting of `wanted`; a setting that the server leaves out is one at its zero value. */
-function covers(found: object, wanted: object): boolean {
-  const values = found as Record<string, unknown>;
-  return Object.entries(wanted).every(
-    ([name, value]) => JSON.stringify(values[name] ?? zeroOf(value)) === JSON.stringify(value),
-  );
-}
-
-const zeroOf = (value: unknown): unknown =>
-  typeof value === "boolean" ? false : typeof value === "number" ? 0 : typeof value === "string" ? "" : [];
+const ensuring = ({ jsm, identity: { user } }: Ensured): Ensuring => ({ jsm, user, plan: currentPlan });
 
 /** Brings a bus to the stream of webhooks, all that a gateway needs. Throws {@link TopologyError} like {@link ensureTopology}. */
-export async function ensureWebhooks(
-  { jsm, identity: { user } }: Pick<Bus, "jsm" | "identity">,
-  options: BusOptions,
-): Promise<void> {
+export async function ensureWebhooks(bus: Ensured, options: BusOptions): Promise<void> {
   const wanted = sharedStreams(options).filter(({ name }) => name === streams.webhooks);
-  await Promise.all(wanted.map((config) => ensureStream(jsm, user, config)));
+  await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
 /**
  * Brings a bus to the streams and consumers that the given functions need. Throws {@link TopologyError} when something
- * is missing that this user may not make.
+ * is missing that this user may not make, or is of a newer program that this one can not go on beside.
  */
 export async function ensureTopology(
-  { jsm, kvm, identity: { user } }: Pick<Bus, "jsm" | "kvm" | "identity">,
+  bus: Pick<Bus, "jsm" | "kvm" | "identity">,
   options: BusOptions,
   interests: readonly Interest[] = [],
 ): Promise<void> {
@@ -325,13 +251,13 @@ export async function ensureTopology(
       timersStreamConfig(fn, options),
     ]),
   ];
-  await Promise.all(wanted.map((config) => ensureStream(jsm, user, config)));
+  await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
   await Promise.all(
     interests
       .flatMap((interest) => functionConsumers(interest, options))
-      .map(([stream, config]) => ensureConsumer(jsm, user, stream, config)),
+      .map(([stream, config]) => ensureConsumer(ensuring(bus), stream, config)),
   );
-  await mend(user, `bucket ${bridgeBucket}`, "none", () =>
-    kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
+  await mend(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
+    bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );
 }

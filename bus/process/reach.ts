@@ -16,6 +16,7 @@ import { DisconnectedError } from "../inbox.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../kube/errors.ts";
 import { BusReadError } from "../lastvalues.ts";
 import { redacted } from "../redact.ts";
+import { TopologyError } from "../topology/ensure.ts";
 
 const passing = [
   ApiError,
@@ -26,6 +27,7 @@ const passing = [
   DisconnectedError,
   JetStreamApiError,
   JetStreamError,
+  TopologyError,
   errors.ConnectionError,
   errors.NoRespondersError,
   errors.PermissionViolationError,

@@ -1,0 +1,151 @@
+/**
+ * Brings one stream or consumer to what this program declares, and leaves alone what a newer program has declared.
+ * What JetStream changes in place: `configUpdateCheckLocked` in server/stream.go and `checkNewConsumerConfig` in
+ * server/consumer.go of nats-server 2.15.2.
+ */
+import {
+  type ConsumerConfig,
+  type ConsumerInfo,
+  DeliverPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import { violationIn } from "../denied.ts";
+import { covers, withoutLonger } from "./covers.ts";
+import { asBegun, replaceConsumer } from "./replace.ts";
+import {
+  isMigrated,
+  type Metadata,
+  mergedMetadata,
+  metadataOf,
+  type TopologyPlan,
+  versionIn,
+} from "./version.ts";
+
+/** Something is missing on the bus, or is not as it must be, and this process may not or can not mend it. */
+export class TopologyError extends Error {
+  override readonly name = "TopologyError";
+}
+
+/** A stream as the platform declares it. */
+export type Stream = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
+
+/** Who brings the bus to what. */
+export interface Ensuring {
+  readonly jsm: JetStreamManager;
+  /** The user, for people. */
+  readonly user: string;
+  readonly plan: TopologyPlan;
+}
+
+/** Makes a thing that is not as expected. Throws {@link TopologyError} when this user may not. */
+export async function mend(
+  user: string,
+  thing: string,
+  found: "none" | "another configuration",
+  make: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await make();
+  } catch (error) {
+    if (isRefused(error))
+      throw new TopologyError(
+        `expected the server to bring the ${thing} to this version, but it refuses: ${error.message}. What it does not ` +
+          "change in place needs a migration (bus/topology/version.ts), and this version has none for it. Start the " +
+          "version that was here before, and see docs/upgrading.md.",
+        { cause: error },
+      );
+    if (violationIn(error) === undefined) throw error;
+    throw new TopologyError(
+      `expected the ${thing} on the bus as this version has it, found ${found}, and ${user} may not make it so. The ` +
+        "bridge does: start the bridge of this version, with the same functions and settings.",
+      { cause: error },
+    );
+  }
+}
+
+const notFound = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
+
+/** The server does not take the configuration of a stream (10052), or of a consumer (10012). */
+const isRefused = (error: unknown): error is JetStreamApiError =>
+  error instanceof JetStreamApiError && [10052, 10012].includes(error.code);
+
+/** Whether a newer program has declared it. Throws {@link TopologyError} when this one can not work with that. */
+function isNewer(thing: string, metadata: Metadata | undefined, plan: TopologyPlan): boolean {
+  const { version, serves } = versionIn(metadata);
+  if (version <= plan.version) return false;
+  if (plan.version >= serves) return true;
+  throw new TopologyError(
+    `expected the ${thing} on the bus to be of a topology that this program (version ${plan.version}) can work with, found ` +
+      `version ${version}, which is for programs of version ${serves} and later. A newer program has changed it, and this ` +
+      "one leaves it alone: start the newer program in this one's place, or see docs/upgrading.md on going back.",
+  );
+}
+
+/** Creates a stream, or brings the settings that the platform relies on up to date. */
+export async function ensureStream({ jsm, user, plan }: Ensuring, declared: Stream): Promise<void> {
+  const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
+  const { num_replicas: _replicas, storage: _storage, ...relied } = wanted;
+  const thing = `stream ${wanted.name}`;
+  let found: StreamConfig;
+  try {
+    ({ config: found } = await jsm.streams.info(wanted.name));
+  } catch (error) {
+    if (!notFound(error)) throw error;
+    // Two processes may both find it missing; an equal create is answered like the first.
+    return mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
+  }
+  if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return;
+  const update = {
+    ...withoutLonger(found, relied),
+    metadata: mergedMetadata(found.metadata, wanted.metadata),
+  };
+  await mend(user, thing, "another configuration", () => jsm.streams.update(wanted.name, update));
+}
+
+/** Creates a durable consumer, or brings it up to date: in place, or anew where it was. */
+export async function ensureConsumer(
+  { jsm, user, plan }: Ensuring,
+  stream: string,
+  declared: Partial<ConsumerConfig>,
+): Promise<void> {
+  const name = declared.durable_name ?? "";
+  const thing = `consumer ${name} of ${stream}`;
+  const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
+  let found: ConsumerInfo;
+  try {
+    found = await jsm.consumers.info(stream, name);
+  } catch (error) {
+    if (!notFound(error)) throw error;
+    const create = async () => jsm.consumers.add(stream, await asBegun(jsm, stream, wanted));
+    return mend(user, thing, "none", create);
+  }
+  const { config } = found;
+  if (isNewer(thing, config.metadata, plan)) return assertOwned(thing, config, declared);
+  const { deliver_policy: _first, ...later } = wanted;
+  // One that was made anew goes on where it was, whatever a first one begins with.
+  const relied = config.deliver_policy === DeliverPolicy.StartSequence ? later : wanted;
+  // A single filter is reported in the singular field.
+  const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
+  if (covers({ ...config, filter_subjects }, relied)) return;
+  const metadata = mergedMetadata(config.metadata, wanted.metadata);
+  const change = () =>
+    isMigrated(plan, versionIn(config.metadata).version, stream)
+      ? replaceConsumer(jsm, stream, found, { ...wanted, metadata })
+      : jsm.consumers.update(stream, name, { ...relied, metadata });
+  await mend(user, thing, "another configuration", change);
+}
+
+/** A newer program's AckWait may be longer than ours, but what we believe to own must not be given to others before. */
+function assertOwned(
+  thing: string,
+  { ack_wait: found = 0 }: Partial<ConsumerConfig>,
+  { ack_wait: wanted = 0 }: Partial<ConsumerConfig>,
+): void {
+  if (found >= wanted) return;
+  throw new TopologyError(
+    `expected the ${thing} on the bus to have an AckWait of ${wanted / 1e9} s or longer, found ${found / 1e9} s from a newer ` +
+      "program: give this process the same setting (DENREI_ACK_WAIT_SECONDS).",
+  );
+}
