@@ -77,12 +77,12 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
   return {
     publish: [
       ...all.flatMap((stream) => ["INFO", "CREATE", "UPDATE"].map((verb) => api("STREAM", verb, stream))),
-      ...interests
-        .flatMap(consumersOf)
-        .flatMap(([stream, consumer]) => [
-          api("CONSUMER.INFO", stream, consumer),
-          api("CONSUMER.DURABLE.CREATE", stream, consumer),
-        ]),
+      ...interests.flatMap(consumersOf).flatMap(([stream, consumer]) => [
+        api("CONSUMER.INFO", stream, consumer),
+        api("CONSUMER.DURABLE.CREATE", stream, consumer),
+        // What can not be changed is made anew.
+        api("CONSUMER.DELETE", stream, consumer),
+      ]),
       // It reads what it has published with consumers of its own, which the server names.
       api("CONSUMER.CREATE", streams.objects),
       ...["INFO", "MSG.NEXT", "DELETE"].map((verb) => api("CONSUMER", verb, streams.objects, "*")),

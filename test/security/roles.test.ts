@@ -128,9 +128,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...consumerNames.flatMap((name) =>
       ["INFO", "DELETE", "MSG.NEXT"].map((verb) => `CONSUMER.${verb}.OBJECTS.${name}`),
     ),
-    ...["INFO", "DURABLE.CREATE"].map((verb) => `CONSUMER.${verb}.WEBHOOKS.mine_test`),
+    ...["INFO", "DURABLE.CREATE", "DELETE"].map((verb) => `CONSUMER.${verb}.WEBHOOKS.mine_test`),
     ...(["mine", "theirs"] as const).flatMap((fn) =>
-      ["INFO", "DURABLE.CREATE"].flatMap((verb) => [
+      ["INFO", "DURABLE.CREATE", "DELETE"].flatMap((verb) => [
         `CONSUMER.${verb}.OBJECTS.${routers[fn]}`,
         `CONSUMER.${verb}.WORK_${fn}.test`,
         `CONSUMER.${verb}.TIMERS_${fn}.test`,

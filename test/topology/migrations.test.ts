@@ -1,0 +1,114 @@
+/** Consumers that JetStream does not change in place are made anew, where they were. */
+import { AckPolicy, DeliverPolicy, type JsMsg, RetentionPolicy } from "@nats-io/jetstream";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureConsumer } from "../../bus/topology/ensure.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { events, openBench, reader, type TopologyBench, version } from "./bench.ts";
+
+let local: LocalBus;
+let bench: TopologyBench;
+beforeAll(async () => {
+  local = await startLocalBus();
+  bench = await openBench(local);
+});
+afterAll(() => local?.stop());
+
+const migrating = (to: number, stream: string) =>
+  version(to, 0, [{ to, consumersOf: new RegExp(`^${stream}$`) }]);
+/** Something that the server refuses to change. */
+const changed = { max_waiting: 7 };
+
+async function publish(stream: string, ...texts: string[]): Promise<void> {
+  for (const text of texts) await local.bus.js.publish(`${stream}.a`, text);
+}
+
+async function next(stream: string): Promise<JsMsg | null> {
+  const consumer = await local.bus.js.consumers.get(stream, "reader");
+  return consumer.next({ expires: 10_000 });
+}
+
+test("it goes on behind what was acknowledged, though it would begin with what is new", async () => {
+  const from = { deliver_policy: DeliverPolicy.New };
+  await bench.start(version(1), events("moved"), reader("moved", from));
+  await publish("moved", "1", "2", "3");
+  await (await next("moved"))?.ackAck();
+  // In hand when the consumer goes.
+  await next("moved");
+  await bench.start(migrating(2, "moved"), events("moved"), reader("moved", { ...from, ...changed }));
+  await publish("moved", "4");
+  const heard: string[] = [];
+  for (const _ of [2, 3, 4]) {
+    const message = await next("moved");
+    heard.push(message?.string() ?? "nothing");
+    message?.ack();
+  }
+  expect(heard).toEqual(["2", "3", "4"]);
+  const { config } = await local.bus.jsm.consumers.info("moved", "reader");
+  expect(config).toMatchObject({ ...changed, metadata: { "denrei.dev/topology": "2" } });
+  expect(JSON.stringify((await local.bus.jsm.streams.info("moved")).config.metadata)).not.toContain(
+    "position",
+  );
+  // Neither the same program nor the one before has anything to do.
+  await bench.writes();
+  await bench.start(migrating(2, "moved"), events("moved"), reader("moved", { ...from, ...changed }));
+  await bench.start(version(1), events("moved"), reader("moved", from));
+  expect(await bench.writes()).toBe(0);
+});
+
+test("a program that dies in the middle leaves the position to the next that starts", async () => {
+  const from = { deliver_policy: DeliverPolicy.New };
+  const { jsm } = local.bus;
+  await bench.start(version(1), events("died"), reader("died", from));
+  await publish("died", "1", "2");
+  await (await next("died"))?.ackAck();
+  const dying = {
+    ...jsm,
+    streams: jsm.streams,
+    consumers: Object.assign(Object.create(jsm.consumers), {
+      add: () => Promise.reject(new Error("killed")),
+    }),
+  };
+  const plan = migrating(2, "died");
+  const wanted = reader("died", { ...from, ...changed });
+  await expect(ensureConsumer({ jsm: dying, user: "a test", plan }, "died", wanted)).rejects.toThrow(
+    "killed",
+  );
+  await publish("died", "3");
+  await bench.start(plan, events("died"), wanted);
+  expect((await next("died"))?.string()).toBe("2");
+});
+
+test("of a work queue nobody is given what somebody has in hand, before that one has given it up", async () => {
+  const queue = { retention: RetentionPolicy.Workqueue };
+  const wait = { ack_wait: 1.5e9 };
+  await bench.start(version(1), events("queue", queue), reader("queue", wait));
+  await publish("queue", "1", "2");
+  const inHand = await next("queue");
+  await bench.start(migrating(2, "queue"), events("queue", queue), reader("queue", { ...wait, ...changed }));
+  const { paused, config } = await local.bus.jsm.consumers.info("queue", "reader");
+  expect(paused).toBe(true);
+  expect(config).toMatchObject({ ...changed, deliver_policy: DeliverPolicy.All });
+  // Who has it in hand is not heard any more.
+  expect(await inHand?.ackAck({ timeout: 500 }).catch(() => false)).toBe(false);
+  expect((await next("queue"))?.string()).toBe("1");
+  expect((await next("queue"))?.string()).toBe("2");
+});
+
+test("a consumer of a work queue that somebody has deleted comes back as late", async () => {
+  const queue = events("lost", { retention: RetentionPolicy.Workqueue });
+  await bench.start(version(1), queue, reader("lost"));
+  expect((await local.bus.jsm.consumers.info("lost", "reader")).paused ?? false).toBe(false);
+  await publish("lost", "1");
+  await local.bus.jsm.consumers.delete("lost", "reader");
+  await bench.start(version(1), queue, reader("lost"));
+  expect((await local.bus.jsm.consumers.info("lost", "reader")).paused).toBe(true);
+});
+
+test("a policy of acknowledgements becomes another one", async () => {
+  await bench.start(version(1), events("policy"), reader("policy", { ack_policy: AckPolicy.All }));
+  await publish("policy", "1", "2", "3");
+  await next("policy");
+  await (await next("policy"))?.ackAck();
+  await bench.start(migrating(2, "policy"), events("policy"), reader("policy"));
+  expect((await next("policy"))?.string()).toBe("3");
+});
