@@ -42,6 +42,8 @@ export interface ReplicaOptions {
   readonly args?: readonly string[];
   /** What to wait for: that it is ready, or only that its probes are served. */
   readonly until?: "ready" | "serving";
+  /** The folder of another version of the program: `otherVersion` makes one. */
+  readonly sources?: string | undefined;
 }
 
 /** How to start. */
@@ -82,7 +84,7 @@ export interface Kit<Platform extends KitPlatform = KitPlatform> {
   stop(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const fixtureProgram = fileURLToPath(new URL("../fixtures/replica.ts", import.meta.url));
 const defaultDeadline = 60_000;
 
@@ -91,8 +93,9 @@ export async function startReplica(
   platform: LocalNats,
   name: string,
   args: readonly string[],
-  { env, until = "ready" }: ReplicaOptions,
+  { env, until = "ready", sources = root }: ReplicaOptions,
 ): Promise<Replica> {
+  const program = join(sources, "deploy/cli/denrei.js");
   const log = new Lines();
   // Where the log of the present life begins: what an earlier one said does not count.
   let life = 0;

@@ -1,0 +1,163 @@
+/** The program is replaced by a newer version, replica by replica, under load, and in part by the older one again. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
+import { currentPlan } from "../../bus/topology/version.ts";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
+import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import { type Difference, otherVersion } from "../harness/otherversion.ts";
+import { untilQuiet } from "../harness/quiet.ts";
+import { expectFinishedSongs, hikawa } from "../harness/song.ts";
+import { watchTickets } from "../harness/tickets.ts";
+
+const scope = { fn: "hikawa", cluster: "default" };
+const env = {
+  DENREI_ACK_WAIT_SECONDS: "10",
+  DENREI_LOG_LEVEL: "info",
+  [wordsVariable]: "Doko,Zun,Zun,Doko,Doko,Zun,Doko,Zun,Zun,Zun,Zun,Doko",
+};
+/** From one song to the next. */
+const songMillis = 200;
+
+/** What the version before had otherwise: settings of a stream and of a consumer, headers, and fields of messages. */
+const before: readonly Difference[] = [
+  { file: "package.json", here: '"version": "', there: '"version": "0.0.' },
+  {
+    file: "bus/topology/version.ts",
+    here: `version: ${currentPlan.version},`,
+    there: `version: ${currentPlan.version - 1},`,
+  },
+  { file: "bus/topology.ts", here: "max_age: hours(14 * 24)", there: "max_age: hours(7 * 24)" },
+  {
+    file: "bus/topology.ts",
+    here: "filter_subjects: [work.marksDue(scope), sweeps.due(scope), work.timersDue(scope)],",
+    there: "filter_subjects: [work.timersDue(scope), work.marksDue(scope), sweeps.due(scope)],",
+  },
+  {
+    file: "bus/events/kubernetes.ts",
+    here: "    data: object,",
+    there: '    former: "yes",\n    data: object,',
+  },
+  {
+    file: "bus/worker/router.ts",
+    here: "return { ...newRequest(cause, event.traceparent), routed: true };",
+    there: 'return { ...newRequest(cause, event.traceparent), former: "yes" } as Request;',
+  },
+];
+
+let kit: LocalKit;
+let bus: Bus;
+let older: string;
+beforeAll(async () => {
+  kit = await startLocalKit();
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  older = await otherVersion(join(kit.platform.directory, "older"), before);
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+const bridge = (name: string, sources?: string) => kit.bridge(name, { env, sources });
+const worker = (name: string, sources?: string) => kit.worker(name, ["hikawa"], { env, sources });
+
+/** As a Deployment that has one pod more meanwhile, and none less. */
+async function replace(old: Replica, start: () => Promise<Replica>): Promise<Replica> {
+  const next = await start();
+  await old.stop();
+  return next;
+}
+
+/** What the two versions have otherwise on the bus, and of which version that is. */
+async function configuration(): Promise<unknown> {
+  const [letters, tickets, relay] = await Promise.all([
+    bus.jsm.streams.info(streams.deadLetters),
+    bus.jsm.streams.info(workStream(scope.fn)),
+    bus.jsm.consumers.info(timersStream(scope.fn), consumers.relay(scope)),
+  ]);
+  const all = [letters.config, tickets.config, relay.config];
+  return {
+    days: letters.config.max_age / 86_400e9,
+    first: relay.config.filter_subjects?.[0]?.split(".")[0],
+    versions: all.map(({ metadata }) => metadata?.["denrei.dev/topology"]),
+  };
+}
+const versions = (version: number) => [1, 2, 3].map(() => String(version));
+const asBefore = { days: 7, first: "timers", versions: versions(currentPlan.version - 1) };
+const asNow = { days: 14, first: "marks", versions: versions(currentPlan.version) };
+
+/** Has a new song sung every so often, until it is told to stop. */
+function sing(): { stop(): Promise<string[]> } {
+  const names: string[] = [];
+  const stopping = new AbortController();
+  async function singOn(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const name = `song-${names.length}`;
+      names.push(name);
+      await kit.client.create(Hikawa, hikawa(name, names.length % 3 === 0 ? 60 : 0), {
+        fieldManager: "test",
+      });
+      await sleep(songMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+  const ended = singOn();
+  ended.catch(() => undefined);
+  return {
+    async stop() {
+      stopping.abort();
+      await ended;
+      return names;
+    },
+  };
+}
+
+test("nothing is lost, nothing done twice, and nobody undoes the newer configuration", async () => {
+  const [bridges, workers] = await Promise.all([
+    Promise.all([1, 2].map((n) => bridge(`bridge-old-${n}`, older))),
+    Promise.all([1, 2].map((n) => worker(`worker-old-${n}`, older))),
+  ]);
+  expect(await configuration()).toEqual(asBefore);
+  const tickets = await watchTickets(bus, scope.fn);
+  const song = sing();
+
+  const newBridge = await replace(bridges[0] as Replica, () => bridge("bridge-1"));
+  expect(await configuration()).toEqual(asNow);
+  // Old replicas that start beside the new bridge find its configuration, and work with it.
+  await Promise.all(
+    ([bridges[1], workers[0]] as Replica[]).map(async (old) => {
+      await old.stop();
+      await old.start();
+    }),
+  );
+  expect(await configuration()).toEqual(asNow);
+  await replace(bridges[1] as Replica, () => bridge("bridge-2"));
+  const newWorker = await replace(workers[0] as Replica, () => worker("worker-1"));
+  await replace(workers[1] as Replica, () => worker("worker-2"));
+
+  // Somebody goes back in part, and forward again.
+  const [oldBridge, oldWorker] = await Promise.all([
+    replace(newBridge, () => bridge("bridge-back", older)),
+    replace(newWorker, () => worker("worker-back", older)),
+  ]);
+  expect(await configuration()).toEqual(asNow);
+  await Promise.all([
+    replace(oldBridge, () => bridge("bridge-3")),
+    replace(oldWorker, () => worker("worker-3")),
+  ]);
+
+  const names = await song.stop();
+  // Where one kind's bridge had changed and another's not, words may have come later than what was said about them.
+  await vi.waitFor(() => expectFinishedSongs(kit, names), { timeout: 120_000, interval: 500 });
+  await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
+  await expectFinishedSongs(kit, names);
+  expect(names.length).toBeGreaterThan(20);
+  expect(await deadLetters(bus, scope).list()).toEqual([]);
+  expect(tickets.doubled()).toEqual([]);
+  expect(tickets.done).toBeGreaterThan(names.length);
+  expect(await configuration()).toEqual(asNow);
+}, 300_000);

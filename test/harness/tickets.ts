@@ -1,0 +1,41 @@
+/** Who was given tickets, as the answers of workers tell: the bus has the last word on who owns what. */
+import type { Bus } from "../../bus/connect.ts";
+import { workStream } from "../../bus/subjects.ts";
+
+/** What workers answered since they were listened to. */
+export interface TicketWatch {
+  /** Tickets that came to their end. */
+  readonly done: number;
+  /** Tickets that somebody was given, though nobody had handed them back. */
+  doubled(): string[];
+}
+
+/** Listens to the answers (ADR-15: their subject has the numbers of the delivery). Connected as the administrator. */
+export async function watchTickets({ nc }: Bus, fn: string): Promise<TicketWatch> {
+  const handedBack = new Map<string, number>();
+  const deliveries = new Map<string, number>();
+  const done = new Set<string>();
+  nc.subscribe(`$JS.ACK.${workStream(fn)}.>`, {
+    callback(_error, message) {
+      const [, , , , delivered, sequence = ""] = message.subject.split(".");
+      deliveries.set(sequence, Math.max(deliveries.get(sequence) ?? 0, Number(delivered)));
+      const answer = message.string();
+      if (answer === "+ACK") done.add(sequence);
+      if (answer === "-NAK") handedBack.set(sequence, (handedBack.get(sequence) ?? 0) + 1);
+    },
+  });
+  await nc.flush();
+  return {
+    get done() {
+      return done.size;
+    },
+    doubled: () =>
+      [...deliveries]
+        .map(([sequence, count]) => ({ sequence, count, back: handedBack.get(sequence) ?? 0 }))
+        .filter(({ count, back }) => count > back + 1)
+        .map(
+          ({ sequence, count, back }) =>
+            `ticket ${sequence}: given ${count} times, handed back ${back} times`,
+        ),
+  };
+}
