@@ -21,8 +21,13 @@ export function attribute(from: MsgHdrs | undefined, name: string): string {
 /** What happened to the object. A list that shows an object for the first time says `added`. */
 export type Change = "added" | "modified" | "deleted";
 
+const changes = "dev.denrei.kubernetes.";
+
 /** Types of the events: `dev.denrei.kubernetes.added` and so on. */
-export const changeType = (change: Change): string => `dev.denrei.kubernetes.${change}`;
+export const changeType = (change: Change): string => `${changes}${change}`;
+
+/** Whether the event is about a change of an object; of one that this version does not know as well. */
+export const isChange = (type: string): boolean => type.startsWith(changes);
 
 /** The event is about a deletion: its data is the object's last known state. */
 export const isDeletion = (type: string): boolean => type === changeType("deleted");

@@ -1,7 +1,9 @@
+import { MsgHdrsImpl } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import { ConfigMap, externalKind, Secret } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
 import { changeEvent, changeType, isDeletion, publishable, versionOf } from "./kubernetes.ts";
+import { changeHead } from "./received.ts";
 
 const Pod = externalKind({ group: "", version: "v1", kind: "Pod", plural: "pods" });
 const metadata = {
@@ -47,4 +49,13 @@ test("change event - its id is the object's identity and version", () => {
   expect(versionOf(event.id)).toEqual({ uid: "u-1", resourceVersion: "9" });
   expect(isDeletion(event.type)).toBe(true);
   expect(isDeletion(changeType("added"))).toBe(false);
+});
+
+test("change event - of a change that only another version knows is one all the same, and no deletion", () => {
+  const headers = MsgHdrsImpl.fromRecord({
+    "ce-id": ["u-1.9"],
+    "ce-type": ["dev.denrei.kubernetes.moved"],
+    "ce-other": ["x"],
+  });
+  expect(changeHead(headers)).toEqual({ uid: "u-1", resourceVersion: "9", deleted: false });
 });

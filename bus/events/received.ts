@@ -1,9 +1,7 @@
 /** Events of the bridge as they are received: anybody may have written what lies in their place. */
 import { isPathSegment, isVersion, type KubeObject, type Stored } from "../kube/object.ts";
 import { type ObjectAddress, parseObjectSubject } from "../subjects.ts";
-import { attribute, changeType, isDeletion, versionOf } from "./attributes.ts";
-
-const changeTypes: readonly string[] = (["added", "modified", "deleted"] as const).map(changeType);
+import { attribute, isChange, isDeletion, versionOf } from "./attributes.ts";
 
 /** A message in a place of the bridge's events is none. */
 export class MalformedEventError extends Error {
@@ -35,7 +33,7 @@ export function changeHead(headers: Parameters<typeof attribute>[0]): ChangeHead
   const id = attribute(headers, "id");
   const type = attribute(headers, "type");
   const version = versionOf(id);
-  if (version === undefined || !isVersion(version.resourceVersion) || !changeTypes.includes(type)) {
+  if (version === undefined || !isVersion(version.resourceVersion) || !isChange(type)) {
     throw new MalformedEventError(
       `expected a change of an object with the id <uid>.<resourceVersion>, found the type "${type}" and the id "${id}"`,
     );

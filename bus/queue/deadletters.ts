@@ -6,7 +6,7 @@ import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from 
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
 import { emptyTtl, replaceLast } from "./replace.ts";
-import { causeSchema, newRequest } from "./request.ts";
+import { newRequest, readCause } from "./request.ts";
 
 /** What a dead letter says. */
 export const deadLetterSchema = z.object({
@@ -15,7 +15,7 @@ export const deadLetterSchema = z.object({
   message: z.string(),
   stack: z.string().optional(),
   attempts: z.int().min(0),
-  cause: causeSchema,
+  cause: readCause,
   traceparent: z.string().optional(),
   replica: z.string(),
   /** RFC 3339. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** Why a reconcile is wanted. */
-export const causeSchema = z.discriminatedUnion("type", [
+const causeSchema = z.discriminatedUnion("type", [
   z.object({
     /** An object changed: the reconcile must read at least this version of it. */
     type: z.literal("object"),
@@ -19,11 +19,24 @@ export const causeSchema = z.discriminatedUnion("type", [
 ]);
 export type Cause = z.infer<typeof causeSchema>;
 
+const knownTypes: readonly string[] = ["object", "webhook", "timer", "replay"] satisfies Cause["type"][];
+
+/**
+ * A cause that a newer program has written. Whatever it is about, a reconcile that reads from the API server has seen it, so
+ * who does not know it does what is done for a replay.
+ */
+const newerCause = z
+  .object({ type: z.string().refine((type) => !knownTypes.includes(type)) })
+  .transform((): Cause => ({ type: "replay" }));
+
+/** Reads a cause, also one of another version. */
+export const readCause = z.union([causeSchema, newerCause]);
+
 /** The body of a ticket, a timer or a mark. */
 export const requestSchema = z.object({
-  cause: causeSchema,
+  cause: readCause,
   /** Further changes that the reconcile must read, when several marks became one request. */
-  also: z.array(causeSchema).optional(),
+  also: z.array(readCause).optional(),
   /** Failed attempts so far. */
   attempt: z.int().min(0).default(0),
   /** When the request was first made: milliseconds since the epoch. */
@@ -35,8 +48,11 @@ export const requestSchema = z.object({
 });
 export type Request = z.infer<typeof requestSchema>;
 
-/** Reads a request. Throws zod's error on a body that is none. */
-export const parseRequest = (text: string): Request => requestSchema.parse(JSON.parse(text));
+/** What this version does not know is kept: a request that is tried again or delayed is written anew. */
+const readSchema = requestSchema.loose();
+
+/** Reads a request, also one of another version. Throws zod's error on a body that is none. */
+export const parseRequest = (text: string): Request => readSchema.parse(JSON.parse(text));
 
 /** A request made now. */
 export const newRequest = (cause: Cause, traceparent?: string): Request => ({
