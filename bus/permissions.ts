@@ -53,16 +53,15 @@ export const together = (...all: readonly Permissions[]): Permissions => ({
 });
 
 /** The durable consumers that a function's workers serve, by stream. */
-export const consumersOf = ({
-  scope,
-  indexes,
-  webhooks = [],
-}: Interest): [stream: string, consumer: string][] => [
-  [streams.objects, consumers.router(scope, indexes)],
-  ...(webhooks.length === 0 ? [] : [[streams.webhooks, consumers.webhooks(scope)] as [string, string]]),
-  [workStream(scope.fn), consumers.worker(scope)],
-  [timersStream(scope.fn), consumers.relay(scope)],
-];
+export const consumersOf = (interest: Interest): [stream: string, consumer: string][] => {
+  const { scope, webhooks = [] } = interest;
+  return [
+    [streams.objects, consumers.router(interest)],
+    ...(webhooks.length === 0 ? [] : [[streams.webhooks, consumers.webhooks(scope)] as [string, string]]),
+    [workStream(scope.fn), consumers.worker(scope)],
+    [timersStream(scope.fn), consumers.relay(scope)],
+  ];
+};
 
 /** The bridge: writes the objects of its kinds, its leases and positions, and the configuration of the whole bus. */
 const bridge = (interests: readonly Interest[], cluster: string): Permissions => {

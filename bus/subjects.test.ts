@@ -151,7 +151,8 @@ test("names of consumers and keys of the bucket are valid, whatever the namespac
   fc.assert(
     fc.property(kubeName, group, kubeName, (cluster, group, namespace) => {
       const scope = { fn: "hikawa", cluster };
-      for (const consumer of Object.values(consumers)) expect(consumer(scope)).toMatch(/^[^.*>\s/\\]+$/);
+      const looksAt = { scope, ...scope, kinds: [{ group, kind: "Kind" }] };
+      for (const consumer of Object.values(consumers)) expect(consumer(looksAt)).toMatch(/^[^.*>\s/\\]+$/);
       const kind = { group, kind: "Kind" } as Parameters<typeof positionKey>[1];
       for (const key of [positionKey, leaseKey].map((of) => of(cluster, kind, namespace)))
         expect(key).toMatch(/^[-/=.\w]+$/);

@@ -303,14 +303,24 @@ export function parseKeySubject(subject: string): QueueScope & { readonly key: O
   return { fn, cluster, key: { namespace, name } };
 }
 
+/** Which objects a function looks at. */
+export interface LooksAt {
+  readonly scope: QueueScope;
+  readonly kinds: readonly GroupKind[];
+  /** Names of the indexes of its objects. */
+  readonly indexes?: readonly string[] | undefined;
+}
+
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
 export const consumers = {
   /**
-   * On OBJECTS: turns events into requests. With other indexes it is another consumer, which begins with all objects: so
-   * that the new indexes have them.
+   * On OBJECTS: turns events into requests. With other kinds or indexes it is another consumer, which begins with all
+   * objects: so that a new version is told of those that were there before, and the old one goes on beside it.
    */
-  router: (scope: QueueScope, indexes: readonly string[] = []) =>
-    [scope.fn, token(scope.cluster), ...(indexes.length === 0 ? [] : [digest(indexes)])].join("_"),
+  router: ({ scope, kinds, indexes = [] }: LooksAt) => {
+    const looksAt = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
+    return [scope.fn, token(scope.cluster), digest([...looksAt, ...[...indexes].sort()])].join("_");
+  },
   /** On WEBHOOKS: turns webhooks into requests. */
   webhooks: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
   /** On the function's work stream: hands tickets to workers. */
@@ -320,7 +330,4 @@ export const consumers = {
 } as const;
 
 const digest = (names: readonly string[]): string =>
-  createHash("sha256")
-    .update(JSON.stringify([...names].sort()))
-    .digest("hex")
-    .slice(0, 8);
+  createHash("sha256").update(JSON.stringify(names)).digest("hex").slice(0, 8);

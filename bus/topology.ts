@@ -18,8 +18,8 @@ import type { Bus } from "./connect.ts";
 import {
   bridgeBucket,
   consumers,
-  type GroupKind,
   kindSubjects,
+  type LooksAt,
   type QueueScope,
   streams,
   sweeps,
@@ -154,14 +154,9 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
 });
 
 /** What wakes a function, and how it finds its objects. */
-export interface Interest {
-  readonly scope: QueueScope;
-  /** Kinds whose changes wake it. */
-  readonly kinds: readonly GroupKind[];
+export interface Interest extends LooksAt {
   /** Events whose webhooks wake it. */
   readonly webhooks?: readonly Pick<WebhookAddress, "provider" | "event">[];
-  /** Names of the indexes of its objects. */
-  readonly indexes?: readonly string[];
 }
 
 const durable = (name: string, config: Partial<ConsumerConfig>): Partial<ConsumerConfig> => ({
@@ -188,13 +183,14 @@ const webhookConsumer = (
 
 /** Consumers of one function, by stream. */
 export function functionConsumers(
-  { scope, kinds, webhooks = [], indexes }: Interest,
+  interest: Interest,
   options: BusOptions,
 ): [stream: string, Partial<ConsumerConfig>][] {
+  const { scope, kinds, webhooks = [] } = interest;
   return [
     [
       streams.objects,
-      durable(consumers.router(scope, indexes), {
+      durable(consumers.router(interest), {
         // With one message per object, "all" is list-then-watch.
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort(),

@@ -246,12 +246,15 @@ const coversSecrets = ({ apiGroups, resources }: PolicyRule): boolean =>
 
 /** Streams and consumers that functions need in a cluster. */
 export const interestsOf = (functions: readonly ReconcileFunction[], cluster: string): Interest[] =>
-  functions.map((fn) => ({
-    scope: { fn: fn.name, cluster },
-    kinds: kindsOf(fn),
-    webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
-    indexes: Object.keys(fn.indexes),
-  }));
+  functions.map((fn) => interestOf(fn, cluster));
+
+/** What wakes one function. */
+export const interestOf = (fn: ReconcileFunction, cluster: string): Interest => ({
+  scope: { fn: fn.name, cluster },
+  kinds: kindsOf(fn),
+  webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
+  indexes: Object.keys(fn.indexes),
+});
 
 /** Every kind that a function needs on the bus. */
 export function kindsOf(fn: ReconcileFunction): Kind[] {

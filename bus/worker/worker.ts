@@ -20,7 +20,7 @@ import { type BusOptions, ensureTopology } from "../topology.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
-import { interestsOf, type ReconcileFunction } from "./function.ts";
+import { interestOf, interestsOf, type ReconcileFunction } from "./function.ts";
 import { workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
@@ -142,7 +142,7 @@ function startFunction(
     });
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
   const route = routes({ fn, queue, echoes, indexes, metrics, log, signal: stopping.signal });
-  const router = consumers.router(scope, Object.keys(fn.indexes));
+  const router = consumers.router(interestOf(fn, cluster));
   const events = pull(streams.objects, router, routerSlots, route.change);
   const webhooks =
     Object.keys(fn.webhooks).length === 0

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { consumers, streams } from "../../bus/subjects.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import { interestOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import type { Arena } from "./arena.ts";
@@ -87,7 +87,10 @@ async function settled(arena: Arena, bridge: string): Promise<void> {
 async function reasons({ bus }: Arena, bridge: string): Promise<string[]> {
   const [kinds, router, status] = await Promise.all([
     kindStatuses(bus, [hikawa as ReconcileFunction], cluster),
-    bus.jsm.consumers.info(streams.objects, consumers.router({ fn: hikawa.name, cluster })),
+    bus.jsm.consumers.info(
+      streams.objects,
+      consumers.router(interestOf(hikawa as ReconcileFunction, cluster)),
+    ),
     functionStatus(bus, hikawa as ReconcileFunction, cluster),
   ]);
   const counts = {

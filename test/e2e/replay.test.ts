@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { consumers, kindSubjects, streams, workStream } from "../../bus/subjects.ts";
-import { kindsOf } from "../../bus/worker/function.ts";
+import { interestOf, kindsOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
@@ -39,7 +39,10 @@ const untilQuiet = () =>
     .poll(
       async () => {
         const [router, worker] = await Promise.all([
-          bus.jsm.consumers.info(streams.objects, consumers.router(scope)),
+          bus.jsm.consumers.info(
+            streams.objects,
+            consumers.router(interestOf(hikawaFunction, scope.cluster)),
+          ),
           bus.jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
         ]);
         return router.num_pending + router.num_ack_pending + worker.num_pending + worker.num_ack_pending;

@@ -24,6 +24,7 @@ import {
   work,
   workStream,
 } from "../../bus/subjects.ts";
+import { interestOf } from "../../bus/worker/function.ts";
 import { kindStatuses } from "../../bus/worker/inspect.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import shelves, { childText, Shelf } from "../fixtures/functions/shelves.ts";
@@ -139,7 +140,7 @@ test("in OBJECTS: it is ignored and said so, at every kind of subject", async ()
     });
     await litter(next() < 0.4 ? pick(subjects) : own);
   }
-  await untilAnswered(streams.objects, consumers.router(scope));
+  await untilAnswered(streams.objects, consumers.router(interestOf(shelves, scope.cluster)));
   // Some of it lies among the children of this one.
   const note = await bridged.create("beside-garbage", { ownerReferences: [controllerReference(owner)] });
   const first = await bridged.kit.client.get(Note, at("good-before"));
@@ -318,7 +319,7 @@ test("headers that a client library refuses to read, or that look like a server'
     await publishRaw(natsUrl, work.ticket(scope, at(name)), head, "");
     await publishRaw(natsUrl, work.timerDue(scope, at(name)), head, "");
   }
-  await untilAnswered(streams.objects, consumers.router(scope));
+  await untilAnswered(streams.objects, consumers.router(interestOf(shelves, scope.cluster)));
   await untilAnswered(workStream("shelves"), consumers.worker(scope));
   await untilAnswered(timersStream("shelves"), consumers.relay(scope));
   await expectGoodService("headers");

@@ -8,7 +8,7 @@ import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
-import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { interestOf, kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 
 /** What to look at. */
 export interface QuietOptions {
@@ -39,7 +39,7 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     const scope = { fn: fn.name, cluster };
     const marks = bus.jsm.streams.info(timersStream(fn.name), { subjects_filter: "marks.>" });
     return sum([
-      await left(streams.objects, consumers.router(scope, Object.keys(fn.indexes))),
+      await left(streams.objects, consumers.router(interestOf(fn, cluster))),
       Object.keys(fn.webhooks).length === 0 ? 0 : await left(streams.webhooks, consumers.webhooks(scope)),
       Object.keys((await marks).state.subjects ?? {}).length,
       // The last one: what the others become.

@@ -62,7 +62,7 @@ export interface Ground {
 
 export const scope: QueueScope = { fn: itemsFunction, cluster: "test" };
 const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
-const interest: Interest = { scope, kinds: [Item] };
+export const interest: Interest = { scope, kinds: [Item] };
 const lookMillis = 100;
 /** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
 const quietLooks = 3;
@@ -89,7 +89,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   /** What is under way; a bus that a fault has taken away is not quiet. */
   async function underWay(): Promise<string[]> {
     const [router, work, timers] = await Promise.all([
-      bus.jsm.consumers.info(streams.objects, consumers.router(scope)),
+      bus.jsm.consumers.info(streams.objects, consumers.router(interest)),
       bus.jsm.streams.info(workStream(scope.fn)),
       bus.jsm.streams.info(timersStream(scope.fn)),
     ]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../bus/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import { consumers, indexes, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
-import { ensureTopology, TopologyError } from "../../bus/topology.ts";
+import { ensureTopology, type Interest, TopologyError } from "../../bus/topology.ts";
 import {
   cluster,
   interests,
@@ -114,8 +114,11 @@ const consumerVerbs = [
   "CONSUMER.UNPIN",
 ];
 
-/** Names of routers begin like those of consumers of webhooks, and tell which indexes there are. */
-const routers = { mine: consumers.router(mine, ["repository"]), theirs: "theirs_test" };
+/** Names of routers begin like those of consumers of webhooks, and tell what is looked at. */
+const routers = {
+  mine: consumers.router(interests[0] as Interest),
+  theirs: consumers.router(interests[1] as Interest),
+};
 const consumerNames = ["x", "test", "mine_test", ...Object.values(routers)];
 
 /** What each role may do of these; all the rest of the table is refused. */
@@ -239,7 +242,7 @@ describe("publishing", () => {
     ["$JS.ACK.WORK_theirs.test.1.1.1.1.0", "theirs", "worker"],
     [`$JS.ACK.OBJECTS.${routers.mine}.1.1.1.1.0`, "mine", "worker"],
     ["$JS.ACK.WEBHOOKS.mine_test.1.1.1.1.0", "mine", "worker"],
-    ["$JS.ACK.OBJECTS.theirs_test.1.1.1.1.0", "theirs", "worker"],
+    [`$JS.ACK.OBJECTS.${routers.theirs}.1.1.1.1.0`, "theirs", "worker"],
     ["$JS.ACK.TIMERS_theirs.test.1.1.1.1.0", "theirs", "worker"],
     ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.mine.test.a.b", "mine", "worker", "operator"],
     ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.theirs.test.a.b", "theirs", "worker", "operator"],

@@ -10,7 +10,7 @@ import {
   workStream,
 } from "../../../bus/subjects.ts";
 import { anyOf, type Injected } from "../faults.ts";
-import { type Ground, openGround, scope } from "../ground.ts";
+import { type Ground, interest, openGround, scope } from "../ground.ts";
 import { type Begun, now } from "../journal.ts";
 import { startLoad } from "../load.ts";
 import {
@@ -256,7 +256,7 @@ async function leftBehind({
   let routeMillis = Number.POSITIVE_INFINITY;
   for (let looks = 0; looks < 20; looks++) {
     const [router, relay] = await Promise.all([
-      info(streams.objects, consumers.router(scope)),
+      info(streams.objects, consumers.router(interest)),
       info(timersStream(scope.fn), consumers.relay(scope)),
     ]);
     unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);

@@ -11,7 +11,7 @@ import { positionKey, positionSchema } from "../../../bus/bridge/position.ts";
 import { type Bus, connectBus } from "../../../bus/connect.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
 import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
-import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import { interestOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { functionStatus } from "../../../bus/worker/inspect.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
 import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
@@ -272,7 +272,7 @@ async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
   for (const until = performance.now() + settleMillis; performance.now() < until; ) {
     const [entry, router, queue] = await Promise.all([
       kv.get(positionKey(cluster, Hikawa)),
-      bus.jsm.consumers.info(streams.objects, consumers.router({ fn: onlooker.name, cluster })),
+      bus.jsm.consumers.info(streams.objects, consumers.router(interestOf(onlooker, cluster))),
       functionStatus(bus, onlooker as ReconcileFunction, cluster),
     ]);
     const known = entry?.operation === "PUT" ? positionSchema.parse(entry.json()).objects : 0;

@@ -1,0 +1,58 @@
+/** A version that looks at one kind more, beside the version before. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { consumers, objectSubject, streams } from "../../bus/subjects.ts";
+import { ensureTopology, type Interest } from "../../bus/topology.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startLocalBus();
+});
+afterAll(() => local?.stop());
+
+const scope = { fn: "shelves", cluster: "default" };
+const [shelf, book] = ["Shelf", "Book"].map((kind) => ({ group: "g", kind })) as [
+  Interest["kinds"][number],
+  Interest["kinds"][number],
+];
+const options = { replicas: 1, ackWaitMillis: 5000 };
+const older: Interest = { scope, kinds: [shelf] };
+const newer: Interest = { scope, kinds: [shelf, book] };
+
+const consumer = (interest: Interest) =>
+  local.bus.js.consumers.get(streams.objects, consumers.router(interest));
+const publish = (kind: Interest["kinds"][number], name: string) =>
+  local.bus.js.publish(objectSubject("default", { ...kind, namespace: "n", owner: "", name }), name);
+
+/** What is routed, as far as it is there. */
+async function routed(interest: Interest): Promise<string[]> {
+  const messages = await (await consumer(interest)).fetch({ max_messages: 10, expires: 1000 });
+  const names: string[] = [];
+  for await (const message of messages) {
+    names.push(message.string());
+    message.ack();
+  }
+  return names;
+}
+
+test("it is told of objects that were there before, and the one before goes on where it was", async () => {
+  await ensureTopology(local.bus, options, [older]);
+  await publish(shelf, "shelf-1");
+  await publish(book, "book-1");
+  expect(await routed(older)).toEqual(["shelf-1"]);
+  await ensureTopology(local.bus, options, [newer]);
+  expect(await routed(newer)).toEqual(["shelf-1", "book-1"]);
+  // The older one starts once more, and changes nothing for the newer one.
+  await ensureTopology(local.bus, options, [older]);
+  await publish(shelf, "shelf-2");
+  await publish(book, "book-2");
+  expect(await routed(older)).toEqual(["shelf-2"]);
+  expect(await routed(newer)).toEqual(["shelf-2", "book-2"]);
+});
+
+test("the order in which kinds and indexes are named makes no other consumer", () => {
+  const name = consumers.router({ ...newer, indexes: ["a", "b"] });
+  expect(consumers.router({ scope, kinds: [book, shelf, book], indexes: ["b", "a"] })).toBe(name);
+  expect(consumers.router({ ...newer, indexes: ["a"] })).not.toBe(name);
+  expect(consumers.router({ ...older, indexes: ["a", "b"] })).not.toBe(name);
+});
