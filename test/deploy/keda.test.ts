@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { consumers, streams, timersStream, work } from "../../bus/subjects.ts";
+import { interestOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import hikawas from "../../functions/zundoko/hikawa.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
@@ -14,7 +16,7 @@ import { siteWith } from "./overlays.ts";
 import { activeTriggers } from "./triggers.ts";
 
 const scope = { fn: "hikawa", cluster: "default" };
-const events = `${streams.objects}/${consumers.router(scope)}`;
+const events = `${streams.objects}/${consumers.router(interestOf(hikawaFunction, scope.cluster))}`;
 const timers = `${timersStream(scope.fn)}/${consumers.relay(scope)}`;
 const hour = 3_600_000;
 const patience = { timeout: 60_000, interval: 100 };
