@@ -137,6 +137,14 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
+/** What a function speaks to beside the API server and the bus. In a cluster with network policies it can reach nothing else. */
+export interface Outbound {
+  /** GitHub, wherever it is: port 443 of any public address. */
+  readonly github?: true;
+  /** These TCP ports of pods, in any namespace. */
+  readonly podPorts?: readonly number[];
+}
+
 /** What an author writes. */
 export interface FunctionOptions<T extends KubeObject> {
   /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
@@ -173,6 +181,8 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly memoryMebibytes?: number;
   /** Rights beyond those that follow from the declaration, in the whole cluster. Secrets can not be among them. */
   readonly permissions?: readonly PolicyRule[];
+  /** Whom it speaks to beside the API server and the bus. Nobody unless given. */
+  readonly outbound?: Outbound;
   /** Brings the world to what the object says. Level-triggered and idempotent: it may run at any time, twice. */
   reconcile(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
   /** Undoes what is outside Kubernetes. With it the platform keeps a finalizer on the object, from before the first reconcile. */
@@ -181,13 +191,17 @@ export interface FunctionOptions<T extends KubeObject> {
 
 /** A function with its defaults filled in. The object type is checked where it is defined. */
 export interface ReconcileFunction
-  extends Omit<FunctionOptions<KubeObject>, "owns" | "watches" | "indexes" | "webhooks" | "permissions"> {
+  extends Omit<
+    FunctionOptions<KubeObject>,
+    "owns" | "watches" | "indexes" | "webhooks" | "permissions" | "outbound"
+  > {
   readonly fieldManager: string;
   readonly owns: readonly Kind[];
   readonly watches: readonly Watch[];
   readonly indexes: Readonly<Record<string, IndexValues>>;
   readonly webhooks: Webhooks;
   readonly permissions: readonly PolicyRule[];
+  readonly outbound: Outbound;
   readonly concurrency: number;
   readonly timeoutMillis: number;
   readonly memoryMebibytes: number;
@@ -233,6 +247,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
     webhooks: options.webhooks ?? {},
     permissions: options.permissions ?? [],
+    outbound: options.outbound ?? {},
     concurrency: options.concurrency ?? 10,
     timeoutMillis: options.timeoutMillis ?? 60_000,
     memoryMebibytes: options.memoryMebibytes ?? 512,

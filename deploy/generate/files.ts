@@ -8,6 +8,7 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
+import { networkPolicies } from "./network.ts";
 import { generatedProtos, protoFolders } from "./protos.ts";
 import { accountManifest, gatewayName, roleManifests } from "./rbac.ts";
 import { userRoles } from "./users.ts";
@@ -87,6 +88,10 @@ export async function generatedFiles(
   files.set(`${components}/keda/functions.yaml`, scaledObjects);
   const autoscalers = functions.map((fn) => horizontalAutoscaler(fn, { namespace }));
   files.set(`${components}/hpa/functions.yaml`, generated("from the list of functions", autoscalers));
+  files.set(
+    `${components}/network-policies/policies.yaml`,
+    generated("from the declarations of all functions", networkPolicies(functions, namespace)),
+  );
   const roles = "deploy/kubernetes/users/roles.yaml";
   files.set(roles, generated("from the kinds of all functions", userRoles(functions)));
   files.set("deploy/kubernetes/users/kustomization.yaml", kustomization([roles]));

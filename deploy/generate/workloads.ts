@@ -17,8 +17,10 @@ export const webhookSecretsName = "denrei-webhook-secrets";
 /** The user in the image. */
 const userId = 65532;
 
-const httpPort = 8080;
-const webhooksPort = 8081;
+/** Probes and metrics. */
+export const httpPort = 8080;
+/** What comes from GitHub. */
+export const webhooksPort = 8081;
 
 /** Where a process finds the certificate that tells the bus who it is. */
 const certificateFolder = "/etc/denrei/bus";
@@ -30,12 +32,22 @@ const replicas = 2;
 /** A pod that ends goes on for so long: load balancers send to it until they have heard of it. */
 const goodbyeSeconds = 5;
 
+/**
+ * What one pod takes while it works, measured on the local platform (deploy/kubernetes/README.md has the figures): the
+ * scheduler's idea of a pod, and what the CPU of an autoscaler is a part of.
+ */
+const requests = {
+  bridge: { cpu: "75m", memory: "256Mi" },
+  gateway: { cpu: "50m", memory: "128Mi" },
+  worker: { cpu: "100m", memory: "256Mi" },
+} as const;
+
 interface Workload {
   readonly name: string;
   readonly namespace: string;
   readonly component: "bridge" | "gateway" | "worker";
   readonly args: readonly string[];
-  /** In MiB. */
+  /** What it may take, in MiB. */
   readonly memory: number;
   /** What not all pods have. */
   readonly own?: {
@@ -182,8 +194,8 @@ const container = ({ component, args, memory, own }: Workload): Manifest => ({
   readinessProbe: { ...probe("/readyz"), periodSeconds: 5 },
   // Generous: a process that is short of CPU is not helped by a restart.
   livenessProbe: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },
-  // A worker needs about 200 MB. No CPU limit: throttling would cost ownership of what is being reconciled.
-  resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: { memory: `${memory}Mi` } },
+  // No CPU limit: throttling would cost ownership of what is being reconciled.
+  resources: { requests: requests[component], limits: { memory: `${memory}Mi` } },
   securityContext: {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,

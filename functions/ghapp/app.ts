@@ -34,6 +34,7 @@ export const appFunction = (name: string, kind: Kind<GitHubApp>): ReconcileFunct
       },
     ],
     sweepMillis: backfillMillis,
+    outbound: { github: true },
     async reconcile(app, ctx) {
       const key = await keyOf(app, ctx);
       const client = clientOf(app, key);

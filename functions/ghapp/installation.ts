@@ -54,6 +54,7 @@ export default defineFunction({
     installation_repositories: ({ payload }, find) => find("installation", String(payload.installation.id)),
   },
   sweepMillis,
+  outbound: { github: true },
   async reconcile(installation, ctx) {
     try {
       return await keepToken(installation, ctx);

@@ -40,6 +40,7 @@ export default defineFunction({
     pull_request: ({ owner, repository }, find) => find("repository", repositoryText(owner, repository)),
   },
   sweepMillis: 300_000,
+  outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const now = new Date();
     const { candidates, condition, status, nextAt, trouble } = await list(pipeline, now, ctx);

@@ -79,6 +79,7 @@ export default defineFunction({
     { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
   ],
   sweepMillis: 300_000,
+  outbound: { github: true },
   async reconcile(sync, ctx) {
     if (sync.spec.paused) return paused(sync, ctx);
     const said = nothingSaid();

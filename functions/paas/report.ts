@@ -30,6 +30,7 @@ export default defineFunction({
   secondary: true,
   indexes: tokenIndexes,
   watches: tokenWatches,
+  outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
     // Nobody has listed them yet, so nothing is known to be gone either.

@@ -9,6 +9,7 @@ import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
 import { namedSecret, namespaceIndex, neighbour, ownNamespace, within } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
 import { driftMillis } from "./pace.ts";
+import { outbound } from "./server/address.ts";
 import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
 import { openServer } from "./server/open.ts";
 
@@ -18,6 +19,7 @@ const perSecond = 50;
 export default defineFunction({
   name: "pipecd-application",
   for: Application,
+  outbound,
   indexes: {
     ...namespaceIndex,
     secret: (application) =>

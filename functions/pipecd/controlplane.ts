@@ -29,6 +29,7 @@ import {
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
+import { outbound } from "./server/address.ts";
 
 type Plane = Stored<ControlPlane>;
 
@@ -38,6 +39,7 @@ const storeMillis = 30_000;
 export default defineFunction({
   name: "pipecd-controlplane",
   for: ControlPlane,
+  outbound,
   owns: [Deployment, Service, ConfigMap, Secret],
   // The Secret with the encryption key is not one of its children when somebody else has made it.
   indexes: { ...namespaceIndex, ...mountedIndex<ControlPlane>(givenMounts, () => [objectNames.secret]) },

@@ -16,6 +16,7 @@ import {
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
 import { driftMillis, patience } from "./pace.ts";
+import { outbound } from "./server/address.ts";
 import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
 import { openServer } from "./server/open.ts";
 
@@ -24,6 +25,7 @@ type Env = Stored<Environment>;
 export default defineFunction({
   name: "pipecd-environment",
   for: Environment,
+  outbound,
   indexes: { ...namespaceIndex, secret: ({ metadata }) => [`${metadata.namespace}/${objectNames.secret}`] },
   watches: [
     neighbour(ControlPlane),

@@ -23,6 +23,7 @@ import { leave } from "./piped/leave.ts";
 import { objectsOf, type PipedBlueprint } from "./piped/objects.ts";
 import { report } from "./piped/status.ts";
 import { configOf } from "./piped/wanted.ts";
+import { outbound } from "./server/address.ts";
 import { orWait } from "./server/dependent.ts";
 
 const mountsOf = ({ spec }: Pick<Piped, "spec">): readonly Mount[] => spec.volumeMounts ?? [];
@@ -30,6 +31,7 @@ const mountsOf = ({ spec }: Pick<Piped, "spec">): readonly Mount[] => spec.volum
 export default defineFunction({
   name: "pipecd-piped",
   for: Piped,
+  outbound,
   owns: [Deployment, Service, ConfigMap, Secret, ServiceAccount, ClusterRole, ClusterRoleBinding],
   indexes: {
     ...namespaceIndex,

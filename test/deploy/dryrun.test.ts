@@ -1,19 +1,30 @@
-/** Every object of the base is accepted by a real API server, without a word of warning. */
+/** Every object of the base, of each overlay and of each component is accepted by a real API server, without a warning. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import { gatewayCrds } from "../gatewayapi/crds.ts";
+import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
 import { render } from "./kustomize.ts";
 import { base, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
+import { overlay, siteWith } from "./overlays.ts";
 
 let platform: LocalPlatform;
 let connection: KubeConnection;
+/** Of all renderings, each object in each way in which it differs. */
 let objects: Manifest[];
 
 beforeAll(async () => {
-  objects = await render(base);
+  const renderings = [
+    await render<Manifest>(base),
+    await overlay("kind"),
+    await overlay("production"),
+    await siteWith("keda", "httproute"),
+    await siteWith("hpa", "ingress"),
+  ];
+  objects = [...new Map(renderings.flat().map((object) => [JSON.stringify(object), object])).values()];
   platform = await startLocalPlatform({ controllerManager: "omit" });
   connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
   // Where there is no kubectl, kustomize may have to be built first.
@@ -53,9 +64,14 @@ describe("the API server accepts, with no error and no warning,", () => {
         accepted,
       ]);
     }
-    await installCrds(kubeClient(connection), crds as object[] as Record<string, unknown>[], {
+    const all = [
+      ...(crds as object[] as Record<string, unknown>[]),
+      ...(await kedaCrds()),
+      ...(await gatewayCrds()),
+    ];
+    await installCrds(kubeClient(connection), all, {
       fieldManager: "test",
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(120_000),
     });
   });
 
@@ -76,22 +92,38 @@ describe("the API server accepts, with no error and no warning,", () => {
 });
 
 describe("the namespace enforces the restricted Pod Security Standard:", () => {
-  const privileged = (): Workload => {
-    const workload = structuredClone(find<Workload>(objects, "Deployment", "denrei-bridge"));
-    Object.assign(workload.spec.template.spec.containers[0] ?? {}, { securityContext: { privileged: true } });
-    return workload;
-  };
+  /** Each of these is enough for it to refuse a pod. */
+  const spoilt: readonly (readonly [string, (workload: Workload) => void])[] = [
+    ["a privileged container", (workload) => spoil(workload, { securityContext: { privileged: true } })],
+    ["a container that may be root", (workload) => spoil(workload, { securityContext: { runAsUser: 0 } })],
+    ["a port of the node", (workload) => spoil(workload, { ports: [{ containerPort: 80, hostPort: 80 }] })],
+    [
+      "no seccomp profile",
+      ({ spec }) => Reflect.deleteProperty(spec.template.spec.securityContext, "seccompProfile"),
+    ],
+    ["a folder of the node", ({ spec }) => add(spec.template, { name: "node", hostPath: { path: "/" } })],
+  ];
+  const spoil = ({ spec }: Workload, change: object) =>
+    Object.assign(spec.template.spec.containers[0] ?? {}, change);
+  const add = (
+    { spec }: Workload["spec"]["template"],
+    volume: { readonly name: string; readonly hostPath: object },
+  ) => Object.assign(spec, { volumes: [...(spec.volumes ?? []), volume] });
 
-  test("it warns of a Deployment whose pods it would refuse", async () => {
-    const { status, warnings } = await apply(connection, privileged(), "dry-run");
-    expect(status).toBe(201);
-    expect(warnings.join()).toContain("would violate PodSecurity");
-  });
-
-  test("it refuses the pod", async () => {
-    expect(await dryRunPod(connection, podOf(privileged()))).toMatchObject({
-      status: 403,
-      message: expect.stringContaining('violates PodSecurity "restricted:latest"'),
-    });
+  test.for(spoilt)("with %s it warns of a workload and refuses its pod", async ([, change]) => {
+    for (const [kind, name] of [
+      ["Deployment", "denrei-bridge"],
+      ["StatefulSet", "nats"],
+    ] as const) {
+      const workload = structuredClone(find<Workload>(objects, kind, name));
+      change(workload);
+      const { status, warnings } = await apply(connection, workload, "dry-run");
+      expect(status).toBe(201);
+      expect(warnings.join()).toContain("would violate PodSecurity");
+      expect(await dryRunPod(connection, podOf(workload))).toMatchObject({
+        status: 403,
+        message: expect.stringContaining('violates PodSecurity "restricted:latest"'),
+      });
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** Where the server of a control plane is reached. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Outbound } from "../../../bus/worker/function.ts";
 import { partName } from "../controlplane/component.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { serverPorts } from "../names.ts";
@@ -13,6 +14,9 @@ const services = {
   web: { port: serverPorts.web, variable: "DENREI_PIPECD_WEB_ADDRESS" },
   api: { port: serverPorts.api, variable: "DENREI_PIPECD_API_ADDRESS" },
 } as const;
+
+/** What a function that calls them declares. */
+export const outbound: Outbound = { podPorts: Object.values(services).map(({ port }) => port) };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
