@@ -63,7 +63,12 @@ export interface Workload extends Manifest {
 export interface Service extends Manifest {
   readonly spec: {
     readonly selector: Record<string, string>;
-    readonly ports: readonly { readonly port: number; readonly targetPort: string }[];
+    readonly ports: readonly {
+      readonly name: string;
+      readonly port: number;
+      readonly targetPort: string;
+      readonly nodePort?: number;
+    }[];
   };
 }
 
