@@ -15,6 +15,7 @@ export interface Probe {
 export interface Container {
   readonly name: string;
   readonly image: string;
+  readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
@@ -24,6 +25,7 @@ export interface Container {
   readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
+  readonly securityContext: Record<string, unknown>;
 }
 
 export interface PodTemplate {
@@ -36,6 +38,7 @@ export interface PodTemplate {
     readonly automountServiceAccountToken?: boolean;
     readonly terminationGracePeriodSeconds: number;
     readonly securityContext: Record<string, unknown>;
+    readonly initContainers?: readonly Container[];
     readonly containers: readonly Container[];
     readonly volumes?: readonly {
       readonly name: string;

@@ -1,0 +1,156 @@
+/**
+ * deploy/skaffold.yaml is right by the schema of its version, and what it names is there. skaffold itself does not run here:
+ * it needs Docker and a cluster.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { variableOf } from "../../bus/process/config.ts";
+import { imageName } from "../../deploy/generate/workloads.ts";
+import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import { accepted, apply, dryRunPod } from "./apply.ts";
+import { render } from "./kustomize.ts";
+import {
+  containerOf,
+  find,
+  isWorkload,
+  type Manifest,
+  root,
+  type Service,
+  type Workload,
+} from "./manifests.ts";
+import { type Skaffold, schemaOf, skaffoldFile } from "./skaffold.ts";
+
+const commands = ["run", "dev", "debug"];
+
+let skaffold: Skaffold;
+let rendered: Map<string, Manifest[]>;
+beforeAll(async () => {
+  skaffold = await skaffoldFile();
+  rendered = new Map();
+  for (const { name, manifests } of skaffold.profiles) {
+    const all = await Promise.all(
+      manifests.kustomize.paths.map((path) => render<Manifest>(join(root, path))),
+    );
+    rendered.set(name, all.flat());
+  }
+  // Where there is no kubectl, kustomize may have to be built first.
+}, 900_000);
+
+const objectsOf = (name: string): Manifest[] => rendered.get(name) ?? [];
+const deploymentsOf = (name: string): Workload[] =>
+  objectsOf(name)
+    .filter(isWorkload)
+    .filter(({ kind }) => kind === "Deployment");
+
+describe("deploy/skaffold.yaml", () => {
+  test("is right by the schema that skaffold publishes for its version, which refuses what is not", async () => {
+    const validate = new Ajv({ strict: false }).compile(await schemaOf(skaffold.apiVersion));
+    validate(skaffold);
+    expect(validate.errors ?? []).toEqual([]);
+    expect(validate({ ...skaffold, portForward: [{ resourceTyp: "service" }] })).toBe(false);
+  });
+
+  test("has a profile for each command, by which it is chosen", () => {
+    expect(skaffold.profiles.map(({ name, activation }) => [name, activation])).toEqual(
+      commands.map((command) => [command, [{ command }]]),
+    );
+  });
+
+  test("builds the image of the manifests, with the Dockerfile, in the context that is meant for it", async () => {
+    for (const { build } of [skaffold, ...skaffold.profiles]) {
+      for (const { image, context, docker } of build?.artifacts ?? []) {
+        expect(image).toBe(imageName);
+        expect((await stat(join(root, context, ".dockerignore"))).isFile()).toBe(true);
+        expect((await stat(join(root, docker.dockerfile))).isFile()).toBe(true);
+      }
+    }
+    for (const name of commands) {
+      expect(deploymentsOf(name).length).toBeGreaterThan(2);
+      const containers = deploymentsOf(name).flatMap(({ spec }) => [
+        ...spec.template.spec.containers,
+        ...(spec.template.spec.initContainers ?? []),
+      ]);
+      expect(new Set(containers.map(({ image }) => image.split(":")[0]))).toEqual(new Set([imageName]));
+    }
+  });
+
+  test("goes to the cluster of deploy/kind.yaml and to no other", async () => {
+    const { name } = parse(await readFile(join(root, "deploy/kind.yaml"), "utf8"));
+    expect(skaffold.deploy.kubeContext).toBe(`kind-${name}`);
+  });
+
+  test("forwards the gateway, whose Service is there in every profile", () => {
+    expect(skaffold.portForward).toHaveLength(1);
+    for (const { resourceType, resourceName, namespace, port, localPort } of skaffold.portForward) {
+      expect([resourceType, localPort]).toEqual(["service", 8080]);
+      for (const name of commands) {
+        const service = find<Service>(objectsOf(name), "Service", resourceName);
+        expect(service.metadata.namespace).toBe(namespace);
+        expect(service.spec.ports).toContainEqual(expect.objectContaining({ port, targetPort: "webhooks" }));
+      }
+    }
+  });
+});
+
+describe("the pods of dev and debug", () => {
+  let platform: LocalPlatform;
+  let connection: KubeConnection;
+  beforeAll(async () => {
+    platform = await startLocalPlatform({ controllerManager: "omit" });
+    connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
+  });
+  afterAll(async () => {
+    await connection?.close();
+    await platform?.stop();
+  });
+
+  test("are accepted by a namespace that enforces the restricted Pod Security Standard, read-only root and all", async () => {
+    const first = ["Namespace", "ServiceAccount"];
+    for (const object of objectsOf("dev").filter(({ kind }) => first.includes(kind)))
+      expect(await apply(connection, object, "for-real")).toEqual(accepted);
+    for (const { metadata, spec } of [...deploymentsOf("dev"), ...deploymentsOf("debug")]) {
+      const { name, namespace } = metadata;
+      const pod = { apiVersion: "v1", kind: "Pod", ...spec.template };
+      const named = {
+        ...pod,
+        metadata: { ...spec.template.metadata, name, ...(namespace && { namespace }) },
+      };
+      expect([name, await dryRunPod(connection, named)]).toEqual([name, accepted]);
+      for (const { securityContext } of spec.template.spec.containers)
+        expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+    }
+  });
+});
+
+describe("debug", () => {
+  test("has Node's inspector in every process, within the pod alone, where skaffold finds it", () => {
+    const [, , ...entry] = inspected(deploymentsOf("debug")[0]);
+    expect(entry).toEqual(["deploy/cli/denrei.js"]);
+    for (const workload of deploymentsOf("debug")) {
+      const [node, inspector = ""] = inspected(workload);
+      expect([node, inspector]).toEqual(["node", "--inspect=127.0.0.1:9229"]);
+      const { name, ports, livenessProbe } = containerOf(workload);
+      expect(ports).toContainEqual({ name: "devtools", containerPort: 9229 });
+      const configuration = workload.spec.template.metadata.annotations?.["debug.cloud.google.com/config"];
+      expect(JSON.parse(configuration ?? "{}")[name]).toMatchObject({
+        artifact: imageName,
+        runtime: "nodejs",
+        ports: { devtools: 9229 },
+      });
+      expect(livenessProbe).toBeUndefined();
+    }
+  });
+
+  test("lets a reconcile stand still for as long as may be", () => {
+    const settings = objectsOf("debug").find(({ metadata }) => metadata.name.startsWith("denrei-settings-"));
+    expect(settings?.data?.[variableOf("ackWaitSeconds") ?? ""]).toBe("600");
+  });
+});
+
+/** The command line of the only container. */
+const inspected = (workload: Workload | undefined): readonly string[] =>
+  (workload && containerOf(workload).command) ?? [];
