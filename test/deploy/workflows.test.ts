@@ -1,0 +1,124 @@
+/** The workflows of GitHub Actions do what people do by hand, with actions that cannot change, and no rights to write. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { goProgram } from "./gotool.ts";
+import { root } from "./manifests.ts";
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Workflow {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly concurrency: { readonly group: string };
+  readonly jobs: Readonly<
+    Record<string, { readonly steps: readonly Step[]; readonly "timeout-minutes": number }>
+  >;
+}
+
+const folder = join(root, ".github/workflows");
+
+let texts: Map<string, string>;
+let workflows: Map<string, Workflow>;
+beforeAll(async () => {
+  const names = await readdir(folder);
+  texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), "utf8")] as const)),
+  );
+  workflows = new Map([...texts].map(([name, text]) => [name, parse(text)]));
+});
+
+const stepsOf = (name: string): Step[] =>
+  Object.values(workflows.get(name)?.jobs ?? {}).flatMap(({ steps }) => steps);
+const commandsOf = (name: string): string[] => stepsOf(name).flatMap(({ run }) => run ?? []);
+
+describe("every workflow", () => {
+  test("is right for actionlint: its fields, its expressions and its shell", async () => {
+    const actionlint = await goProgram(
+      { folder: "actionlint", module: "github.com/rhysd/actionlint" },
+      "cmd/actionlint",
+    );
+    const paths = [...texts.keys()].map((name) => join(folder, name));
+    expect(paths.length).toBeGreaterThan(0);
+    // A shellcheck or pyflakes of this machine would be asked as well, whichever version that is.
+    const lint = (files: readonly string[]) =>
+      promisify(execFile)(actionlint, ["-no-color", "-shellcheck=", "-pyflakes=", ...files], { cwd: root });
+    expect((await lint(paths)).stdout).toBe("");
+    const wrong = join(await mkdtemp(join(tmpdir(), "test-workflows-")), "wrong.yaml");
+    onTestFinished(() => rm(dirname(wrong), { recursive: true }));
+    await writeFile(wrong, texts.get("ci.yaml")?.replace("github.ref", "github.reff") ?? "");
+    await expect(lint([wrong])).rejects.toMatchObject({
+      stdout: expect.stringContaining('"reff" is not defined'),
+    });
+    // It may have to be built first.
+  }, 900_000);
+
+  test("uses actions by commit, and says of which version that is", () => {
+    for (const text of texts.values()) {
+      const uses = text.split("\n").filter((line) => line.includes("uses:"));
+      expect(
+        uses.filter((line) => !/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
+      ).toEqual([]);
+    }
+    const versions = new Map<string, Set<string>>();
+    for (const { uses = "" } of [...workflows.keys()].flatMap(stepsOf).filter((step) => step.uses)) {
+      const [action = "", commit = ""] = uses.split("@");
+      versions.set(action, (versions.get(action) ?? new Set()).add(commit));
+    }
+    for (const [action, commits] of versions) expect([action, commits.size]).toEqual([action, 1]);
+  });
+
+  test("may read, keeps no credentials, ends, and gives way to a later one of its branch", () => {
+    for (const [name, { permissions, concurrency, jobs }] of workflows) {
+      expect(permissions).toEqual({ contents: "read" });
+      expect(concurrency.group).toContain("github.ref");
+      for (const job of Object.values(jobs)) expect(job["timeout-minutes"]).toBeGreaterThan(0);
+      const [checkout] = stepsOf(name);
+      expect(checkout).toMatchObject({ with: { "persist-credentials": false } });
+    }
+  });
+});
+
+describe("CI", () => {
+  test("runs what .ci/run and the README run, and nothing else", async () => {
+    const byHand = (await readFile(join(root, ".ci/run"), "utf8")).trim().split("\n").at(-1) ?? "";
+    expect(commandsOf("ci.yaml")).toEqual([byHand]);
+    expect(await readFile(join(root, "README.md"), "utf8")).toContain(`\n${byHand}\n`);
+  });
+
+  test("takes the versions of Node and Go from files that are there", async () => {
+    for (const [action, field, expected] of [
+      ["actions/setup-node", "node-version-file", '"node": "'],
+      ["actions/setup-go", "go-version-file", "\ngo 1."],
+    ] as const) {
+      const step = stepsOf("ci.yaml").find(({ uses }) => uses?.startsWith(`${action}@`));
+      expect(await readFile(join(root, String(step?.with?.[field])), "utf8")).toContain(expected);
+    }
+  });
+
+  test("keeps the programs of the platform for as long as their versions are these", async () => {
+    const cache = stepsOf("ci.yaml").find(({ uses }) => uses?.startsWith("actions/cache@"));
+    const files = [...String(cache?.with?.key).matchAll(/'([^']+)'/g)].map(([, path = ""]) => path);
+    expect(files).toEqual(["deploy/local/versions.ts", "deploy/local/tools/*/go.sum"]);
+    expect(await readFile(join(root, files[0] ?? ""), "utf8")).toContain("export const versions");
+    expect(cache?.with?.path).toBe("~/.cache/denrei");
+  });
+});
+
+describe("the image's workflow", () => {
+  test("builds the image as the README does", async () => {
+    const readme = await readFile(join(root, "README.md"), "utf8");
+    const [build = ""] = commandsOf("image.yaml");
+    const command = "docker build -f deploy/Dockerfile ";
+    expect(readme).toContain(command);
+    expect(build.startsWith(command)).toBe(true);
+    expect(build.endsWith(" .")).toBe(true);
+  });
+});
