@@ -270,6 +270,27 @@ withSettings(
   await (await import("./webhooks.ts")).replay(ids, settings, flags);
 });
 
+withSettings(
+  program
+    .command("prune")
+    .description("take away what functions that are gone have left on the bus")
+    .option("--dry-run", "only print what")
+    .option("--force", "also what was used within the last hour, or is not empty"),
+  connectionSettings,
+)
+  .addHelpText(
+    "after",
+    `
+That is streams of functions that this program does not have, and consumers that
+none of its functions uses, in one cluster. What somebody waits at is never
+touched. No role of the platform may delete on the bus: ask as a user who may
+do everything there.`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(connectionSettings, flags, process.env);
+    await (await import("./prune.ts")).prune(settings, flags);
+  });
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -43,6 +43,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["deadletters list", "--function <name>", "--json"],
   ["deadletters show", "<object>", "--json"],
   ["deadletters replay", "--all"],
+  ["prune", "--dry-run", "--force", "--cluster <name>", "do everything"],
 ];
 
 describe.concurrent("--help", () => {
@@ -62,7 +63,7 @@ describe.concurrent("--help", () => {
     expect(listed.sort()).toEqual(
       [
         ...["bridge", "certificates", "chart", "crds", "deadletters", "demo", "gateway", "help", "opt-in"],
-        ...["rbac", "status", "up", "users", "webhooks", "worker"],
+        ...["prune", "rbac", "status", "up", "users", "webhooks", "worker"],
       ].sort(),
     );
   });

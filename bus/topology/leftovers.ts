@@ -1,0 +1,109 @@
+/** What functions have left on the bus that are gone, or look at something else now. */
+import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import { streams, token } from "../subjects.ts";
+import { functionConsumers, type Interest } from "../topology.ts";
+
+/** A consumer that no function uses, or a stream of a function that is gone. */
+export interface Leftover {
+  readonly stream: string;
+  /** None where the stream itself is meant. */
+  readonly consumer?: string;
+  /** When it was used for the last time, or made. RFC 3339. */
+  readonly used: string;
+  /** Requests, timers or webhooks that nobody will ever take. */
+  readonly messages: number;
+  /** Why it is not to be taken away; none when it may go. */
+  readonly kept?: "in use" | "used lately" | "not empty" | "used by another cluster";
+}
+
+/** What counts. */
+export interface LeftoverOptions {
+  readonly interests: readonly Interest[];
+  readonly cluster: string;
+  /** Used within this time is used lately. Milliseconds. */
+  readonly latelyMillis: number;
+  /** What is not empty, or was used lately, may go as well; what is in use never may. */
+  readonly force: boolean;
+}
+
+const ofFunction = /^(WORK|TIMERS)_([a-z][a-z0-9-]*)$/;
+
+/** Finds them, consumers before the streams that they stand in. */
+export async function leftovers(
+  jsm: JetStreamManager,
+  { interests, cluster, latelyMillis, force }: LeftoverOptions,
+): Promise<Leftover[]> {
+  const declared = new Set(
+    interests
+      // Neither setting is part of a name.
+      .flatMap((interest) => functionConsumers(interest, { replicas: 1, ackWaitMillis: 1000 }))
+      .map(([stream, { durable_name }]) => `${stream} ${durable_name}`),
+  );
+  const functions = new Set(interests.map(({ scope }) => scope.fn));
+  const inCluster = new RegExp(`^[a-z][a-z0-9-]*_${token(cluster)}(_[0-9a-f]{8})?$`);
+  const isOurs = (stream: string, consumer: string): boolean =>
+    ofFunction.test(stream)
+      ? consumer === token(cluster)
+      : [streams.objects, streams.webhooks].includes(stream as never) && inCluster.test(consumer);
+
+  const found: Leftover[] = [];
+  for await (const info of jsm.streams.list()) {
+    const stream = info.config.name;
+    const isGone = functions.has(ofFunction.exec(stream)?.[2] ?? "") === false && ofFunction.test(stream);
+    const consumers: Leftover[] = [];
+    let strangers = 0;
+    for await (const consumer of jsm.consumers.list(stream)) {
+      if (!isOurs(stream, consumer.name)) strangers++;
+      else if (!declared.has(`${stream} ${consumer.name}`))
+        consumers.push(judgedConsumer(consumer, latelyMillis, force));
+    }
+    found.push(...consumers);
+    if (!isGone) continue;
+    const kept = strangers > 0 ? "used by another cluster" : consumers.find(({ kept }) => kept)?.kept;
+    found.push(judgedStream(info, await messagesIn(jsm, stream), kept, latelyMillis, force));
+  }
+  return found;
+}
+
+function judgedConsumer(info: ConsumerInfo, latelyMillis: number, force: boolean): Leftover {
+  const { stream_name: stream, name, created, delivered, ack_floor, num_pending, num_ack_pending } = info;
+  const used = latest(created, delivered.last_active, ack_floor.last_active);
+  // Every object is told to the router that is there now: what an older one has not heard is nothing.
+  const messages = stream === streams.objects ? 0 : num_pending + num_ack_pending;
+  const isInUse = info.num_waiting > 0 || info.push_bound === true;
+  const kept = isInUse ? "in use" : force ? undefined : reason(used, messages, latelyMillis);
+  return { stream, consumer: name, used, messages, ...(kept && { kept }) };
+}
+
+function judgedStream(
+  { config: { name: stream }, created, state }: StreamInfo,
+  messages: number,
+  held: Leftover["kept"],
+  latelyMillis: number,
+  force: boolean,
+): Leftover {
+  const used = latest(created, state.messages > 0 ? state.last_ts : undefined);
+  const kept = held ?? (force ? undefined : reason(used, messages, latelyMillis));
+  return { stream, used, messages, ...(kept && { kept }) };
+}
+
+const reason = (used: string, messages: number, latelyMillis: number): Leftover["kept"] => {
+  if (messages > 0) return "not empty";
+  return Date.now() - Date.parse(used) < latelyMillis ? "used lately" : undefined;
+};
+
+/** The server says times as text, whatever the client library's types say. */
+const latest = (...times: readonly (string | number | undefined)[]): string =>
+  new Date(Math.max(...times.map((time) => Date.parse(String(time)) || 0))).toISOString();
+
+/** A sweep's schedule is no request: it is always there. */
+async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number> {
+  const { state } = await jsm.streams.info(stream, { subjects_filter: ">" });
+  const requests = Object.entries(state.subjects ?? {}).filter(([subject]) => !subject.startsWith("sweeps."));
+  return requests.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** Takes one away. */
+export async function removeLeftover(jsm: JetStreamManager, { stream, consumer }: Leftover): Promise<void> {
+  await (consumer === undefined ? jsm.streams.delete(stream) : jsm.consumers.delete(stream, consumer));
+}
