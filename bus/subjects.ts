@@ -274,6 +274,8 @@ export const work = {
   due: (scope: QueueScope) => `*.due.${tokens(scope.fn, scope.cluster)}.>`,
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),
+  /** Of all functions. */
+  everyDeadLetter: (cluster: string) => `deadletters.*.${token(cluster)}.>`,
   crashes: (scope: QueueScope, key: ObjectKey) => keyed("crashes", scope, key),
   allCrashes: (scope: QueueScope) => scoped("crashes", scope),
 } as const;

@@ -11,6 +11,7 @@ import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";
 import { bridgeMetrics } from "./metrics.ts";
 import { followOptedIn } from "./optedin.ts";
+import { registerQueueMetrics } from "./queuemetrics.ts";
 import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
 
 /** What a bridge needs. */
@@ -50,6 +51,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   await ensureTopology(bus, options.busOptions, options.interests);
   const kv = await bus.kvm.open(bridgeBucket);
   const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
+  registerQueueMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const stopping = new AbortController();
   const states = new Map<string, ScopeState>();
   const troubles = new Map<string, { readonly since: number; readonly error: Error }>();

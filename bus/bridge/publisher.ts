@@ -40,6 +40,8 @@ export interface Publisher {
   has(name: string): boolean;
   /** How many they are. */
   readonly count: number;
+  /** When the oldest change of the watch came that is not on the bus yet, by `performance.now()`. */
+  readonly waitingSince: number | undefined;
   /** The object vanished while nobody watched: publishes its deletion at this version, with its last known state. */
   vanished(name: string, resourceVersion: string): Promise<void>;
 }
@@ -59,6 +61,8 @@ export interface PublisherOptions {
    */
   readonly assertHeld?: () => void;
   readonly onPublished: (change: Change) => void;
+  /** Something that a watch told is dealt with, so many milliseconds after it came. */
+  readonly onSettled?: (millis: number) => void;
   /** A publish was refused for good. Nothing can be published any more; a new publisher starts where this one was. */
   readonly onFailed?: (error: unknown) => void;
   /** Somebody else has written where only bridges do. What is there is set right by a list. */
@@ -66,6 +70,14 @@ export interface PublisherOptions {
   /** An object does not fit into a message and was left out, so that it does not keep back all the others. */
   readonly onOversized?: (object: { subject: string; bytes: number; limit: number }) => void;
   readonly observe?: PublishObserver;
+}
+
+/** A change of the watch that keeps the position behind it. */
+interface Entry {
+  readonly resourceVersion: string;
+  /** By `performance.now()`. */
+  readonly since: number;
+  done: boolean;
 }
 
 /** What a message's headers may need beside its payload, in bytes; they hold the object's names a few times. */
@@ -106,7 +118,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   }
 
   const chains = new Map<string, Promise<void>>();
-  const underWay: { resourceVersion: string; done: boolean }[] = [];
+  const underWay: Entry[] = [];
   // A watch tells only what happens from now on; what is wrong is found by a list.
   let position = damaged ? undefined : options.position;
   let tasks = 0;
@@ -194,17 +206,16 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   }
 
   /** Runs a task behind the earlier ones of its object, and keeps the position behind it until it is done. */
-  async function enter(
-    name: string,
-    entry: { resourceVersion: string; done: boolean } | undefined,
-    task: () => Promise<void>,
-  ): Promise<void> {
+  async function enter(name: string, entry: Entry | undefined, task: () => Promise<void>): Promise<void> {
     if (failure !== undefined) throw failure;
     if (entry) underWay.push(entry);
     tasks++;
     const chained = (chains.get(name) ?? Promise.resolve()).then(task).then(
       () => {
-        if (entry) entry.done = true;
+        if (entry) {
+          entry.done = true;
+          options.onSettled?.(performance.now() - entry.since);
+        }
         while (underWay[0]?.done) position = newer(position, underWay.shift()?.resourceVersion);
       },
       (error: unknown) => {
@@ -236,7 +247,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     publish(change, object, source) {
       const clean = publishable(kind, object);
       const { namespace = "", name, resourceVersion } = clean.metadata;
-      const entry = source === "watch" ? { resourceVersion, done: false } : undefined;
+      const entry =
+        source === "watch" ? { resourceVersion, since: performance.now(), done: false } : undefined;
       return enter(keyText({ namespace, name }), entry, () => apply(change, clean));
     },
     async settled() {
@@ -245,7 +257,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     },
     advance(resourceVersion) {
       if (underWay.length === 0) position = newer(position, resourceVersion);
-      else underWay.push({ resourceVersion, done: true });
+      else underWay.push({ resourceVersion, since: performance.now(), done: true });
     },
     forgetVersions() {
       position = undefined;
@@ -255,6 +267,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     has: (name) => ledger.home(name) !== undefined,
     get count() {
       return ledger.count;
+    },
+    get waitingSince() {
+      return underWay[0]?.since;
     },
     vanished(name, resourceVersion) {
       return enter(name, undefined, async () => {

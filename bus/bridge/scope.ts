@@ -67,7 +67,7 @@ export function startScope(options: ScopeOptions): Scope {
   }
 
   onState("standby");
-  metrics.leading.inc(labels, 0);
+  const leave = metrics.progress.enter(labels.kind);
   const done = holdLease({
     kv,
     key: leaseKey(cluster, kind, namespace),
@@ -81,11 +81,9 @@ export function startScope(options: ScopeOptions): Scope {
     },
     onStandby: () => onTrouble(undefined),
     async lead(held, assertHeld) {
-      metrics.leading.inc(labels);
       try {
         await watchWhileHeld({ ...options, onTrouble, held, assertHeld, log: log.child({ kind: name }) });
       } finally {
-        metrics.leading.dec(labels);
         onState("standby");
         const reason = held.reason instanceof Error ? held.reason.message : "broken";
         log.info({ kind: name, reason }, "standing by");
@@ -96,6 +94,7 @@ export function startScope(options: ScopeOptions): Scope {
     async stop() {
       stopping.abort();
       await done;
+      leave();
       onTrouble(undefined);
     },
   };
@@ -118,6 +117,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     signal: held,
     assertHeld: options.assertHeld,
     onPublished: (change) => metrics.events.inc({ ...labels, change }),
+    onSettled: (millis) => metrics.published.observe(labels, millis / 1000),
     onFailed: (error) => broken.abort(error),
     onUnreadable: (subject) =>
       log.warn({ subject }, "not an event of the bridge: listing, to set right what it says"),
@@ -137,6 +137,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
   log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
   let state: WatcherState["name"] = "listing";
   const ended = new AbortController();
+  const lead = metrics.progress.lead(labels.kind, publisher, ended.signal);
   const saving = keepSaved({
     kv,
     key,
@@ -160,9 +161,17 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       watchSeconds: options.watchSeconds ?? 60,
       signal: AbortSignal.any([held, broken.signal]),
       log,
-      onTrouble: options.onTrouble,
+      onTrouble(error) {
+        // Where it is refused nothing changes until somebody makes the RoleBinding.
+        if (error === undefined || error instanceof NamespaceRefusedError) lead.catchesUp();
+        else lead.fallsBehind();
+        options.onTrouble(error);
+      },
       onState(next) {
-        if (next.name === "listing") metrics.lists.inc(labels);
+        if (next.name === "listing") {
+          metrics.lists.inc(labels);
+          lead.fallsBehind();
+        }
         if (next.name === "watching") metrics.watches.inc(labels);
         state = next.name;
         options.onState(state);

@@ -36,8 +36,13 @@ export interface WriteOptions {
   readonly dryRun?: "All" | undefined;
 }
 
-/** What is told about each call: for metrics and debug logs. */
-export type CallObserver = (call: { method: string; path: string; status: number; host: string }) => void;
+/** What is told about each call: for metrics and debug logs. The status of one that was not answered is undefined. */
+export type CallObserver = (call: {
+  method: string;
+  path: string;
+  status: number | undefined;
+  host: string;
+}) => void;
 
 /** Page of a list. */
 export interface ListPage<T extends KubeObject> {
@@ -131,9 +136,12 @@ export function resourcePath(kind: Kind, namespace?: string, name?: string, subr
   return `${root}${scope}/${kind.plural}${object}${subresource ? `/${subresource}` : ""}`;
 }
 
-/** A client over an open connection. `observe` is called once per answered call. */
+/** A client over an open connection. `observe` is called once per call, unless who made it has given it up. */
 export function kubeClient(connection: KubeConnection, observe?: CallObserver): KubeClient {
   const host = new URL(connection.server).host;
+
+  const tell = ({ method, path }: ApiRequest, status: number | undefined): void =>
+    observe?.({ method, path, status, host });
 
   async function open(request: ApiRequest, role: "requests" | "watches") {
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
@@ -158,9 +166,10 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
       } catch (error) {
         // A handshake that failed has sent nothing.
         if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
+        if (!request.signal?.aborted) tell(request, undefined);
         throw unreachable(error, request, connection.server);
       }
-      observe?.({ method: request.method, path: request.path, status: response.statusCode, host });
+      tell(request, response.statusCode);
       if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
       await response.body.dump();
     }

@@ -1,8 +1,8 @@
 /** The frame of a process: log, probes, connections, signals, and an orderly end. */
 import { type Logger, pino } from "pino";
-import { Counter, collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { type Bus, busAddress, connectBus } from "../connect.ts";
-import type { CallObserver, KubeClient } from "../kube/client.ts";
+import type { KubeClient } from "../kube/client.ts";
 import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { redacted } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
@@ -10,6 +10,7 @@ import { connectCluster } from "./cluster.ts";
 import type { BusProcessSettings, ProcessSettings } from "./config.ts";
 import { watchConnection } from "./connection.ts";
 import { startProbes } from "./http.ts";
+import { countCalls, registerProcessMetrics } from "./metrics.ts";
 import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { watchEventLoop } from "./watchdog.ts";
@@ -125,6 +126,7 @@ async function run<P>(
     if (running === undefined) return "starting";
     return lost ?? bus?.stuck.reason() ?? running.notReady?.();
   };
+  registerProcessMetrics(registry, notReady, settings);
   const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
   log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
   const failed = new AbortController();
@@ -188,17 +190,6 @@ const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSourc
   path: kubeconfig,
   context,
 });
-
-/** Counts calls to the API server as client-go does. */
-function countCalls(registry: Registry): CallObserver {
-  const calls = new Counter({
-    name: "rest_client_requests_total",
-    help: "Calls to the API server by code, method and host.",
-    labelNames: ["code", "method", "host"] as const,
-    registers: [registry],
-  });
-  return ({ status, method, host }) => calls.inc({ code: status, method, host });
-}
 
 /** A supervisor that asks for an orderly end and gets it sees success; Ctrl-C ends a command before it was done. */
 const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);

@@ -1,0 +1,137 @@
+/**
+ * How long the queues of all functions are. The bridge tells, and not the workers: a function whose workers are away is the
+ * one whose queue is of interest. Every replica does, and says the same.
+ */
+import { JetStreamApiError } from "@nats-io/jetstream";
+import type { Logger } from "pino";
+import { Gauge, type Registry } from "prom-client";
+import type { Bus } from "../connect.ts";
+import { consumers, streams, timersStream, work, workStream } from "../subjects.ts";
+import type { Interest } from "../topology.ts";
+
+/** What is asked, and for whom. */
+export interface QueueMetricsOptions {
+  readonly bus: Pick<Bus, "jsm">;
+  readonly interests: readonly Interest[];
+  readonly log: Pick<Logger, "debug">;
+  readonly registry: Registry;
+}
+
+/** A function's queue. */
+interface QueueLength {
+  /** Tickets that wait for a free worker, and that workers have. */
+  readonly waiting: number;
+  readonly inFlight: number;
+  /** Tickets in hand that were in other hands before. */
+  readonly redelivered: number;
+  /** Age of the oldest ticket, in seconds; 0 when there is none. */
+  readonly oldestSeconds: number;
+  readonly scheduled: number;
+  readonly deadLetters: number;
+}
+
+const gauges: Readonly<Record<keyof QueueLength, readonly [name: string, help: string]>> = {
+  waiting: ["workqueue_depth", "Requests that wait for a free worker."],
+  inFlight: ["denrei_requests_in_flight", "Requests that a worker has."],
+  redelivered: [
+    "denrei_requests_redelivered",
+    "Requests that a worker has and another one had before: it died, was paused, or gave them back.",
+  ],
+  oldestSeconds: [
+    "denrei_oldest_request_seconds",
+    "Age of the oldest request that waits or that a worker has, in seconds; 0 when there is none.",
+  ],
+  scheduled: [
+    "denrei_requests_scheduled",
+    "Delayed requests, and marks of objects that changed while they were reconciled.",
+  ],
+  deadLetters: ["denrei_dead_letters", "Requests that were given up and not replayed yet."],
+};
+
+/** Registers the gauges; the bus is asked when somebody reads them. While it does not answer they are absent. */
+export function registerQueueMetrics({ bus, interests, log, registry }: QueueMetricsOptions): void {
+  if (interests.length === 0) return;
+  let asked: Promise<ReadonlyMap<string, QueueLength>> | undefined;
+
+  /** One answer for all gauges of a scrape, and for scrapes that come meanwhile. */
+  const ask = (): Promise<ReadonlyMap<string, QueueLength>> => {
+    asked ??= lengths(bus, interests)
+      .catch((error: unknown) => {
+        log.debug({ err: error }, "lengths of queues not read");
+        return new Map<string, QueueLength>();
+      })
+      .finally(() => {
+        asked = undefined;
+      });
+    return asked;
+  };
+
+  for (const [field, [name, help]] of Object.entries(gauges) as [keyof QueueLength, [string, string]][]) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ["name"] as const,
+      registers: [registry],
+      async collect() {
+        const found = await ask();
+        this.reset();
+        for (const [fn, length] of found) this.set({ name: fn }, length[field]);
+      },
+    });
+  }
+}
+
+async function lengths(
+  { jsm }: Pick<Bus, "jsm">,
+  interests: readonly Interest[],
+): Promise<ReadonlyMap<string, QueueLength>> {
+  const letters = await lettersByFunction(jsm, interests);
+  const now = Date.now();
+  const found = await Promise.all(
+    interests.map(async ({ scope }): Promise<[string, QueueLength] | undefined> => {
+      const asked = Promise.all([
+        jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
+        jsm.streams.info(workStream(scope.fn)),
+        jsm.streams.info(timersStream(scope.fn)),
+      ]);
+      const answers = await asked.catch(absent);
+      if (answers === undefined) return undefined;
+      const [tickets, { state }, timers] = answers;
+      return [
+        scope.fn,
+        {
+          waiting: tickets.num_pending,
+          inFlight: tickets.num_ack_pending,
+          redelivered: tickets.num_redelivered,
+          oldestSeconds:
+            state.messages === 0 ? 0 : Math.max(0, (now - Date.parse(String(state.first_ts))) / 1000),
+          scheduled: timers.state.messages,
+          deadLetters: letters.get(scope.fn) ?? 0,
+        },
+      ];
+    }),
+  );
+  return new Map(found.filter((one) => one !== undefined));
+}
+
+/** Somebody has removed the function's streams: nothing is known of it, and of the others it is. */
+function absent(error: unknown): undefined {
+  if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+  throw error;
+}
+
+async function lettersByFunction(
+  jsm: Bus["jsm"],
+  interests: readonly Interest[],
+): Promise<ReadonlyMap<string, number>> {
+  const counted = new Map<string, number>();
+  for (const cluster of new Set(interests.map(({ scope }) => scope.cluster))) {
+    const filter = { subjects_filter: work.everyDeadLetter(cluster) };
+    const { state } = await jsm.streams.info(streams.deadLetters, filter);
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      const fn = subject.split(".")[1] ?? "";
+      counted.set(fn, (counted.get(fn) ?? 0) + 1);
+    }
+  }
+  return counted;
+}
