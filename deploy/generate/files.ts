@@ -9,6 +9,8 @@ import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
 import { networkPolicies } from "./network.ts";
+import { dashboard } from "./monitoring/dashboard.ts";
+import { operatorManifests, ruleFile } from "./monitoring/rules.ts";
 import { generatedProtos, protoFolders } from "./protos.ts";
 import { accountManifest, gatewayName, roleManifests } from "./rbac.ts";
 import { userRoles } from "./users.ts";
@@ -27,6 +29,7 @@ export const generatedFolders = [
   "deploy/kubernetes/components/keda",
   "deploy/kubernetes/components/hpa",
   "deploy/kubernetes/components/network-policies",
+  "deploy/monitoring",
   ...protoFolders,
 ];
 
@@ -100,6 +103,7 @@ export async function generatedFiles(
     `${base}/authorization.conf`,
     `# ${mark} from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n${authorizationText(users)}`,
   );
+  for (const [path, text] of monitoringFiles()) files.set(path, text);
   for (const { path, origin, text } of await generatedProtos(root)) {
     files.set(path, `// ${mark} from ${origin}. Do not edit.\n${text}`);
   }
@@ -108,6 +112,20 @@ export async function generatedFiles(
 
 const generated = (origin: string, manifests: readonly object[]): string =>
   `# ${mark} ${origin}. Do not edit.\n${yamlText(manifests)}`;
+
+/** Alerts and dashboard, for Prometheus and Grafana as they are, and as manifests for their operators. */
+function monitoringFiles(): [path: string, text: string][] {
+  const folder = "deploy/monitoring";
+  return [
+    [`${folder}/rules.yaml`, generated("from the list of alerts", [ruleFile()])],
+    [`${folder}/operator.yaml`, generated("from the list of alerts", operatorManifests(namespace))],
+    [
+      `${folder}/dashboard.json`,
+      `${JSON.stringify(dashboard(mark), null, 2)}
+`,
+    ],
+  ];
+}
 
 /** A kustomization of files that lie beside it. */
 const kustomization = (paths: readonly string[]): string =>

@@ -12,6 +12,7 @@ const folders = [
   "deploy/kubernetes/base",
   "deploy/kubernetes/components",
   "deploy/kubernetes/users",
+  "deploy/monitoring",
   "functions/pipecd/api/generated",
   "test/pipecd/generated",
 ];

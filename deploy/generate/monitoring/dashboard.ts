@@ -1,0 +1,94 @@
+/** The dashboard as Grafana imports it: https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/ */
+import { type Panel, type Row, rows } from "./panels.ts";
+
+const datasource = { type: "prometheus", uid: "$" + "{datasource}" };
+const columns = 24;
+const height = 8;
+
+/** The whole document; `mark` says where it comes from. */
+export const dashboard = (mark: string) => ({
+  title: "Denrei",
+  uid: "denrei",
+  description: `${mark}. Metrics and alerts are explained in docs/operations.md.`,
+  tags: ["denrei"],
+  schemaVersion: 39,
+  version: 1,
+  editable: true,
+  graphTooltip: 1,
+  refresh: "30s",
+  time: { from: "now-3h", to: "now" },
+  templating: {
+    list: [
+      { name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus" },
+      variable("cluster", "Cluster", "label_values(denrei_ready, cluster)"),
+      variable("namespace", "Namespace", 'label_values(denrei_ready{cluster=~"$cluster"}, namespace)'),
+      variable(
+        "function",
+        "Function",
+        'label_values(denrei_oldest_request_seconds{namespace=~"$namespace"}, name)',
+      ),
+    ],
+  },
+  annotations: { list: [] },
+  panels: placed(rows),
+});
+
+/** What can be chosen; all of it unless somebody does, and where nobody sets the label that is everything, too. */
+function variable(name: string, label: string, query: string) {
+  return {
+    name,
+    label,
+    type: "query",
+    datasource,
+    query: { query, refId: name },
+    refresh: 2,
+    sort: 1,
+    multi: true,
+    includeAll: true,
+    allValue: ".*",
+    current: { text: ["All"], value: ["$__all"] },
+  };
+}
+
+/** Rows one below the other, the panels of each side by side, up to four of them. */
+function placed(all: readonly Row[]): object[] {
+  const panels: object[] = [];
+  let y = 0;
+  for (const { title, panels: graphs } of all) {
+    panels.push({
+      id: panels.length + 1,
+      type: "row",
+      title,
+      collapsed: false,
+      panels: [],
+      gridPos: { x: 0, y, w: columns, h: 1 },
+    });
+    y++;
+    const abreast = graphs.length > 4 ? 3 : graphs.length;
+    const w = columns / abreast;
+    for (const [at, graph] of graphs.entries()) {
+      const gridPos = { x: (at % abreast) * w, y: y + Math.floor(at / abreast) * height, w, h: height };
+      panels.push({ id: panels.length + 1, ...graphPanel(graph), gridPos });
+    }
+    y += Math.ceil(graphs.length / abreast) * height;
+  }
+  return panels;
+}
+
+const graphPanel = ({ title, unit, lines }: Panel) => ({
+  type: "timeseries",
+  title,
+  datasource,
+  fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 8, showPoints: "never" } }, overrides: [] },
+  options: {
+    legend: { displayMode: "list", placement: "bottom", showLegend: true },
+    tooltip: { mode: "multi", sort: "desc" },
+  },
+  targets: lines.map(({ expr, legend }, at) => ({
+    refId: String.fromCharCode(65 + at),
+    datasource,
+    expr,
+    legendFormat: legend,
+    range: true,
+  })),
+});
