@@ -1,4 +1,4 @@
-/** The versions of everything the local platform runs. `tools/<name>/go.mod` pins the same; a test compares them. */
+/** The versions of everything the local platform runs, and of what tests of it use. `tools/<name>/go.mod` pins the same; a test compares them. */
 export const versions = {
   "kube-apiserver": "1.36.3",
   "kube-controller-manager": "1.36.3",
@@ -6,6 +6,8 @@ export const versions = {
   etcd: "3.7.3",
   "nats-server": "2.15.2",
   kwok: "0.8.0",
+  nats: "0.5.1",
+  promtool: "3.16.0",
 } as const;
 
 /** A program of the local platform. */

@@ -182,16 +182,17 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
   }
   say("Starting a local platform:");
   let platform: LocalPlatform | undefined;
-  const partOf = (name: BinaryName): Child | undefined =>
-    platform &&
-    {
-      "nats-server": platform.nats,
-      etcd: platform.etcd,
-      "kube-apiserver": platform.apiserver,
-      "kube-controller-manager": platform.controllerManager,
-      "kube-scheduler": platform.nodes?.scheduler,
-      kwok: platform.nodes?.kwok,
-    }[name];
+  const partOf = (name: BinaryName): Child | undefined => {
+    const parts: Partial<Record<BinaryName, Child | undefined>> = {
+      "nats-server": platform?.nats,
+      etcd: platform?.etcd,
+      "kube-apiserver": platform?.apiserver,
+      "kube-controller-manager": platform?.controllerManager,
+      "kube-scheduler": platform?.nodes?.scheduler,
+      kwok: platform?.nodes?.kwok,
+    };
+    return parts[name];
+  };
   platform = await startLocalPlatform({
     signal,
     nodes: cast.nodes,

@@ -33,7 +33,7 @@ export const alerts: readonly Alert[] = [
     expr: ours("changes(process_start_time_seconds[30m]) > 2"),
     severity: "warning",
     summary: "{{ $labels.instance }} was started {{ $value }} times in half an hour.",
-    runbook: "worker-dies",
+    runbook: "a-worker-dies",
   },
   {
     name: "DenreiNoBridge",
@@ -67,7 +67,7 @@ export const alerts: readonly Alert[] = [
     severity: "info",
     summary:
       "A namespace has the label that opts it in, and the bridge may not watch {{ $labels.kind }} there: {{ or $labels.exported_namespace $labels.namespace }}.",
-    runbook: "refused-namespace",
+    runbook: "a-refused-namespace",
   },
   {
     name: "DenreiObjectTooLarge",
@@ -75,7 +75,7 @@ export const alerts: readonly Alert[] = [
     severity: "warning",
     summary:
       "A {{ $labels.kind }} does not fit into a message of the bus: functions do not see what it is now.",
-    runbook: "object-too-large",
+    runbook: "an-object-is-too-large",
   },
   {
     name: "DenreiRequestsWait",
@@ -101,7 +101,7 @@ export const alerts: readonly Alert[] = [
     holds: "15m",
     severity: "warning",
     summary: "{{ $value | humanizePercentage }} of the reconciles of {{ $labels.controller }} fail.",
-    runbook: "reconcile-errors",
+    runbook: "reconciles-fail",
   },
   {
     name: "DenreiDeadLetters",
@@ -117,14 +117,14 @@ export const alerts: readonly Alert[] = [
     holds: "15m",
     severity: "warning",
     summary: "{{ $labels.name }} wakes itself, or fights with another writer, and is slowed down.",
-    runbook: "hot-loop",
+    runbook: "a-hot-loop",
   },
   {
     name: "DenreiOwnershipLost",
     expr: `${increase("denrei_ownership_lost_total", "15m", ", name")} > 10`,
     severity: "warning",
     summary: "{{ $labels.name }} had to break off {{ $value }} reconciles in a quarter of an hour.",
-    runbook: "ownership-lost",
+    runbook: "ownership-is-lost",
   },
   {
     name: "DenreiStrandedMessages",
@@ -139,14 +139,14 @@ export const alerts: readonly Alert[] = [
     expr: `${increase('denrei_gateway_requests_total{outcome=~"not_stored|failed"}', "10m", "")} > 0`,
     severity: "critical",
     summary: "Webhooks were not stored. GitHub does not send them again by itself.",
-    runbook: "webhooks-not-stored",
+    runbook: "webhooks-are-not-stored",
   },
   {
     name: "DenreiWebhooksUnsigned",
     expr: `${increase('denrei_gateway_requests_total{outcome="unsigned"}', "1h", "")} > 20`,
     severity: "info",
     summary: "{{ $value }} webhooks in an hour were not signed with a secret that the gateway knows.",
-    runbook: "webhooks-unsigned",
+    runbook: "webhooks-are-not-signed",
   },
   {
     name: "DenreiApiServerFails",
@@ -155,7 +155,7 @@ export const alerts: readonly Alert[] = [
     severity: "critical",
     summary:
       "{{ $value | humanizePercentage }} of the calls to the API server are not answered, or with an error of its own.",
-    runbook: "api-server-away",
+    runbook: "the-api-server-is-away",
   },
   {
     name: "DenreiCertificateExpires",

@@ -12,11 +12,11 @@ describe("the pinned Go modules", () => {
     readFileSync(join(toolsDirectory, catalogue[name].goPackage.module, "go.mod"), "utf8");
 
   test.each(names)("require the version of %s that versions.ts names", (name) => {
-    const { path } = catalogue[name].goPackage;
+    const { path, moduleVersion = versions[name] } = catalogue[name].goPackage;
     const required = [...goModule(name).matchAll(/^\s*(?:require )?(\S+) v(\S+)( \/\/ indirect)?$/gm)]
       .map(([, module = "", version]) => ({ module, version }))
       .filter(({ module }) => path === module || path.startsWith(`${module}/`));
-    expect(required).toEqual([{ module: expect.any(String), version: versions[name] }]);
+    expect(required).toEqual([{ module: expect.any(String), version: moduleVersion }]);
   });
 
   test.each(names)("name the package of %s as a tool", (name) => {
@@ -50,6 +50,9 @@ describe("releases", () => {
       "nats-server":
         "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-linux-amd64.tar.gz",
       kwok: "https://github.com/kubernetes-sigs/kwok/releases/download/v0.8.0/kwok-linux-amd64",
+      nats: "https://github.com/nats-io/natscli/releases/download/v0.5.1/nats-0.5.1-linux-amd64.zip",
+      promtool:
+        "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.linux-amd64.tar.gz",
     });
   });
 
@@ -62,6 +65,9 @@ describe("releases", () => {
       "nats-server":
         "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-darwin-arm64.tar.gz",
       kwok: "https://github.com/kubernetes-sigs/kwok/releases/download/v0.8.0/kwok-darwin-arm64",
+      nats: "https://github.com/nats-io/natscli/releases/download/v0.5.1/nats-0.5.1-darwin-arm64.zip",
+      promtool:
+        "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.darwin-arm64.tar.gz",
     });
   });
 });

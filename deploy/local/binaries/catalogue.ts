@@ -43,6 +43,10 @@ export interface GoPackage {
   readonly module: string;
   readonly path: string;
   readonly ldflags: string;
+  /** Build tags. */
+  readonly tags?: string;
+  /** The version of the module, where it is not the program's. */
+  readonly moduleVersion?: string;
 }
 
 /** What there is to know about getting one program. */
@@ -116,5 +120,37 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       };
     },
     goPackage: { module: "kwok", path: "sigs.k8s.io/kwok/cmd/kwok", ldflags: "-s -w" },
+  },
+  nats: {
+    release({ os, arch }, hosts) {
+      const folder = `nats-${versions.nats}-${os}-${arch}`;
+      const base = `${hosts.github}/nats-io/natscli/releases/download/v${versions.nats}`;
+      return { url: `${base}/${folder}.zip`, checksumUrl: `${base}/SHA256SUMS`, member: `${folder}/nats` };
+    },
+    goPackage: {
+      module: "natscli",
+      path: "github.com/nats-io/natscli/nats",
+      ldflags: `-s -w -X main.version=${versions.nats}`,
+    },
+  },
+  promtool: {
+    release({ os, arch }, hosts) {
+      const folder = `prometheus-${versions.promtool}.${os}-${arch}`;
+      const base = `${hosts.github}/prometheus/prometheus/releases/download/v${versions.promtool}`;
+      return {
+        url: `${base}/${folder}.tar.gz`,
+        checksumUrl: `${base}/sha256sums.txt`,
+        member: `${folder}/promtool`,
+      };
+    },
+    goPackage: {
+      module: "prometheus",
+      path: "github.com/prometheus/prometheus/cmd/promtool",
+      ldflags: `-s -w -X github.com/prometheus/common/version.Version=${versions.promtool}`,
+      // How targets are found in twenty clouds is most of the build, and nothing of it is asked here.
+      tags: "remove_all_sd",
+      // Of Prometheus 3.16.0: a major version of 2 and above would be part of a module's name.
+      moduleVersion: "0.316.0",
+    },
   },
 };

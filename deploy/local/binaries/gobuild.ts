@@ -32,7 +32,10 @@ export async function goBuild(goPackage: GoPackage, options: GoBuildOptions): Pr
   const build = run.child({
     name: "go-build",
     command: "go",
-    args: ["build", "-trimpath", "-ldflags", goPackage.ldflags, "-o", options.output, goPackage.path],
+    args: [
+      ...["build", "-trimpath", "-ldflags", goPackage.ldflags, "-tags", goPackage.tags ?? ""],
+      ...["-o", options.output, goPackage.path],
+    ],
     cwd: join(toolsDirectory, goPackage.module),
     // Static, whether or not there is a C compiler. A workspace around this project must not change versions.
     env: { ...options.env, CGO_ENABLED: "0", GOWORK: "off" },

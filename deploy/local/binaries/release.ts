@@ -33,7 +33,7 @@ export async function fromRelease(name: BinaryName, scratch: string, request: Re
 
 async function unpack(archive: string, member: string, scratch: string, { url }: Release): Promise<string> {
   if (url.endsWith(".zip")) {
-    // Published for macOS alone, which comes with this program.
+    // macOS comes with this program; where there is none, and for nats alone it is asked for elsewhere, a build follows.
     await promisify(execFile)("unzip", ["-q", archive, member, "-d", scratch]);
   } else {
     await extract({ file: archive, cwd: scratch, filter: (path) => path === member, strict: true });

@@ -1,0 +1,15 @@
+/**
+ * What prometheus-nats-exporter serves of a server, with `-healthz -varz -jsz all`, as far as rules and dashboard ask:
+ * https://github.com/nats-io/prometheus-nats-exporter/tree/main/collector (`jsz.go`, `healthz.go`; each number of `varz` is
+ * `gnatsd_varz_<field>`).
+ */
+export const exported: readonly string[] = [
+  "gnatsd_healthz_status",
+  "gnatsd_varz_mem",
+  "gnatsd_varz_slow_consumers",
+  "jetstream_server_total_message_bytes",
+  "jetstream_server_max_storage",
+  "jetstream_stream_total_bytes",
+  "jetstream_stream_total_messages",
+  "jetstream_consumer_num_pending",
+];

@@ -1,0 +1,67 @@
+/** Rules, dashboard and docs/operations.md ask for nothing that the processes do not serve, and leave out nothing. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { alerts, natsAlerts } from "../../deploy/generate/monitoring/alerts.ts";
+import { rows } from "../../deploy/generate/monitoring/panels.ts";
+import { recordings } from "../../deploy/generate/monitoring/queries.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { exported } from "./exporter.ts";
+import { metricsIn, servedIn } from "./expressions.ts";
+
+let kit: Kit;
+let served: string[];
+const text = readFileSync(fileURLToPath(new URL("../../docs/operations.md", import.meta.url)), "utf8");
+
+/** The first cells of a section's tables, without their back quotes. */
+function firstCells(title: string): string[] {
+  const section = text.split(new RegExp(`^#+ ${title}$`, "m"))[1]?.split(/^#/m)[0] ?? "";
+  return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell = ""]) => cell);
+}
+
+/** Anchors as GitHub makes them of headings. */
+const anchors = (): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+beforeAll(async () => {
+  kit = await startKit();
+  const replicas = await Promise.all([
+    kit.bridge("bridge-1"),
+    kit.worker("worker-1", ["hikawa"]),
+    kit.gateway("gateway-1"),
+  ]);
+  const texts = await Promise.all(replicas.map(async (replica) => (await replica.probe("/metrics")).text));
+  served = [...new Set(texts.flatMap(servedIn))];
+});
+afterAll(() => kit?.stop());
+
+test("rules ask for what processes, rules or the exporter of NATS serve", () => {
+  const known = new Set([...served, ...Object.keys(recordings), ...exported]);
+  const asked = [...Object.values(recordings), ...[...alerts, ...natsAlerts].map(({ expr }) => expr)];
+  expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the dashboard does, too", () => {
+  const known = new Set([...served, ...Object.keys(recordings), ...exported]);
+  const asked = rows.flatMap(({ panels }) => panels.flatMap(({ lines }) => lines.map(({ expr }) => expr)));
+  expect(asked.length).toBeGreaterThan(30);
+  expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("every metric is explained, and no other", () => {
+  const own = served.filter((name) => !/^(process|nodejs)_/.test(name));
+  expect(firstCells("Metrics").sort()).toEqual(own.sort());
+});
+
+test("every alert is explained, and no other; each leads to a section", () => {
+  const all = [...alerts, ...natsAlerts];
+  expect(firstCells("Alerts").sort()).toEqual(all.map(({ name }) => name).sort());
+  const linked = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = ""]) => anchor);
+  const wanted = [...all.map(({ runbook }) => runbook), ...linked];
+  expect(wanted.filter((anchor) => !anchors().includes(anchor))).toEqual([]);
+});

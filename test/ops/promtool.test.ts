@@ -1,0 +1,52 @@
+/** The rules as Prometheus itself reads them, and what they make of figures: deploy/monitoring/rules.test.yaml. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { alerts, natsAlerts } from "../../deploy/generate/monitoring/alerts.ts";
+import { obtainBinaries } from "../../deploy/local/index.ts";
+
+const folder = fileURLToPath(new URL("../../deploy/monitoring/", import.meta.url));
+let promtool: string;
+beforeAll(async () => {
+  promtool = (await obtainBinaries(["promtool"])).promtool.path;
+});
+
+const run = (args: readonly string[], cwd = folder): Promise<{ failed: boolean; text: string }> =>
+  new Promise((resolve) => {
+    execFile(promtool, args, { cwd }, (error, stdout, stderr) =>
+      resolve({ failed: error !== null, text: `${stdout}${stderr}` }),
+    );
+  });
+
+interface RuleTests {
+  readonly tests: readonly {
+    readonly alert_rule_test: readonly {
+      readonly alertname: string;
+      readonly exp_alerts: readonly object[];
+    }[];
+  }[];
+}
+
+test("the rules are such", async () => {
+  const { failed, text } = await run(["check", "rules", "--lint-fatal", "rules.yaml"]);
+  expect({ failed, text }).toEqual({ failed: false, text: expect.stringContaining("SUCCESS") });
+});
+
+test("each alert fires when it should, and not otherwise", async () => {
+  expect(await run(["test", "rules", "rules.test.yaml"])).toMatchObject({ failed: false });
+});
+
+test("each alert is tried both ways", () => {
+  const { tests }: RuleTests = parse(readFileSync(join(folder, "rules.test.yaml"), "utf8"));
+  const tried = tests.flatMap(({ alert_rule_test }) => alert_rule_test);
+  const fires = tried.filter(({ exp_alerts }) => exp_alerts.length > 0).map(({ alertname }) => alertname);
+  // What expires has no time before it; it is told from what does not expire.
+  const quiet = tried.filter(({ exp_alerts }) => exp_alerts.length === 0).map(({ alertname }) => alertname);
+  for (const { name } of [...alerts, ...natsAlerts]) {
+    expect(fires, name).toContain(name);
+    if (name !== "DenreiCertificateExpires") expect(quiet, name).toContain(name);
+  }
+});
