@@ -31,7 +31,7 @@ export interface Permissions {
 
 /** A user of the bus. */
 export interface Role {
-  /** `bridge`, `gateway`, `operator`, `worker`, or the name of a function. Its user is called as `userOf` says. */
+  /** `bridge`, `gateway`, `operator`, `backup`, `restore`, `worker`, or the name of a function. Its user is called as `userOf` says. */
   readonly name: string;
   /** Undefined: everything. */
   readonly permissions: Permissions | undefined;
@@ -160,6 +160,30 @@ const operator = (interests: readonly Interest[]): Permissions => ({
   subscribe: [],
 });
 
+/** Streams that hold what nobody else has: all else on the bus follows from the API server. */
+export const keptStreams: readonly string[] = [streams.deadLetters, streams.webhooks];
+
+/** Whoever takes backups: reads the streams that are worth it as a whole. */
+const backup: Permissions = {
+  publish: keptStreams.flatMap((stream) => [
+    api("STREAM.INFO", stream),
+    api("STREAM.SNAPSHOT", stream),
+    // The server sends on as it is told that a chunk has come.
+    `$JS.SNAPSHOT.ACK.${stream}.>`,
+  ]),
+  subscribe: [],
+};
+
+/** Whoever puts them back, on a bus that has none: a backup says how its stream is configured, so this is a right to make it. */
+const restore: Permissions = {
+  publish: keptStreams.flatMap((stream) => [
+    api("STREAM.INFO", stream),
+    api("STREAM.RESTORE", stream),
+    `$JS.SNAPSHOT.RESTORE.${stream}.>`,
+  ]),
+  subscribe: [],
+};
+
 /** The gateway: writes webhooks, and looks how old one is that it brings again. */
 const gateway: Permissions = { publish: webhooks, subscribe: [] };
 
@@ -173,8 +197,8 @@ export const workerRole = (
 });
 
 /**
- * The roles of an installation with these functions, in one cluster: the bridge, the gateway, the operator, each
- * function, and `worker`, which is all functions in one process.
+ * The roles of an installation with these functions, in one cluster: the bridge, the gateway, the operator, who takes
+ * backups and who puts them back, each function, and `worker`, which is all functions in one process.
  */
 export function busRoles(interests: readonly Interest[], cluster: string): Role[] {
   const role = (name: string, permissions: Permissions): Role => ({
@@ -185,6 +209,8 @@ export function busRoles(interests: readonly Interest[], cluster: string): Role[
     role("bridge", bridge(interests, cluster)),
     role("gateway", gateway),
     role("operator", operator(interests)),
+    role("backup", backup),
+    role("restore", restore),
     workerRole("worker", interests),
     ...interests.map((interest) => workerRole(interest.scope.fn, [interest])),
   ];

@@ -210,7 +210,7 @@ export interface ReconcileFunction
 }
 
 /** Users of the bus, accounts and Secrets that are no function's, but are named like one's. */
-const reservedNames = ["admin", "bridge", "ca", "gateway", "nats", "operator", "worker"];
+const reservedNames = ["admin", "backup", "bridge", "ca", "gateway", "nats", "operator", "restore", "worker"];
 
 /**
  * Declares a function.

@@ -233,7 +233,7 @@ describe.concurrent("manifests", () => {
     const { code, stdout } = await run(["users", "--cluster", "east"]);
     expect(code).toBe(0);
     const users = [...stdout.matchAll(/^ +user: "CN=denrei-(.*)"$/gm)].map(([, name]) => name);
-    expect(users).toEqual(["bridge", "gateway", "operator", ...names.split(", ")]);
+    expect(users).toEqual(["bridge", "gateway", "operator", "backup", "restore", ...names.split(", ")]);
     expect(stdout).toContain('"work.hikawa.east.>"');
     expect(stdout).toContain('"$JS.API.CONSUMER.MSG.NEXT.OBJECTS.hikawa_east"');
     expect(stdout).not.toContain("default");

@@ -150,6 +150,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       `CONSUMER.INFO.WORK_theirs.${name}`,
     ]),
   ],
+  backup: ["STREAM.SNAPSHOT.DEADLETTERS", "STREAM.SNAPSHOT.WEBHOOKS"],
+  restore: ["STREAM.RESTORE.DEADLETTERS", "STREAM.RESTORE.WEBHOOKS"],
   mine: [
     "DIRECT.GET.OBJECTS",
     "DIRECT.GET.INDEXES",
@@ -251,6 +253,9 @@ describe("publishing", () => {
     [indexes.entry(mine, "repository", "o/r", key), "mine", "worker"],
     [indexes.entry(theirs, "repository", "o/r", key)],
     [indexes.entry({ fn: "mine", cluster: "elsewhere" }, "repository", "o/r", key)],
+    ["$JS.SNAPSHOT.ACK.DEADLETTERS.a.b", "backup"],
+    ["$JS.SNAPSHOT.RESTORE.WEBHOOKS.a", "restore"],
+    ["$JS.SNAPSHOT.RESTORE.OBJECTS.a"],
     ["$SYS.REQ.SERVER.PING"],
     [`${inboxPrefixOf(userOf("bridge"))}.x`],
     ["anything"],
