@@ -13,6 +13,7 @@ import { bridgeMetrics } from "./metrics.ts";
 import { followOptedIn } from "./optedin.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
 import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
+import { keepTopology } from "./topologykeeper.ts";
 
 /** What a bridge needs. */
 export interface BridgeOptions {
@@ -53,6 +54,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
   registerQueueMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const stopping = new AbortController();
+  const keeping = keepTopology({ ...options, signal: stopping.signal });
   const states = new Map<string, ScopeState>();
   const troubles = new Map<string, { readonly since: number; readonly error: Error }>();
 
@@ -108,7 +110,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([following, ...lasting.map((scope) => scope.stop())]);
+      await Promise.all([keeping, following, ...lasting.map((scope) => scope.stop())]);
     },
   };
 }

@@ -55,6 +55,9 @@ export function servedPosition(entry: KvEntry | null): string | undefined {
     : undefined;
 }
 
+/** How many objects there were at a position. */
+export const objectsAt = (entry: KvEntry | null): number => positionOf(entry)?.objects ?? 0;
+
 /**
  * Saves the position once a second when it has moved, and a last time at the end. A bridge that was paused must not
  * take back what the one that leads now has saved.

@@ -1,0 +1,131 @@
+/** What is lost with the bus, what comes back by itself, and what a backup brings back. */
+import { execFile } from "node:child_process";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
+import { keptStreams } from "../../bus/permissions.ts";
+import { obtainBinaries } from "../../deploy/local/index.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { run } from "../cli/program.ts";
+import { type GatewayReplica, type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { hookOf, post, push } from "../harness/webhooks.ts";
+
+const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
+/** Its children's names would be too long, which no retry changes. */
+const hopeless = "long".padEnd(250, "g");
+const patience = { timeout: 90_000, interval: 200 };
+let kit: LocalKit;
+let bridge: Replica;
+let worker: Replica;
+let gateway: GatewayReplica;
+let nats: string;
+let backups: string;
+
+const as = (role: string) => ({ NATS_URL: kit.platform.natsUrlFor(role) });
+async function told(...args: string[]) {
+  const { code, stdout, stderr } = await run([...args, "--json"], { env: as("operator") });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+const letters = async (): Promise<string[]> =>
+  (await told("deadletters", "list")).map(({ key }: { key: { name: string } }) => key.name);
+const deliveries = async (): Promise<string[]> =>
+  (await told("webhooks", "list")).map(({ delivery }: { delivery: string }) => delivery);
+
+/** The client of NATS, as docs/operations.md says how. */
+const natsAs = (role: string, ...args: string[]) =>
+  promisify(execFile)(nats, ["--inbox-prefix", inboxPrefixOf(userOf(role)), ...args], {
+    env: { ...process.env, ...as(role) },
+  });
+
+const sing = (name: string, intervalMillis = 0) =>
+  kit.client.create(Hikawa, hikawa(name, intervalMillis), { fieldManager: "test" });
+const finished = (name: string) => kit.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
+
+/** The server is killed, and comes back without anything. */
+async function loseTheBus(): Promise<void> {
+  await kit.platform.nats.stop("SIGKILL");
+  await rm(join(kit.platform.directory, "nats"), { recursive: true });
+  await kit.platform.nats.start();
+}
+
+beforeAll(async () => {
+  nats = (await obtainBinaries(["nats"])).nats.path;
+  kit = await startLocalKit();
+  backups = join(kit.platform.directory, "backups");
+  await mkdir(backups);
+  [bridge, worker, gateway] = await Promise.all([
+    kit.bridge("bridge-1"),
+    kit.worker("worker-1", ["hikawa"], { env: words }),
+    kit.gateway("gateway-1"),
+  ]);
+  await sing("before");
+  await finished("before");
+  await sing(hopeless);
+});
+afterAll(() => kit?.stop());
+
+describe("a bus that comes back empty", () => {
+  test("is filled again while everybody runs on, and what is created then and what was half done is done", async () => {
+    await expect.poll(letters, patience).toEqual([hopeless]);
+    await sing("half-done", 3000);
+    await kit.until(Hikawa, { namespace: "default", name: "half-done" }, ({ status }) =>
+      Boolean(status?.numZundokosSaid),
+    );
+    await loseTheBus();
+    await sing("after");
+    await Promise.all(["half-done", "after"].map(finished));
+    await expectFinishedSongs(kit, ["before", "half-done", "after"]);
+  });
+
+  test("what was given up is tried once more, and given up again", async () => {
+    await expect.poll(letters, patience).toEqual([hopeless]);
+  });
+
+  test("every kind is watched again", async () => {
+    const lagging = async () =>
+      (await bridge.probe("/metrics")).text
+        .split("\n")
+        .filter((line) => /^denrei_bridge_(leading\{.*\} 0|behind_seconds\{.*\} [1-9])/.test(line));
+    await expect.poll(lagging, patience).toEqual([]);
+  });
+});
+
+describe("a backup", () => {
+  let delivery: string;
+
+  test("is taken of what nobody else has, by a user who may do nothing else", async () => {
+    const hook = hookOf("push", push("owner/repository", "main"));
+    expect(await post(gateway.hookUrl(), hook)).toBe(202);
+    [delivery = ""] = await deliveries();
+    for (const stream of keptStreams)
+      await natsAs("backup", "backup", "stream", stream, join(backups, stream));
+    await expect(natsAs("backup", "backup", "stream", "OBJECTS", join(backups, "no"))).rejects.toThrow();
+    await expect(
+      natsAs("backup", "backup", "restore", "stream", join(backups, "DEADLETTERS")),
+    ).rejects.toThrow();
+  });
+
+  test("brings it back to an empty bus, before the bridge makes the streams", async () => {
+    await Promise.all([bridge.stop(), worker.stop(), gateway.stop()]);
+    await loseTheBus();
+    for (const stream of keptStreams)
+      await natsAs("restore", "backup", "restore", "stream", join(backups, stream));
+    expect(await letters()).toEqual([hopeless]);
+    expect(await deliveries()).toEqual([delivery]);
+  });
+
+  test("is followed by the platform as it was", async () => {
+    await bridge.start();
+    await Promise.all([worker.start(), gateway.start()]);
+    await sing("restored");
+    await finished("restored");
+    await expectFinishedSongs(kit, ["before", "half-done", "after", "restored"]);
+    expect(await deliveries()).toEqual([delivery]);
+    const { code } = await run(["webhooks", "replay", delivery], { env: as("operator") });
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,97 @@
+/** Certificates and their authority are replaced while songs are sung: two authorities side by side, no restart, as docs/operations.md says. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { busAddress, connectBus } from "../../bus/connect.ts";
+import { busSettings, readSettings } from "../../bus/process/config.ts";
+import { type CertificateAuthority, createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
+
+const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
+const [former, next] = [createCertificateAuthority("former"), createCertificateAuthority("next")];
+const both = former.cert + next.cert;
+let kit: Kit;
+let bus: TlsBus;
+let replicas: Replica[];
+
+/** What is mounted by everybody, signed by one authority and trusting those in `ca`. */
+const secretsOf = (authority: CertificateAuthority, ca: string): Secret[] => [
+  secretWith("nats-tls", ca, authority.server(["localhost", "127.0.0.1"])),
+  ...["denrei-bridge", "denrei-hikawa", "denrei-operator"].map((user) =>
+    secretWith(`${user}-tls`, ca, authority.client({ user })),
+  ),
+];
+
+/** Replaces what is mounted, and has the server read its configuration and certificates again. */
+async function rotate(secrets: readonly Secret[]): Promise<void> {
+  await Promise.all(secrets.map(bus.mount));
+  const reloads = async () => {
+    const about = (await (await fetch(`${bus.monitorUrl}/varz`)).json()) as { config_load_time: string };
+    return about.config_load_time;
+  };
+  const before = await reloads();
+  process.kill(bus.server.pid ?? Number.NaN, "SIGHUP");
+  await expect.poll(reloads, { timeout: 30_000 }).not.toBe(before);
+}
+
+/** Whether the server lets in who connects now with what is mounted for the operator. */
+async function connects(): Promise<boolean> {
+  try {
+    const address = busAddress(readSettings(busSettings, {}, bus.env("denrei-operator-tls")), "test");
+    const { nc } = await connectBus(address);
+    await nc.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const sing = (name: string) => kit.client.create(Hikawa, hikawa(name, 300), { fieldManager: "test" });
+const finished = (name: string) => kit.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
+
+beforeAll(async () => {
+  kit = await startKit();
+  bus = await startTlsBus(kit.platform, secretsOf(former, former.cert));
+  replicas = await Promise.all([
+    kit.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") }),
+    kit.worker("worker-1", ["hikawa"], { env: { ...words, ...bus.env("denrei-hikawa-tls") } }),
+  ]);
+});
+afterAll(() => kit?.stop());
+
+test("both authorities are trusted, then the certificates are replaced, then the former authority is forgotten", async () => {
+  await sing("meanwhile");
+  await rotate(secretsOf(former, both));
+  expect(await connects()).toBe(true);
+  await rotate(secretsOf(next, both));
+  expect(await connects()).toBe(true);
+  const second = await kit.worker("worker-2", ["hikawa"], {
+    env: { ...words, ...bus.env("denrei-hikawa-tls") },
+  });
+  await rotate(secretsOf(next, next.cert));
+  expect(await connects()).toBe(true);
+  await bus.mount(secretWith("denrei-operator-tls", next.cert, former.client({ user: "denrei-operator" })));
+  expect(await connects()).toBe(false);
+
+  await sing("afterwards");
+  await Promise.all(["meanwhile", "afterwards"].map(finished));
+  await expectFinishedSongs(kit, ["meanwhile", "afterwards"]);
+  for (const replica of [...replicas, second]) {
+    expect((await replica.probe("/readyz")).status).toBe(200);
+    expect(replica.log.all.filter((line) => line.includes("connection to the bus lost"))).toEqual([]);
+  }
+});
+
+test("a process tells when its certificate expires, by the file as it is now", async () => {
+  const [, worker] = replicas;
+  const told = async () => {
+    const text = (await worker?.probe("/metrics"))?.text ?? "";
+    return Number(/^denrei_certificate_expires_seconds\{certificate="user"\} (\S+)$/m.exec(text)?.[1]);
+  };
+  const before = await told();
+  expect(before).toBeGreaterThan(Date.now() / 1000);
+  const soon = { to: new Date(Date.now() + 3 * 86_400_000) };
+  await bus.mount(secretWith("denrei-hikawa-tls", next.cert, next.client({ user: "denrei-hikawa" }, soon)));
+  expect(await told()).toBeLessThan(before);
+});
