@@ -16,6 +16,8 @@ export const positionSchema = z.object({
   state: z.enum(["listing", "resuming", "watching", "absent"]),
   /** Objects that exist. */
   objects: z.int().default(0),
+  /** Of the last message about the kind in the object store. */
+  sequence: z.int().default(0),
 });
 export type Position = z.infer<typeof positionSchema>;
 
@@ -55,8 +57,8 @@ export function servedPosition(entry: KvEntry | null): string | undefined {
     : undefined;
 }
 
-/** How many objects there were at a position. */
-export const objectsAt = (entry: KvEntry | null): number => positionOf(entry)?.objects ?? 0;
+/** The last message of the kind that the bus had at a position: after a power cut it may have lost more than the position. */
+export const savedSequence = (entry: KvEntry | null): number => positionOf(entry)?.sequence ?? 0;
 
 /**
  * Saves the position once a second when it has moved, and a last time at the end. A bridge that was paused must not

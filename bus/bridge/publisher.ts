@@ -40,6 +40,8 @@ export interface Publisher {
   has(name: string): boolean;
   /** How many they are. */
   readonly count: number;
+  /** Of the last message that the bus has of the kind, as far as this publisher knows. */
+  readonly sequence: number;
   /** When the oldest change of the watch came that is not on the bus yet, by `performance.now()`. */
   readonly waitingSince: number | undefined;
   /** The object vanished while nobody watched: publishes its deletion at this version, with its last known state. */
@@ -54,6 +56,8 @@ export interface PublisherOptions {
   readonly namespace?: string | undefined;
   /** What is on the bus already: everything up to this resourceVersion. */
   readonly position?: string | undefined;
+  /** {@link Publisher.sequence} at that position. A bus that does not have it any more has lost what came before it, too. */
+  readonly sequence?: number | undefined;
   readonly signal: AbortSignal;
   /**
    * Throws when this bridge may have lost the kind to another one without knowing: it was paused. Compare-and-set keeps
@@ -93,7 +97,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const ledger = openLedger({ tombstones: rememberedTombstones });
   const inTwoPlaces = new Set<string>();
   let damaged = false;
+  let last = 0;
   await readKnown(options, (subject, headers, sequence) => {
+    last = Math.max(last, sequence);
     const head = headIn(headers);
     const place = placeIn(subject);
     if (head === undefined || place === undefined) options.onUnreadable?.(subject);
@@ -120,7 +126,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const chains = new Map<string, Promise<void>>();
   const underWay: Entry[] = [];
   // A watch tells only what happens from now on; what is wrong is found by a list.
-  let position = damaged ? undefined : options.position;
+  let position = damaged || last < (options.sequence ?? 0) ? undefined : options.position;
   let tasks = 0;
   let failure: unknown;
   /** Those who wait for room. */
@@ -168,6 +174,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
           observe: options.observe,
         });
         ledger.set(place, { resourceVersion, deleted: change === "deleted", sequence });
+        last = Math.max(last, sequence);
         options.onPublished(change);
         return;
       } catch (error) {
@@ -267,6 +274,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     has: (name) => ledger.home(name) !== undefined,
     get count() {
       return ledger.count;
+    },
+    get sequence() {
+      return last;
     },
     get waitingSince() {
       return underWay[0]?.since;

@@ -6,7 +6,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import { holdLease, type LeaseTimes } from "./lease.ts";
 import type { bridgeMetrics } from "./metrics.ts";
-import { keepSaved, leaseKey, objectsAt, positionKey, servedPosition } from "./position.ts";
+import { keepSaved, leaseKey, positionKey, savedSequence, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
 import { NamespaceRefusedError } from "./refused.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
@@ -114,6 +114,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     kind,
     namespace,
     position: servedPosition(saved),
+    sequence: savedSequence(saved),
     signal: held,
     assertHeld: options.assertHeld,
     onPublished: (change) => metrics.events.inc({ ...labels, change }),
@@ -134,8 +135,6 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
         "publish not answered, trying again",
       ),
   });
-  // A bus that has lost its objects and not the position would never have those again that do not change.
-  if (publisher.count === 0 && objectsAt(saved) > 0) publisher.forgetVersions();
   log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
   let state: WatcherState["name"] = "listing";
   const ended = new AbortController();
@@ -152,6 +151,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       holder: replica,
       state,
       objects: publisher.count,
+      sequence: publisher.sequence,
     }),
   });
   try {

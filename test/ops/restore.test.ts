@@ -3,9 +3,11 @@ import { execFile } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { connectBus } from "../../bus/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import { keptStreams } from "../../bus/permissions.ts";
+import { kindSubjects, streams } from "../../bus/subjects.ts";
 import { obtainBinaries } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { run } from "../cli/program.ts";
@@ -92,6 +94,19 @@ describe("a bus that comes back empty", () => {
         .filter((line) => /^denrei_bridge_(leading\{.*\} 0|behind_seconds\{.*\} [1-9])/.test(line));
     await expect.poll(lagging, patience).toEqual([]);
   });
+});
+
+test("objects that the bus has lost, and not how far the bridge was, are there again: a power cut", async () => {
+  await bridge.stop();
+  const admin = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  onTestFinished(() => admin.nc.close());
+  const objects = kindSubjects("default", Hikawa);
+  const known = async () =>
+    (await admin.jsm.streams.info(streams.objects, { subjects_filter: objects })).state.subjects;
+  const before = Object.keys((await known()) ?? {}).length;
+  await admin.jsm.streams.purge(streams.objects, { filter: objects });
+  await bridge.start();
+  await expect.poll(async () => Object.keys((await known()) ?? {}).length, patience).toBe(before);
 });
 
 describe("a backup", () => {
