@@ -14,6 +14,8 @@ import { isOvertaken } from "../overtaken.ts";
 import { type PublishObserver, publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
 import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology.ts";
+import { publishSpan } from "../tracing/messages.ts";
+import { spanned } from "../tracing/spans.ts";
 import { headIn, knownFrom, lastState, placeIn, readKnown, unversioned } from "./known.ts";
 import { type Known, openLedger, type Place } from "./ledger.ts";
 import { turn } from "./turn.ts";
@@ -153,17 +155,35 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     untilAnswered(() => bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject }), signal);
 
   /** One publish at one address; drops what is not newer. */
-  async function put(place: Place, event: CloudEvent<Stored>, change: Change): Promise<void> {
+  async function put(
+    place: Place,
+    change: Change,
+    object: Stored,
+    resourceVersion = object.metadata.resourceVersion,
+  ): Promise<void> {
+    const span = publishSpan(kind, change, parseKeyText(place.key), resourceVersion);
+    const event = changeEvent(kind, change, object, { resourceVersion, traceparent: span.traceparent });
+    await spanned(span, async () => {
+      const outcome = await store(place, event, change);
+      span.set(() => ({ "denrei.outcome": outcome }));
+    });
+  }
+
+  async function store(
+    place: Place,
+    event: CloudEvent<Stored>,
+    change: Change,
+  ): Promise<"published" | "too large" | "known"> {
     const { resourceVersion } = versionOf(event.id) ?? unversioned;
     const subject = subjectOf(place);
     const message = fitting(subject, event, change);
-    if (message === undefined) return;
+    if (message === undefined) return "too large";
     // The changes of one chunk of the watch travel in one write.
     const later = turn();
     if (later !== undefined) await later;
     for (;;) {
       const before = ledger.get(place);
-      if (before && !isNews(before, resourceVersion, change)) return;
+      if (before && !isNews(before, resourceVersion, change)) return "known";
       options.assertHeld?.();
       try {
         const sequence = await publishUntilAnswered(bus, subject, message.data, {
@@ -176,7 +196,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
         ledger.set(place, { resourceVersion, deleted: change === "deleted", sequence });
         last = Math.max(last, sequence);
         options.onPublished(change);
-        return;
+        return "published";
       } catch (error) {
         if (!isOvertaken(error)) throw error;
         // Another bridge was here, a tombstone expired, or this is our own publish whose answer was lost.
@@ -191,7 +211,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   async function bury(place: Place, resourceVersion: string): Promise<void> {
     const last = await lastOn(subjectOf(place));
     if (last === null) return;
-    await put(place, changeEvent(kind, "deleted", lastState(kind, place, last), resourceVersion), "deleted");
+    await put(place, "deleted", lastState(kind, place, last), resourceVersion);
   }
 
   async function apply(change: Change, object: Stored): Promise<void> {
@@ -204,8 +224,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     if (former && !isNewer(ledger.get(former), object)) return;
     const here = ledger.get(place);
     // A list mostly tells what is known.
-    if (here === undefined || isNews(here, resourceVersion, change))
-      await put(place, changeEvent(kind, change, object), change);
+    if (here === undefined || isNews(here, resourceVersion, change)) await put(place, change, object);
     ledger.settle(place);
     // The object has another controller now, or it was made anew under another one. In this order it is never seen as
     // deleted, and its former controller is told, because its last state there names it.

@@ -39,7 +39,7 @@ test.each([
 });
 
 test("change event - its id is the object's identity and version", () => {
-  const event = changeEvent(Pod, "deleted", publishable(Pod, object("Pod", {})), "9");
+  const event = changeEvent(Pod, "deleted", publishable(Pod, object("Pod", {})), { resourceVersion: "9" });
   expect(event).toMatchObject({
     id: "u-1.9",
     source: "/api/v1/namespaces/n/pods/a",

@@ -41,13 +41,13 @@ export function publishable(kind: Kind, object: Stored): Stored {
 
 /**
  * The event of one change. `object` must be {@link publishable}; of a deletion it is the last known state, and
- * `resourceVersion` the version at which it was gone.
+ * `resourceVersion` the version at which it was gone. `traceparent` is that of its publishing; without one a trace begins.
  */
 export function changeEvent(
   kind: Kind,
   change: Change,
   object: Stored,
-  resourceVersion = object.metadata.resourceVersion,
+  { resourceVersion = object.metadata.resourceVersion, traceparent = newTrace() } = {},
 ): CloudEvent<Stored> {
   const { namespace = "", name, uid } = object.metadata;
   return new CloudEvent<Stored>({
@@ -57,7 +57,7 @@ export function changeEvent(
     subject: keyText({ namespace, name }),
     time: new Date().toISOString(),
     datacontenttype: "application/json",
-    traceparent: newTrace(),
+    traceparent,
     data: object,
   });
 }

@@ -10,6 +10,8 @@ import type { CloudEvent } from "cloudevents";
 import { githubEvent, MalformedPayloadError } from "../events/github/adapter.ts";
 import { isWebhookEventName } from "../events/github/payloads.ts";
 import type { WebhookAddress } from "../subjects.ts";
+import { setWebhook, webhookSpan } from "../tracing/messages.ts";
+import { spanned } from "../tracing/spans.ts";
 import { OversizedDeliveryError, type Stored } from "../webhooks/deliveries.ts";
 import { readBody, type Unread } from "./body.ts";
 import type { Room } from "./budget.ts";
@@ -91,6 +93,7 @@ export function receiver(options: ReceiverOptions): Receive {
   }
 
   async function receive(request: IncomingMessage, room: Room, answerBy: number): Promise<Answer> {
+    const began = Date.now();
     const hook = hookOf(request.url ?? "");
     if (hook === undefined) return answer(404, "not_found", "expected POST to the address of a webhook");
     if (request.method !== "POST")
@@ -101,7 +104,13 @@ export function receiver(options: ReceiverOptions): Receive {
       return answer(415, "content_type", `expected ${Object.keys(contentTypes).join(" or ")}`);
     const body = await verified(request, hook, room);
     if (!Buffer.isBuffer(body)) return body;
-    return understand(request, body, type, answerBy);
+    // Whoever signs is believed to know which trace it belongs to. Nobody else makes a span.
+    const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
+    return spanned(span, async () => {
+      const found = await understand(request, body, type, answerBy, span.traceparent);
+      setWebhook(span, found);
+      return found;
+    });
   }
 
   async function understand(
@@ -109,6 +118,7 @@ export function receiver(options: ReceiverOptions): Receive {
     body: Buffer,
     type: ContentType,
     answerBy: number,
+    traceparent: string,
   ): Promise<Answer> {
     const event = String(request.headers["x-github-event"] ?? "");
     const delivery = String(request.headers["x-github-delivery"] ?? "");
@@ -121,7 +131,7 @@ export function receiver(options: ReceiverOptions): Receive {
     if (payload === undefined) return answer(400, "not_json", "expected JSON", about);
     let converted: ReturnType<typeof githubEvent>;
     try {
-      converted = githubEvent({ event, delivery, payload, now: new Date() });
+      converted = githubEvent({ event, delivery, payload, now: new Date(), traceparent });
     } catch (error) {
       if (!(error instanceof MalformedPayloadError)) throw error;
       return answer(400, "malformed", `expected the payload of a ${event}`, {

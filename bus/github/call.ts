@@ -1,6 +1,8 @@
 /** One call to GitHub's REST API: when it may be made, how long it may take, and what its failures are. */
 import { request } from "@octokit/request";
 import type { z } from "zod";
+import { gitHubCallSpan, setStatusCode } from "../tracing/calls.ts";
+import { type Span, spanned } from "../tracing/spans.ts";
 import type { RefusedAnswer } from "./advice.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./errors.ts";
 import { conditional, type EtagCache } from "./etags.ts";
@@ -75,7 +77,10 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
   const { base, limits, etags, fetch = globalThis.fetch, deadlineMillis = defaultDeadlineMillis } = options;
   const send = request.defaults({ baseUrl: base, headers });
 
-  return async ({ method, path, parameters, as, answer, signal, ...call }) => {
+  async function made<T>(
+    { method, path, parameters, as, answer, signal, ...call }: Call<T>,
+    span?: Span,
+  ): Promise<Answer<T>> {
     const limitedAs = `${as.limitedAs} at ${base}`;
     limits.check(limitedAs);
     const authorization = await as.authorization();
@@ -93,11 +98,18 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
       signal?.throwIfAborted();
       const error = failure(thrown, name, deadline.aborted ? deadlineMillis : undefined);
       if (error instanceof GitHubRateLimitedError) limits.hold(limitedAs, error);
+      setStatusCode(span, error.status);
       throw error;
     });
+    setStatusCode(span, response.status);
     const parsed = answer.safeParse(response.data);
     if (!parsed.success) throw new GitHubError(misfit(name, response.status, parsed.error), response.status);
     return { body: parsed.data, link: response.headers.link };
+  }
+
+  return (call) => {
+    const span = gitHubCallSpan(call.method, call.path, base);
+    return span === undefined ? made(call) : spanned(span, () => made(call, span));
   };
 }
 

@@ -1,6 +1,8 @@
 /** A small typed client for the Kubernetes API: requests, watches, and one function per verb. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Dispatcher, request as send } from "undici";
+import { request as ask, type Dispatcher } from "undici";
+import { apiCallSpan, setStatusCode } from "../tracing/calls.ts";
+import { type Span, spanned } from "../tracing/spans.ts";
 import type { KubeConnection } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
@@ -143,13 +145,13 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
   const tell = ({ method, path }: ApiRequest, status: number | undefined): void =>
     observe?.({ method, path, status, host });
 
-  async function open(request: ApiRequest, role: "requests" | "watches") {
+  async function open(request: ApiRequest, role: "requests" | "watches", span?: Span) {
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
     for (let renewed = false; ; renewed = true) {
       const way = await connection.way(role);
       let response: Dispatcher.ResponseData;
       try {
-        response = await send(url, {
+        response = await ask(url, {
           method: request.method,
           dispatcher: way.dispatcher,
           headersTimeout: headersTimeoutMillis,
@@ -170,6 +172,7 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
         throw unreachable(error, request, connection.server);
       }
       tell(request, response.statusCode);
+      setStatusCode(span, response.statusCode);
       if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
       await response.body.dump();
     }
@@ -187,9 +190,15 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
   }
 
   /** Sends a request, and reads its answer with `parse`. */
-  async function answered<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
+  function answered<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
+    const span = apiCallSpan(request, host);
+    if (span === undefined) return send(request, parse);
+    return spanned(span, () => send({ ...request, traceparent: span.traceparent }, parse, span));
+  }
+
+  async function send<R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> {
     for (let retry = 0; ; retry++) {
-      const response = await open(request, "requests");
+      const response = await open(request, "requests", span);
       if (response.statusCode >= 300) {
         const error = await refuse(request, response);
         if (error.status !== 429 || retry >= maxThrottledRetries) throw error;

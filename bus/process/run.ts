@@ -13,6 +13,7 @@ import { startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";
 import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
+import { startTracing, type Tracing } from "./tracing.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 export {
@@ -48,6 +49,9 @@ export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
 
 /** An orderly stop that takes longer is broken off, in milliseconds: below a pod's usual grace of 30 s. */
 const stopMillis = 9500;
+/** Spans that are left may take so long of it, and leave so much of it to what comes after them. Milliseconds. */
+const flushMillis = 2000;
+const leaveMillis = 500;
 
 /** Tries until it works, and says meanwhile what the trouble is. */
 type WaitFor = <T>(trouble: string, attempt: () => Promise<T>) => Promise<T>;
@@ -143,12 +147,14 @@ async function run<P>(
     });
   const address = busAddress(settings, `denrei-${name}`);
   let partner: Partner<P>;
+  let tracing: Tracing | undefined;
   try {
     const opening = [
       openPartner(waitFor, registry, log),
       waitFor("the bus is not reachable", () => connectBus(address)),
+      startTracing({ process: name, replica: settings.replica, env: process.env, log, registry }),
     ] as const;
-    [partner, bus] = await Promise.all(opening);
+    [partner, bus, tracing] = await Promise.all(opening);
     void watchConnection({
       bus,
       address,
@@ -176,7 +182,9 @@ async function run<P>(
     log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");
     process.exit(1);
   }, stopMillis);
+  const leaveAt = performance.now() + stopMillis - leaveMillis;
   await running.stop();
+  const spans = await tracing?.stop(Math.max(0, Math.min(flushMillis, leaveAt - performance.now())));
   await probes.close();
   await bus.nc.drain().catch(() => undefined);
   await partner.close();
@@ -184,6 +192,8 @@ async function run<P>(
   unwatch();
   log.info("stopped");
   process.exitCode = stoppedBy(signal);
+  // A collector that does not answer would be waited for.
+  if (spans === "left behind") process.exit();
 }
 
 const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSource => ({

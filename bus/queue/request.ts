@@ -1,5 +1,6 @@
 /** Requests: "reconcile function F for object K". They carry a key and a cause, never the state. */
 import { z } from "zod";
+import { parseTrace } from "../events/trace.ts";
 
 /** Why a reconcile is wanted. */
 const causeSchema = z.discriminatedUnion("type", [
@@ -43,6 +44,10 @@ export const requestSchema = z.object({
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
   traceparent: z.string().optional(),
+  /** W3C trace context of the reconcile that asked for it in some time: another trace, or none would ever end. */
+  follows: z.string().optional(),
+  /** W3C trace contexts of further causes that were recorded. */
+  links: z.array(z.string()).optional(),
   /** Made for an event, and for nothing else: should it turn out to be an echo, nobody wants anything. */
   routed: z.literal(true).optional(),
 });
@@ -61,6 +66,18 @@ export const newRequest = (cause: Cause, traceparent?: string): Request => ({
   since: Date.now(),
   ...(traceparent && { traceparent }),
 });
+
+/** So many traces are remembered of the changes that became one request. */
+const maxLinks = 16;
+
+/** One request for several. */
+export function together(first: Request, rest: readonly Request[]): Request {
+  const recorded = rest.flatMap(({ traceparent }) =>
+    parseTrace(traceparent)?.isSampled ? [`${traceparent}`] : [],
+  );
+  const links = [...(first.links ?? []), ...recorded].slice(0, maxLinks);
+  return { ...first, also: rest.map(({ cause }) => cause), ...(links.length > 0 && { links }) };
+}
 
 /** Reads a request; what nobody can read stands for a change that nobody knows: no reconcile covers it, and one more does. */
 export function requestOrReplay(text: string): Request {

@@ -189,10 +189,10 @@ export function failures({
   }
 
   /** What the object says before the condition is written, as the change that its event is, should that come later. */
-  function changeOf({ key, traceparent }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
+  function changeOf({ key, span }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
     const { group, kind } = fn.for;
     return {
-      ...newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, traceparent),
+      ...newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, span.traceparent),
       routed: true,
     };
   }
@@ -204,11 +204,11 @@ export function failures({
    * A condition that can not be written must not keep the request from being settled.
    */
   async function tell(job: Job, trouble: Trouble): Promise<void> {
-    const { key, seen, traceparent, ticket, log } = job;
+    const { key, seen, span, ticket, log } = job;
     let hasSeenAll = true;
     try {
       await reportTrouble(client, fn, key, trouble, {
-        traceparent,
+        traceparent: span.traceparent,
         async onRead(object) {
           const change = changeOf(job, object);
           hasSeenAll = isCovered(change, seen);

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
+import type { Span } from "../tracing/spans.ts";
 import type { Ticket } from "./ownership.ts";
 import type { FirstRead } from "./reads.ts";
 
@@ -14,7 +15,8 @@ export interface Job {
   readonly firstRead: Promise<FirstRead>;
   /** Versions that were read or written, by uid: the newest. What nobody has seen yet has to be reconciled. */
   readonly seen: Map<string, string>;
-  readonly traceparent: string;
+  /** Of the reconcile, whatever becomes of it. */
+  readonly span: Span;
   readonly log: Logger;
   /** Told of each write: what this replica writes for a key that it owns is nobody's news, unless it is said to be. */
   onWrite(uid: string, resourceVersion: string, event?: "echo" | "news"): void;

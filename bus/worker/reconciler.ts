@@ -4,14 +4,16 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
-import { childTrace, traceId } from "../events/trace.ts";
+import { traceId } from "../events/trace.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { isCovered, type Seen, type TicketQueue } from "../queue/queue.ts";
-import { newRequest, parseRequest, type Request } from "../queue/request.ts";
+import { newRequest, parseRequest, type Request, together } from "../queue/request.ts";
 import type { Starts } from "../queue/starts.ts";
 import type { Timers } from "../queue/timers.ts";
 import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
+import { reconcileSpan } from "../tracing/messages.ts";
+import { inSpan, spanned } from "../tracing/spans.ts";
 import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
 import type { Brake } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
@@ -60,7 +62,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     run,
     async giveUp(job, error) {
       await giveUp(job, error);
-      await settleMarks(job.key, job.seen);
+      await settleMarks(job, job.seen);
     },
   });
 
@@ -110,19 +112,24 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     if (written !== undefined) {
       metrics.echoes.inc(name);
       await delivery.confirmDone();
-      return settleMarks(key, written);
+      return settleMarks({ key }, written);
     }
+    const span = reconcileSpan(fn.name, {
+      ...{ key, attempt: request.attempt, deliveries: delivery.deliveries },
+      cause: request.cause.type,
+      traceparent: request.traceparent,
+      links: [request.follows, ...(request.links ?? [])],
+    });
     // The read is on its way while all the rest is prepared.
-    const firstRead = readFirst(tools, fn.for, key, request);
+    const firstRead = inSpan(span, () => readFirst(tools, fn.for, key, request));
     firstRead.catch(() => undefined);
-    const traceparent = childTrace(request.traceparent);
     const log = options.log.child({
       key: keyText(key),
       attempt: request.attempt,
-      trace_id: traceId(traceparent),
+      trace_id: traceId(span.traceparent),
     });
-    const job = jobOf({ ticket, key, request, firstRead, seen: new Map(), traceparent, log });
-    return delivery.deliveries > 1 ? suspect(job) : run(job);
+    const job = jobOf({ ticket, key, request, firstRead, seen: new Map(), span, log });
+    return spanned(span, () => inSpan(span, () => (delivery.deliveries > 1 ? suspect(job) : run(job))));
   }
 
   /**
@@ -160,12 +167,13 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function run(job: Job): Promise<void> {
-    const { key, request, ticket, log } = job;
+    const { key, request, span, ticket, log } = job;
     const caused = request.cause.type === "object" && request.attempt === 0;
     const pause = caused ? brake.pause(key) : 0;
     if (pause > 0) {
+      span.set(() => ({ "denrei.outcome": "slowed down" }));
       await slowDown(job, pause);
-      return settleMarks(key, new Map());
+      return settleMarks(job, new Map());
     }
     metrics.waited.observe(name, Math.max(0, Date.now() - request.since) / 1000);
     metrics.active.inc(labels);
@@ -183,22 +191,26 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       }
       if (error instanceof ShutdownError) {
         echoes.retract(key);
+        span.set(() => ({ "denrei.outcome": "handed back" }));
         log.info("handed back: the worker is shutting down");
         return ticket.delivery.handBack();
       }
       // What is tried again soon has to see all changes. What was given up, or waits for its time, was so with those that it
       // has seen: or whoever reports a failure in a status would wake itself with it.
-      if ((await fail(job, error as Error)) !== "soon") seen = job.seen;
+      const outcome = await fail(job, error as Error);
+      span.fail((error as { reason?: string }).reason ?? (error as Error).name);
+      span.set(() => ({ "denrei.outcome": outcome === "given up" ? outcome : "retry" }));
+      if (outcome !== "soon") seen = job.seen;
     } finally {
       if (caused && job.writes > 0) brake.note(key);
       metrics.active.dec(labels);
       metrics.duration.observe(labels, (performance.now() - started) / 1000);
     }
-    await settleMarks(key, seen);
+    await settleMarks(job, seen);
   }
 
   async function runAttempt(job: Job): Promise<AttemptResult> {
-    const { key, request, firstRead, seen, traceparent, ticket, log } = job;
+    const { key, request, firstRead, seen, span, ticket, log } = job;
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
     const lose = () => controller.abort(ticket.lost.reason);
@@ -215,7 +227,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
         request,
         firstRead,
         seen,
-        traceparent,
+        traceparent: span.traceparent,
         log,
         signal: controller.signal,
         assertOwned() {
@@ -236,27 +248,35 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   /** A delayed request is on the bus before the ticket is given back, so that no crash can lose it. */
   async function succeed(job: Job, { requeueAfter, recovered }: AttemptResult): Promise<void> {
-    const { key, traceparent } = job;
+    const { key, span } = job;
     if (requeueAfter !== undefined) {
-      await timers.set(key, requeueAfter, newRequest({ type: "timer" }, traceparent));
+      await timers.set(key, requeueAfter, {
+        ...newRequest({ type: "timer" }),
+        follows: span.traceparent,
+      });
     }
     if (recovered) await letters.remove(key);
     await confirm(job);
     const result = requeueAfter === undefined ? "success" : requeueAfter === 0 ? "requeue" : "requeue_after";
     metrics.reconciles.inc({ ...labels, result });
+    span.set(() => ({ "denrei.outcome": result, "denrei.writes": job.writes }));
   }
 
   /**
    * After the ticket is given back: changes that arrived meanwhile and that the reconcile has not seen are asked for
    * again. When somebody else already owns the key the marks stay, for that owner to judge.
    */
-  async function settleMarks(key: ObjectKey, seen: Seen): Promise<void> {
+  async function settleMarks({ key, span }: Pick<Job, "key"> & Partial<Job>, seen: Seen): Promise<void> {
     const marks = await queue.marks(key);
     if (marks.length === 0) return;
-    const open = marks.filter(({ request }) => !isCovered(request, seen)).map(({ request }) => request);
+    const { open = [], covered = [] } = Object.groupBy(
+      marks.map(({ request }) => request),
+      (request) => (isCovered(request, seen) ? "covered" : "open"),
+    );
+    span?.link(...covered.map(({ traceparent }) => traceparent));
     const [first, ...rest] = open;
     if (first !== undefined) {
-      const wanted: Request = rest.length === 0 ? first : { ...first, also: rest.map(({ cause }) => cause) };
+      const wanted: Request = rest.length === 0 ? first : together(first, rest);
       if ((await queue.requestUnlessOwned(key, wanted)) === "owned") return;
     }
     await queue.dropMarks(key, marks);

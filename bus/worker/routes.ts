@@ -6,7 +6,9 @@ import type { Indexes } from "../objects/indexes.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import type { TicketQueue } from "../queue/queue.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
-import { webhookIn } from "../webhooks/received.ts";
+import { routeSpan, routeWebhookSpan } from "../tracing/messages.ts";
+import { type Span, spanned } from "../tracing/spans.ts";
+import { type Webhook, webhookIn } from "../webhooks/received.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -32,6 +34,8 @@ export interface RouteOptions {
   readonly signal: AbortSignal;
 }
 
+/** What became of waking a key: nothing, a request, or a mark beside the one who owns it. */
+type Woken = "echo" | "accepted" | "owned";
 type Handle = (delivery: Delivery) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
@@ -48,12 +52,10 @@ export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: Rou
 } {
   const name = { name: fn.name };
 
-  async function wake(key: ObjectKey, event: ObjectEvent): Promise<void> {
+  async function wake(key: ObjectKey, event: ObjectEvent): Promise<Woken> {
     const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
     const request = requestOf(event);
-    let outcome: "echo" | "accepted" | "owned" = isEcho()
-      ? "echo"
-      : await queue.requestUnlessOwned(key, request, signal);
+    let outcome: Woken = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
     if (outcome === "owned") {
       // Most likely the owner has just written this, and its announcement is as fast as the event was.
       await sleep(announcementMillis);
@@ -61,29 +63,49 @@ export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: Rou
     }
     const counter = { echo: metrics.echoes, accepted: metrics.adds, owned: metrics.coalesced }[outcome];
     counter.inc(name);
+    return outcome;
   }
 
   /** What is not due yet waits on the bus, as a mark does. */
-  async function wakeInTurn({ key, delayMillis }: Waking, event: ObjectEvent): Promise<void> {
+  async function wakeInTurn({ key, delayMillis }: Waking, event: ObjectEvent): Promise<Woken> {
     if (delayMillis < nowMillis) return wake(key, event);
     await queue.requestAfter(key, requestOf(event), delayMillis, signal);
     metrics.adds.inc(name);
+    return "accepted";
   }
 
   async function routeChange(delivery: Delivery): Promise<void> {
     const event = objectEventOf(delivery);
+    const span = routeSpan(fn.name, event);
+    await spanned(span, () => wakeAll(delivery, { ...event, traceparent: span.traceparent }, span));
+  }
+
+  async function wakeAll(delivery: Delivery, event: ObjectEvent, span: Span): Promise<void> {
     const wakings = await wakingsOf(fn, event, indexes, signal);
+    const outcomes: Woken[] = [];
     for (let at = 0; at < wakings.length; at += batch) {
       // Waking many takes longer than a message may be held in silence.
       if (at > 0) await delivery.extend();
-      await Promise.all(wakings.slice(at, at + batch).map((waking) => wakeInTurn(waking, event)));
+      const some = wakings.slice(at, at + batch);
+      outcomes.push(...(await Promise.all(some.map((waking) => wakeInTurn(waking, event)))));
     }
+    span.set(() => {
+      const count = (outcome: Woken) => outcomes.filter((one) => one === outcome).length;
+      const [woken, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
+      return { "denrei.woken": woken, "denrei.marked": marked, "denrei.echoes": echoed };
+    });
   }
 
   async function routeWebhook(delivery: Delivery): Promise<void> {
     const webhook = webhookIn(delivery);
+    const span = routeWebhookSpan(fn.name, webhook);
+    await spanned(span, () => wakeWebhook({ ...webhook, traceparent: span.traceparent }, span));
+  }
+
+  async function wakeWebhook(webhook: Webhook, span: Span): Promise<void> {
     const keys = await keysOfWebhook(fn, webhook, indexes);
     const request = requestOfWebhook(webhook);
+    span.set(() => ({ "denrei.woken": keys.length }));
     await Promise.all(
       keys.map(async (key) => {
         const outcome = await queue.request(key, request, signal);

@@ -81,7 +81,7 @@ test.each(bodies)("an event has its subject, headers and data, sent as %s", asyn
     "ce-subject": "refs/tags/simple-tag",
     "ce-time": expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     "ce-datacontenttype": "application/json",
-    "ce-traceparent": expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+    "ce-traceparent": expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
   });
   expect(payload).toMatchObject(message.data);
   expect(message.data).not.toHaveProperty("head_commit");

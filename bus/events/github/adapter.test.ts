@@ -150,7 +150,7 @@ test.each(events)("github - every example of %s becomes the event of the adapter
     const [type, source, subject, time] = specified[name](example);
     const attributes = { id: delivery, type, source, subject, time, datacontenttype: "application/json" };
     expect(event).toMatchObject(attributes);
-    expect(event.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(event.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(event.githubevent).toBeUndefined();
     expect(readBack(event)).toEqual(event);
   }

@@ -1,0 +1,53 @@
+/** Whether the spans of a process are exported. What does it is loaded only then: a process that starts quickly is worth more. */
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { ConfigError } from "./config.ts";
+
+/** Where spans come from, and who is told what becomes of them. */
+export interface TracingOptions {
+  /** `worker`, say. */
+  readonly process: string;
+  readonly replica: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/** Spans are recorded and exported. */
+export interface Tracing {
+  /**
+   * Exports what is left, if that can be done within `millis`. What is then still under way is told by `left behind`, and may
+   * keep the process from ending by itself.
+   */
+  stop(millis: number): Promise<"exported" | "left behind">;
+}
+
+/** What says where the collector is; the first one wins. */
+export const endpointVariables = [
+  "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+] as const;
+
+/**
+ * The collector that spans are to be exported to, as the variables of OpenTelemetry say it; undefined when they are not.
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ */
+export function collectorOf(env: TracingOptions["env"]): URL | undefined {
+  const variable = endpointVariables.find((name) => env[name]?.trim());
+  if (variable === undefined || env.OTEL_SDK_DISABLED?.trim().toLowerCase() === "true") return undefined;
+  if (env.OTEL_TRACES_EXPORTER?.trim() === "none") return undefined;
+  const url = URL.parse(env[variable]?.trim() ?? "");
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new ConfigError(
+      `${variable}: expected the URL of a collector that takes OTLP over HTTP, such as http://collector:4318, found another text`,
+    );
+  return url;
+}
+
+/** Begins to record and export spans, if a collector is named. Throws a {@link ConfigError} when its name is none. */
+export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
+  const collector = collectorOf(options.env);
+  if (collector === undefined) return undefined;
+  const { exportSpans } = await import("./otlp/provider.ts");
+  return exportSpans(collector, options);
+}
