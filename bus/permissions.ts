@@ -14,6 +14,7 @@ import {
   echoSubject,
   indexes,
   kindSubjects,
+  originSubject,
   streams,
   sweeps,
   timersStream,
@@ -126,8 +127,9 @@ const ofFunction = (interest: Interest): Permissions => {
       work.marks(scope),
       sweeps.at(scope),
       echoSubject(scope),
+      originSubject(scope.cluster),
     ],
-    subscribe: [echoSubject(scope)],
+    subscribe: [echoSubject(scope), originSubject(scope.cluster)],
   };
 };
 

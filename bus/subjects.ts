@@ -200,6 +200,9 @@ export const bridgeSubject = (key: string): string => `$KV.${bridgeBucket}.${key
 /** Subject of a function's announcements of what it writes; in no stream. */
 export const echoSubject = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;
 
+/** Subject on which workers tell which traces their writes belong to; in no stream. */
+export const originSubject = (cluster: string): string => `origins.${token(cluster)}`;
+
 /** A function's objects in one cluster: the scope of its queue, timers and dead letters. */
 export interface QueueScope {
   readonly fn: string;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { request as ask, type Dispatcher } from "undici";
 import { apiCallSpan, setStatusCode } from "../tracing/calls.ts";
+import { noteOrigin } from "../tracing/origins.ts";
 import { type Span, spanned } from "../tracing/spans.ts";
 import type { KubeConnection } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
@@ -193,7 +194,11 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
   function answered<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
     const span = apiCallSpan(request, host);
     if (span === undefined) return send(request, parse);
-    return spanned(span, () => send({ ...request, traceparent: span.traceparent }, parse, span));
+    return spanned(span, async () => {
+      const answer = await send({ ...request, traceparent: span.traceparent }, parse, span);
+      if (request.method !== "GET") noteOrigin(span, answer);
+      return answer;
+    });
   }
 
   async function send<R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> {

@@ -6,7 +6,7 @@ import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from 
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
 import { emptyTtl, replaceLast } from "./replace.ts";
-import { newRequest, readCause } from "./request.ts";
+import { followUp, newRequest, readCause } from "./request.ts";
 
 /** What a dead letter says. */
 export const deadLetterSchema = z.object({
@@ -101,7 +101,9 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     async replay(queue, key) {
       const subject = work.deadLetter(scope, key);
       const letter = await last(subject);
-      await queue.request(key, newRequest({ type: "replay" }));
+      const { traceparent: follows } = letter === undefined ? {} : letterIn(letter.string());
+      const request = newRequest({ type: "replay" });
+      await queue.request(key, follows === undefined ? request : followUp(request, follows));
       if (letter !== undefined) await replaceLast(bus, subject, letter.seq, "", emptyTtl);
     },
   };

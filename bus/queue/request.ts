@@ -44,7 +44,7 @@ export const requestSchema = z.object({
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
   traceparent: z.string().optional(),
-  /** W3C trace context of the reconcile that asked for it in some time: another trace, or none would ever end. */
+  /** W3C trace context of the reconcile that asked for it in some time: of another trace, or none would ever end. */
   follows: z.string().optional(),
   /** W3C trace contexts of further causes that were recorded. */
   links: z.array(z.string()).optional(),
@@ -77,6 +77,11 @@ export function together(first: Request, rest: readonly Request[]): Request {
   );
   const links = [...(first.links ?? []), ...recorded].slice(0, maxLinks);
   return { ...first, also: rest.map(({ cause }) => cause), ...(links.length > 0 && { links }) };
+}
+
+/** The request as one of a new trace, which names that of the reconcile which asks for it. */
+export function followUp({ traceparent: _, links: _links, ...request }: Request, follows: string): Request {
+  return { ...request, follows };
 }
 
 /** Reads a request; what nobody can read stands for a change that nobody knows: no reconcile covers it, and one more does. */

@@ -26,7 +26,8 @@ export interface Span {
   link(...traceparents: readonly (string | undefined)[]): void;
   /** Says that it failed, and how: the name of an error or another word of which there are few. */
   fail(type: string): void;
-  end(): void;
+  /** Ends it, now or at a time before, as `performance.now()` had it. */
+  end(at?: number): void;
 }
 
 /** Where spans are recorded. */
@@ -62,6 +63,9 @@ export function startInnerSpan(name: () => string, start: Omit<SpanStart, "paren
   const parent = recorder?.active()?.traceparent;
   return parent === undefined ? undefined : recorder?.start(name(), { ...start, parent });
 }
+
+/** Whether spans are recorded. */
+export const isRecording = (): boolean => recorder !== undefined;
 
 /** Runs work in a span. */
 export const inSpan = <T>(span: Span, work: () => T): T => (recorder ? recorder.run(span, work) : work());

@@ -46,3 +46,7 @@ export class ShutdownError extends Error {
 
 /** Reason of a {@link TerminalError}: workers died over the object. */
 export const workerCrashed = "WorkerCrashed";
+
+/** What an error is called in traces: one of few words, and nothing of what it says. */
+export const failureOf = (error: Error): string =>
+  error instanceof TerminalError || error instanceof BlockedError ? error.reason : error.name;

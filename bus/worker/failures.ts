@@ -4,7 +4,7 @@ import { isAbsence } from "../kube/errors.ts";
 import type { Stored } from "../kube/object.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import { isCovered, type TicketQueue } from "../queue/queue.ts";
-import { newRequest, type Request } from "../queue/request.ts";
+import { followUp, newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { believedMillis, type Echoes } from "./echoes.ts";
@@ -105,7 +105,7 @@ export function failures({
   }
 
   async function fail(job: Job, error: Error): Promise<Outcome> {
-    const { key, request, log } = job;
+    const { key, request, span, log } = job;
     metrics.errors.inc(labels);
     metrics.reconciles.inc({ ...labels, result: "error" });
     if (error instanceof TerminalError) return giveUp(job, error);
@@ -114,7 +114,7 @@ export function failures({
     if (error instanceof BlockedError) {
       const { reason, message } = error;
       log.warn({ reason, err: error }, "blocked");
-      return retry(job, error.retryAfterMillis, request, {
+      return retry(job, error.retryAfterMillis, followUp(request, span.traceparent), {
         reason,
         message,
         severity: "stalled-and-not-ready",
@@ -126,7 +126,7 @@ export function failures({
       log.warn({ err: error, retryInMillis: Math.round(pause) }, "the API server is not there, trying again");
       metrics.retries.inc(name);
       const attempt = Math.max(before, Math.min(failed, toldFrom));
-      return retry(job, pause, { ...request, attempt });
+      return retry(job, pause, followUp({ ...request, attempt }, span.traceparent));
     }
     if (failed >= retries.maxAttempts) {
       const message = `gave up after ${failed} attempts; the last one failed with: ${error.message}`;

@@ -8,7 +8,7 @@ import { traceId } from "../events/trace.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { isCovered, type Seen, type TicketQueue } from "../queue/queue.ts";
-import { newRequest, parseRequest, type Request, together } from "../queue/request.ts";
+import { followUp, newRequest, parseRequest, type Request, together } from "../queue/request.ts";
 import type { Starts } from "../queue/starts.ts";
 import type { Timers } from "../queue/timers.ts";
 import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
@@ -17,7 +17,7 @@ import { inSpan, spanned } from "../tracing/spans.ts";
 import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
 import type { Brake } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
-import { OwnershipLostError, ReconcileTimeoutError, ShutdownError } from "./errors.ts";
+import { failureOf, OwnershipLostError, ReconcileTimeoutError, ShutdownError } from "./errors.ts";
 import { failures, type RetryLimits } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -62,6 +62,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     run,
     async giveUp(job, error) {
       await giveUp(job, error);
+      job.span.fail(failureOf(error));
       await settleMarks(job, job.seen);
     },
   });
@@ -198,7 +199,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       // What is tried again soon has to see all changes. What was given up, or waits for its time, was so with those that it
       // has seen: or whoever reports a failure in a status would wake itself with it.
       const outcome = await fail(job, error as Error);
-      span.fail((error as { reason?: string }).reason ?? (error as Error).name);
+      span.fail(failureOf(error as Error));
       span.set(() => ({ "denrei.outcome": outcome === "given up" ? outcome : "retry" }));
       if (outcome !== "soon") seen = job.seen;
     } finally {
@@ -250,10 +251,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   async function succeed(job: Job, { requeueAfter, recovered }: AttemptResult): Promise<void> {
     const { key, span } = job;
     if (requeueAfter !== undefined) {
-      await timers.set(key, requeueAfter, {
-        ...newRequest({ type: "timer" }),
-        follows: span.traceparent,
-      });
+      await timers.set(key, requeueAfter, followUp(newRequest({ type: "timer" }), span.traceparent));
     }
     if (recovered) await letters.remove(key);
     await confirm(job);

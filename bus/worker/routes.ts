@@ -7,6 +7,7 @@ import type { Delivery } from "../queue/delivery.ts";
 import type { TicketQueue } from "../queue/queue.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 import { routeSpan, routeWebhookSpan } from "../tracing/messages.ts";
+import { endWithOrigin } from "../tracing/origins.ts";
 import { type Span, spanned } from "../tracing/spans.ts";
 import { type Webhook, webhookIn } from "../webhooks/received.ts";
 import type { Echoes } from "./echoes.ts";
@@ -77,7 +78,14 @@ export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: Rou
   async function routeChange(delivery: Delivery): Promise<void> {
     const event = objectEventOf(delivery);
     const span = routeSpan(fn.name, event);
-    await spanned(span, () => wakeAll(delivery, { ...event, traceparent: span.traceparent }, span));
+    try {
+      await wakeAll(delivery, { ...event, traceparent: span.traceparent }, span);
+    } catch (error) {
+      span.fail((error as Error).name);
+      throw error;
+    } finally {
+      endWithOrigin(span, event.uid, event.resourceVersion);
+    }
   }
 
   async function wakeAll(delivery: Delivery, event: ObjectEvent, span: Span): Promise<void> {

@@ -17,6 +17,7 @@ import { startSweep } from "../queue/sweep.ts";
 import { timers as openTimers } from "../queue/timers.ts";
 import { consumers, keyText, type QueueScope, streams, workStream } from "../subjects.ts";
 import { type BusOptions, ensureTopology } from "../topology.ts";
+import { shareOrigins } from "../tracing/origins.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
@@ -63,6 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
   await ensureTopology(bus, options.busOptions, interestsOf(functions, cluster));
   const metrics = workerMetrics(options.registry);
+  const unshare = shareOrigins(bus.nc, cluster);
   const ownership = keepOwnership(bus.nc, options.busOptions.ackWaitMillis);
   const running = functions.map((fn) => startFunction(fn, options, metrics, ownership));
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
@@ -70,6 +72,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     async stop() {
       await Promise.all(running.map((fn) => fn.stop()));
       ownership.stop();
+      unshare();
     },
   };
 }

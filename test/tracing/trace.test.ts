@@ -11,7 +11,11 @@ import { type Collector, startCollector } from "./collector.ts";
 import type { ExportedSpan } from "./otlp.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url));
-const functions = [fixture("planters"), fixture("branches")];
+const [planters, branches, gardeners] = ["planters", "branches", "gardeners"].map(fixture) as [
+  string,
+  string,
+  string,
+];
 const deadline = { timeout: 60_000, interval: 50 };
 
 let collector: Collector;
@@ -22,9 +26,10 @@ beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Planter), crdOf(Branch)] });
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "20" };
   [, , gateway] = await Promise.all([
-    kit.bridge("bridge-1", { args: functions, env }),
-    kit.worker("worker-1", functions, { env }),
+    kit.bridge("bridge-1", { args: [planters, branches, gardeners], env }),
+    kit.worker("worker-1", [planters, branches], { env }),
     kit.gateway("gateway-1", { env }),
+    kit.worker("worker-2", [gardeners], { env }),
   ]);
 });
 afterAll(async () => {
@@ -117,6 +122,30 @@ test("one create is one trace: published, routed, reconciled, written", async ()
   expect(status).toMatchObject({ ...under(reconciled), attributes: { "http.response.status_code": 200 } });
   const times = [published, routed, reconciled, applied, status].map(({ startNanos }) => startNanos);
   expect(times).toEqual([...times].sort((a, b) => Number(a - b)));
+});
+
+test("the trace of a write names that of the reconcile which wrote it, in whichever process", async () => {
+  await planter("moss", {});
+  const written = await spanOf("patch planters/status", { "denrei.api.name": "moss" });
+  const { metadata } = await kit.client.get(Planter, { namespace: "default", name: "moss" });
+  const version = {
+    "denrei.object.name": "moss",
+    "denrei.object.resource_version": metadata.resourceVersion,
+  };
+  const published = await spanOf("publish Planter", version);
+  expect(published.traceId).not.toBe(written.traceId);
+  const link = { traceId: written.traceId, spanId: written.spanId };
+  const routed = await spanOf("route gardeners", version);
+  expect(routed).toMatchObject({
+    ...under(published),
+    links: [link],
+    resource: { "service.instance.id": "worker-2" },
+  });
+  await expect
+    .poll(() => collector.spans.filter((span) => span.parentSpanId === routed.spanId).length, deadline)
+    .toBe(1);
+  // Nothing of it is in the object.
+  expect(JSON.stringify(metadata)).not.toContain(written.traceId);
 });
 
 test("a signed webhook joins its sender's trace, and ends in the reconcile; nobody else makes a span", async () => {

@@ -40,7 +40,7 @@ export function spanRecorder(tracer: Tracer): SpanRecorder {
           span.setAttribute("error.type", type);
           span.setStatus({ code: SpanStatusCode.ERROR });
         },
-        end: () => span.end(),
+        end: (at) => span.end(at),
       };
     },
     run: (span, work) => active.run(span, work),
