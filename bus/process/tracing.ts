@@ -28,6 +28,25 @@ export const endpointVariables = [
   "OTEL_EXPORTER_OTLP_ENDPOINT",
 ] as const;
 
+/** What else is read once one of these is set: by this process, or by the packages of OpenTelemetry. */
+export const tracingVariables: readonly string[] = [
+  ...endpointVariables,
+  ...[
+    "HEADERS",
+    "TIMEOUT",
+    "COMPRESSION",
+    "CERTIFICATE",
+    "CLIENT_CERTIFICATE",
+    "CLIENT_KEY",
+    "PROTOCOL",
+  ].flatMap((name) => [`OTEL_EXPORTER_OTLP_${name}`, `OTEL_EXPORTER_OTLP_TRACES_${name}`]),
+  ...["OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"],
+  ...["SCHEDULE_DELAY", "EXPORT_TIMEOUT", "MAX_QUEUE_SIZE", "MAX_EXPORT_BATCH_SIZE"].map(
+    (name) => `OTEL_BSP_${name}`,
+  ),
+  ...["OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"],
+];
+
 /**
  * The collector that spans are to be exported to, as the variables of OpenTelemetry say it; undefined when they are not.
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/

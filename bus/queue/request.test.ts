@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newRequest, parseRequest } from "./request.ts";
+import { type Cause, followUp, newRequest, parseRequest, together } from "./request.ts";
 
 const text = (more: object) => JSON.stringify({ ...newRequest({ type: "timer" }), ...more });
 
@@ -28,4 +28,32 @@ test.each([
   ["no time", text({ since: "today" })],
 ])("%s is no request", (_what, body) => {
   expect(() => parseRequest(body)).toThrow();
+});
+
+const trace = (at: number, flags = "01") =>
+  `00-${"a".repeat(31)}${at.toString(16).slice(-1)}-${"b".repeat(16)}-${flags}`;
+const webhook = (delivery: string): Cause => ({ type: "webhook", event: "push", delivery });
+
+test("one for several knows all their causes, and the traces of those that were recorded", () => {
+  const first = newRequest(webhook("1"), trace(1));
+  const one = together(first, [
+    newRequest(webhook("2"), trace(2)),
+    newRequest(webhook("3"), trace(3, "00")),
+    newRequest(webhook("4")),
+  ]);
+  expect(one).toEqual({ ...first, also: ["2", "3", "4"].map(webhook), links: [trace(2)] });
+  expect(parseRequest(JSON.stringify(one))).toEqual(one);
+});
+
+test("one for very many remembers some of their traces", () => {
+  const rest = Array.from({ length: 100 }, (_, at) => newRequest(webhook(String(at)), trace(at)));
+  const one = together(newRequest(webhook("first")), rest);
+  expect(one.also).toHaveLength(100);
+  expect(one.links).toHaveLength(16);
+});
+
+test("one that is asked for later begins a trace, and names the one before", () => {
+  const request = { ...newRequest(webhook("1"), trace(1)), links: [trace(2)], attempt: 3 };
+  const { traceparent: _, links: _links, ...same } = request;
+  expect(followUp(request, trace(4))).toEqual({ ...same, follows: trace(4) });
 });

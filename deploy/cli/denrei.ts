@@ -68,15 +68,20 @@ program
   .addHelpText("after", stageHelp)
   .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, act: "song", mode: "up" }));
 
+const tracingHelp = `
+OTEL_EXPORTER_OTLP_ENDPOINT exports traces over OTLP; the other OTEL_* variables: docs/tracing.md`;
+
 withSettings(
   program
     .command("bridge")
     .description("watch the kinds of all functions and publish every change on the bus"),
   bridgeSettings,
-).action(async (flags) => {
-  const settings = readSettings(bridgeSettings, flags, process.env);
-  await (await import("./bridge.ts")).bridge(settings);
-});
+)
+  .addHelpText("after", tracingHelp)
+  .action(async (flags) => {
+    const settings = readSettings(bridgeSettings, flags, process.env);
+    await (await import("./bridge.ts")).bridge(settings);
+  });
 
 withSettings(
   program
@@ -84,10 +89,12 @@ withSettings(
     .description("run functions")
     .argument("<function...>", "names of functions, or 'all'"),
   processSettings,
-).action(async (names: string[], flags) => {
-  const settings = readSettings(processSettings, flags, process.env);
-  await (await import("./worker.ts")).worker(names, settings);
-});
+)
+  .addHelpText("after", tracingHelp)
+  .action(async (names: string[], flags) => {
+    const settings = readSettings(processSettings, flags, process.env);
+    await (await import("./worker.ts")).worker(names, settings);
+  });
 
 withSettings(
   program.command("gateway").description("receive webhooks of GitHub and publish them on the bus"),
@@ -99,7 +106,8 @@ withSettings(
 POST <path>/<hook>, with the content type application/json or
 application/x-www-form-urlencoded, is answered with 202 when the bus has stored
 it. To change a secret, add the new one in a line of its own, change it on
-GitHub's page, then take the old one away.`,
+GitHub's page, then take the old one away.
+${tracingHelp}`,
   )
   .action(async (flags) => {
     const settings = readSettings(gatewaySettings, flags, process.env);

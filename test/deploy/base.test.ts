@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { optInLabel } from "../../bus/domain.ts";
 import { readSettings, variableOf } from "../../bus/process/config.ts";
 import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
+import { tracingVariables } from "../../bus/process/tracing.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
 import { obtainBinaries, versions } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
@@ -116,7 +117,7 @@ describe("processes", () => {
     const ofGateway = [...busProcessSettings, "cluster", ...webhookSettings] as const;
     for (const workload of ours()) {
       const names = containerOf(workload).args?.[0] === "gateway" ? ofGateway : ofCluster;
-      const known = names.map(variableOf);
+      const known = [...names.map(variableOf), ...tracingVariables];
       const environment = environmentOf(workload);
       for (const variable of Object.keys(environment)) expect(known).toContain(variable);
       // Their own files are not on this machine: here it matters that they are where something is mounted.

@@ -1,0 +1,147 @@
+/** Without a collector, or with one that is of no use: reconciling goes on, and the process ends as always. */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { tracingVariables } from "../../bus/process/tracing.ts";
+import { Planter } from "../fixtures/functions/planters.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { has } from "../harness/world.ts";
+import { type Collector, startCollector } from "./collector.ts";
+
+const planters = fileURLToPath(new URL("../fixtures/functions/planters.ts", import.meta.url));
+const deadline = { timeout: 60_000, interval: 50 };
+const unset = Object.fromEntries(tracingVariables.map((name) => [name, undefined]));
+
+let kit: Kit;
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Planter)] });
+  await kit.bridge("bridge-1", { args: [planters], env: unset });
+});
+afterAll(() => kit?.stop());
+
+let collector: Collector;
+beforeEach(async () => {
+  collector = await startCollector();
+});
+afterEach(() => collector.stop());
+
+let workers = 0;
+/** A worker of its own; the bridge records nothing, so that what is recorded at all is a matter of the sampler. */
+const worker = (env: Readonly<Record<string, string>>): Promise<Replica> =>
+  kit.worker(`worker-${++workers}`, [planters], { env: { ...unset, ...env } });
+
+let planted = 0;
+/** Creates so many objects, and waits until they are reconciled. */
+async function reconcileSome(count: number): Promise<void> {
+  const names = Array.from({ length: count }, () => `plant-${++planted}`);
+  const kind = { apiVersion: "test.denrei.dev/v1", kind: "Planter", spec: {} };
+  const manager = { fieldManager: "kubectl" };
+  for (const name of names)
+    await kit.client.create(
+      Planter,
+      { ...kind, metadata: { namespace: "default", name } } as Planter,
+      manager,
+    );
+  await Promise.all(names.map((name) => kit.until(Planter, { name }, has("Ready", "True"))));
+}
+
+/** Asks it to stop, and expects that it does so by itself, in time. */
+async function expectOrderlyStop(replica: Replica): Promise<void> {
+  const exited = replica.exited();
+  await replica.stop();
+  expect(await exited).toEqual({ code: 0, signal: null });
+  expect(replica.log.records().map(({ msg }) => msg)).toContain("stopped");
+}
+
+const warnings = ({ log }: Replica) =>
+  log.records().filter(({ msg }) => String(msg).startsWith("traces are not"));
+
+const queued = (replica: Replica) => metricSum([replica], /^denrei_trace_spans_queued /);
+const lost = (replica: Replica, outcome: "dropped" | "failed") =>
+  metricSum([replica], new RegExp(`^denrei_trace_spans_total{outcome="${outcome}"`));
+
+/** A folder for what a process says about the modules that it has loaded. */
+async function loadedFolder() {
+  const folder = await mkdtemp(join(tmpdir(), "test-loaded-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const packages = async (): Promise<string[]> => {
+    const files = await readdir(folder);
+    const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+    const names = texts.flatMap((text) => [...text.matchAll(/node_modules\/((?:@[^/"]+\/)?[^/"]+)\//g)]);
+    return [...new Set(names.map(([, name = ""]) => name))];
+  };
+  return { env: { NODE_V8_COVERAGE: folder }, packages };
+}
+
+test("not configured: nothing is loaded, and nothing is connected to", async () => {
+  const loaded = await loadedFolder();
+  // As it would be with the collector's address in mind.
+  const plain = await worker({ ...loaded.env, OTEL_SERVICE_NAME: "mine", OTEL_BSP_SCHEDULE_DELAY: "10" });
+  await reconcileSome(1);
+  await expectOrderlyStop(plain);
+  const packages = await loaded.packages();
+  expect(packages).toContain("pino");
+  // prom-client's own: it looks there for exemplars.
+  expect(packages.filter((name) => name.startsWith("@opentelemetry/"))).toEqual(["@opentelemetry/api"]);
+  expect(collector.connections).toBe(0);
+});
+
+test("configured, but nothing is sampled: nothing is sent", async () => {
+  const loaded = await loadedFolder();
+  // Parent-based, and the bridge does not record.
+  const quiet = await worker({ ...loaded.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  await reconcileSome(2);
+  await expectOrderlyStop(quiet);
+  expect(await loaded.packages()).toContain("@opentelemetry/sdk-trace");
+  expect(collector.requests).toEqual([]);
+});
+
+test("the collector hangs: the queue has its bounds, one warning is all, and the stop is in time", async () => {
+  collector.conduct = "hang";
+  const hung = await worker({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+    OTEL_TRACES_SAMPLER: "always_on",
+    OTEL_BSP_MAX_QUEUE_SIZE: "16",
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "8",
+    OTEL_BSP_SCHEDULE_DELAY: "10",
+  });
+  await reconcileSome(12);
+  await expect.poll(() => lost(hung, "dropped"), deadline).toBeGreaterThan(0);
+  expect(await queued(hung)).toBe(16);
+  expect(warnings(hung)).toMatchObject([
+    { level: "warn", collector: `${collector.url}/v1/traces`, reason: "more spans than the queue holds" },
+  ]);
+  await expectOrderlyStop(hung);
+  expect(warnings(hung)).toHaveLength(1);
+});
+
+test("the collector refuses, and takes them later: one warning, and one word that all is well", async () => {
+  collector.conduct = "refuse";
+  const refused = await worker({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20s3cret-token",
+    OTEL_TRACES_SAMPLER: "always_on",
+    OTEL_BSP_SCHEDULE_DELAY: "10",
+  });
+  await reconcileSome(1);
+  await expect.poll(() => lost(refused, "failed"), deadline).toBeGreaterThan(0);
+  const before = collector.requests.length;
+  await reconcileSome(1);
+  await expect.poll(() => collector.requests.length, deadline).toBeGreaterThan(before);
+  expect(warnings(refused)).toMatchObject([{ collector: `${collector.url}/`, reason: "400" }]);
+  collector.conduct = "take";
+  await reconcileSome(1);
+  await refused.log.until((line) => line.includes('"msg":"traces are exported again"'));
+  await expectOrderlyStop(refused);
+  expect(collector.spans.map(({ name }) => name)).toContain("reconcile planters");
+  expect(collector.requests[0]).toMatchObject({
+    path: "/v1/traces",
+    headers: { authorization: "Bearer s3cret-token", "content-type": "application/x-protobuf" },
+  });
+  expect(refused.log.all.filter((line) => line.includes("s3cret"))).toEqual([]);
+  expect(warnings(refused)).toHaveLength(1);
+});
