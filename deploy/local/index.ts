@@ -39,4 +39,4 @@ export {
 } from "./platform.ts";
 export { type Child, type ChildSpec, ChildStartError, describeExit, type Exit } from "./run/child.ts";
 export { shippedRoles } from "./users.ts";
-export { type BinaryName, versions } from "./versions.ts";
+export { type BinaryName, type PartName, versions } from "./versions.ts";

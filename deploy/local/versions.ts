@@ -8,7 +8,11 @@ export const versions = {
   kwok: "0.8.0",
   nats: "0.5.1",
   promtool: "3.16.0",
+  kind: "0.32.0",
 } as const;
 
-/** A program of the local platform. */
+/** A program that can be obtained. */
 export type BinaryName = keyof typeof versions;
+
+/** A program of the local platform. */
+export type PartName = Exclude<BinaryName, "kind" | "nats" | "promtool">;

@@ -9,12 +9,10 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { versions } from "../../deploy/local/index.ts";
-import { type GoTool, goProgram, pinnedVersion } from "./gotool.ts";
+import { obtainBinaries, versions } from "../../deploy/local/index.ts";
 import { find, type Manifest, root, type Service } from "./manifests.ts";
 import { overlay } from "./overlays.ts";
 
-const tool: GoTool = { folder: "kind", module: "sigs.k8s.io/kind" };
 const path = join(root, "deploy/kind.yaml");
 
 /** Says yes to what kind asks first, writes down what it is told, and starts no container. */
@@ -30,7 +28,7 @@ esac
 let folder: string;
 let kind: string;
 beforeAll(async () => {
-  kind = await goProgram(tool);
+  kind = (await obtainBinaries(["kind"])).kind.path;
   folder = await mkdtemp(join(tmpdir(), "test-kind-"));
   await writeFile(join(folder, "docker"), docker, { mode: 0o755 });
   // It may have to be built first.
@@ -63,7 +61,7 @@ describe("deploy/kind.yaml", () => {
     expect(image).toMatch(/^kindest\/node:v\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
     const usual = await createCluster(["--name", "usual"]);
     expect(usual.run.split(" ").at(-1)).toBe(image);
-    expect(await readFile(path, "utf8")).toContain(`kind ${await pinnedVersion(tool)}`);
+    expect(await readFile(path, "utf8")).toContain(`kind v${versions.kind}`);
   });
 
   test("is of the minor version of Kubernetes that everything else is tested with", async () => {

@@ -1,5 +1,6 @@
 /** What a kit stands on: a bus of its own, and a cluster of its own or the one that the environment names. */
 import { resolve } from "node:path";
+import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
 import {
   type LocalNats,
   type LocalPlatform,
@@ -7,6 +8,7 @@ import {
   startLocalNats,
   startLocalPlatform,
 } from "../../deploy/local/index.ts";
+import type { KetOptions } from "./ket/index.ts";
 import { testRoles } from "./roles.ts";
 
 /** Path of the kubeconfig of a cluster that tests are to use instead of starting one. */
@@ -48,4 +50,13 @@ export async function ground(
   if (!kubeconfig) return { origin: "local", platform: await localGround(options) };
   const nats = await startLocalNats({ roles: testRoles(), storage: options.storage });
   return { origin: "existing", platform: { ...nats, kubeconfigPath: resolve(kubeconfig) } };
+}
+
+/** The cluster of a test with KET: its own, or the one that the environment names. */
+export async function testCluster(): Promise<Pick<KetOptions, "cluster" | "kubeconfig" | "allowContexts">> {
+  const kubeconfig = process.env[clusterVariable];
+  if (!kubeconfig) return { cluster: "local" };
+  // Naming it in the variable allows it.
+  const { context } = await loadKubeconfig({ path: kubeconfig }).read("cached");
+  return { cluster: "existing", kubeconfig, allowContexts: [context] };
 }

@@ -5,8 +5,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type KubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
+import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
@@ -14,6 +13,7 @@ import { connectCluster } from "../../bus/process/cluster.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import type { Child, LocalNats, LocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
+import { changesOf } from "./changes.ts";
 import { compiledBefore } from "./compiled.ts";
 import { type GroundOptions, ground, type KitPlatform, localGround, type Origin } from "./ground.ts";
 import { Lines } from "./lines.ts";
@@ -40,6 +40,8 @@ export const hookSecret = "it is a secret to everybody";
 export interface ReplicaOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly args?: readonly string[];
+  /** Where there is no other: whether the arguments are those of `denrei`, or functions and paths of functions. */
+  readonly program?: "denrei" | "functions";
   /** What to wait for: that it is ready, or only that its probes are served. */
   readonly until?: "ready" | "serving";
   /** The folder of another version of the program: `otherVersion` makes one. */
@@ -85,7 +87,7 @@ export interface Kit<Platform extends KitPlatform = KitPlatform> {
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const fixtureProgram = fileURLToPath(new URL("../fixtures/replica.ts", import.meta.url));
+const programs = { denrei: "deploy/cli/denrei.js", functions: "test/fixtures/replica.ts" };
 const defaultDeadline = 60_000;
 
 /** Starts a replica: arguments are those of `denrei`, or a role and paths of modules with functions. */
@@ -93,16 +95,20 @@ export async function startReplica(
   platform: LocalNats,
   name: string,
   args: readonly string[],
-  { env, until = "ready", sources = root }: ReplicaOptions,
+  {
+    env,
+    until = "ready",
+    program = args.some((arg) => arg.endsWith(".ts")) ? "functions" : "denrei",
+    sources = root,
+  }: ReplicaOptions,
 ): Promise<Replica> {
-  const program = join(sources, "deploy/cli/denrei.js");
   const log = new Lines();
   // Where the log of the present life begins: what an earlier one said does not count.
   let life = 0;
   const child = await platform.spawn({
     name,
     command: process.execPath,
-    args: [args.some((arg) => arg.endsWith(".ts")) ? fixtureProgram : program, ...args],
+    args: [join(sources, programs[program]), ...args],
     env: {
       NATS_URL: platform.natsUrl,
       DENREI_REPLICA: name,
@@ -131,6 +137,28 @@ export async function startReplica(
     start(signal?: AbortSignal) {
       life = log.all.length;
       return child.start(signal);
+    },
+  });
+}
+
+/** Starts a gateway with the secret {@link hookSecret} for the hook `app`, on a port of its own. */
+export async function startGateway(
+  platform: LocalNats,
+  name: string,
+  options: ReplicaOptions,
+): Promise<GatewayReplica> {
+  const folder = join(platform.directory, "webhooks");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "app"), `${hookSecret}\n`);
+  const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...options.env };
+  const gateway = await startReplica(platform, name, ["gateway", ...(options.args ?? [])], {
+    ...options,
+    env,
+  });
+  return Object.assign(Object.create(gateway) as Replica, {
+    hookUrl() {
+      const ready = gateway.log.all.findLast((line) => line.includes('"gateway ready"'));
+      return `${JSON.parse(ready ?? "{}").url}/app`;
     },
   });
 }
@@ -198,22 +226,14 @@ function kitWith<Platform extends KitPlatform>(
     worker: (name, fns, more = {}) =>
       replica(name, roleOf(fns), ["worker", ...fns, ...(more.args ?? [])], more),
     bridge: (name, more = {}) => replica(name, "bridge", ["bridge", ...(more.args ?? [])], more),
-    async gateway(name, more = {}) {
-      const folder = join(platform.directory, "webhooks");
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, "app"), `${hookSecret}\n`);
-      const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...more.env };
-      const gateway = await replica(name, "gateway", ["gateway", ...(more.args ?? [])], { ...more, env });
-      return Object.assign(Object.create(gateway) as Replica, {
-        hookUrl() {
-          const ready = gateway.log.all.findLast((line) => line.includes('"gateway ready"'));
-          return `${JSON.parse(ready ?? "{}").url}/app`;
-        },
-      });
-    },
+    gateway: (name, more = {}) =>
+      startGateway(platform, name, {
+        ...more,
+        env: { KUBECONFIG: platform.kubeconfigPath, NATS_URL: platform.natsUrlFor("gateway"), ...more.env },
+      }),
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
-      for await (const object of changesOf(client, kind, at, deadlineMillis)) {
+      for await (const object of changesOf(client, kind, at, AbortSignal.timeout(deadlineMillis))) {
         last = object;
         if (object !== undefined && condition(object)) return object;
       }
@@ -222,7 +242,7 @@ function kitWith<Platform extends KitPlatform>(
       );
     },
     async untilGone(kind, at, deadlineMillis = defaultDeadline) {
-      for await (const object of changesOf(client, kind, at, deadlineMillis))
+      for await (const object of changesOf(client, kind, at, AbortSignal.timeout(deadlineMillis)))
         if (object === undefined) return;
       throw new Error(`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`);
     },
@@ -238,30 +258,4 @@ function kitWith<Platform extends KitPlatform>(
 function roleOf(fns: readonly string[]): string {
   const [fn = "", ...more] = fns;
   return more.length > 0 ? "worker" : basename(fn, ".ts");
-}
-
-/** The object now and after each change, undefined while it does not exist; ends at the deadline. */
-async function* changesOf<T extends KubeObject>(
-  client: KubeClient,
-  kind: Kind<T>,
-  at: ObjectName,
-  deadlineMillis: number,
-): AsyncGenerator<Stored<T> | undefined> {
-  const signal = AbortSignal.timeout(deadlineMillis);
-  while (!signal.aborted) {
-    try {
-      const query = { fieldSelector: `metadata.name=${at.name}` };
-      const namespace = at.namespace ?? (kind.scope === "Namespaced" ? "default" : undefined);
-      const { items, metadata } = await client.list(kind, namespace, query, signal);
-      yield items[0];
-      const path = resourcePath(kind, namespace);
-      const watch = { ...query, resourceVersion: metadata.resourceVersion };
-      for await (const { type, object } of await client.watch<T>({ path, query: watch, signal })) {
-        if (type !== "BOOKMARK") yield type === "DELETED" ? undefined : object;
-      }
-    } catch (error) {
-      // An API server that a test has killed comes back.
-      if (!signal.aborted && !isNotFound(error)) await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
-import type { Kit } from "./kit.ts";
+import type { Ket } from "./ket/index.ts";
 
 /** A Hikawa to create. */
 export const hikawa = (name: string, intervalMillis: number): Hikawa => ({
@@ -17,7 +17,7 @@ export const isFinished = ({ status }: Stored<Hikawa>): boolean => status?.kiyos
 const number = (name: string): number => Number(/-zundoko-(\d+)$/.exec(name)?.[1]);
 
 /** Asserts the acceptance list for every named Hikawa: order, no gap, no duplicate, one Kiyoshi, all owned. */
-export async function expectFinishedSongs(kit: Kit, names: readonly string[]): Promise<void> {
+export async function expectFinishedSongs(kit: Pick<Ket, "list">, names: readonly string[]): Promise<void> {
   const [hikawas, zundokos, kiyoshis] = await Promise.all([
     kit.list(Hikawa),
     kit.list(Zundoko),

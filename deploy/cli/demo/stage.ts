@@ -9,10 +9,10 @@ import { redacted } from "../../../bus/redact.ts";
 import { functions } from "../../../functions/index.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import {
-  type BinaryName,
   type Child,
   type LocalPlatform,
   type LocalProcesses,
+  type PartName,
   shippedRoles,
   startLocalPlatform,
   startLocalProcesses,
@@ -182,8 +182,8 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
   }
   say("Starting a local platform:");
   let platform: LocalPlatform | undefined;
-  const partOf = (name: BinaryName): Child | undefined => {
-    const parts: Partial<Record<BinaryName, Child | undefined>> = {
+  const partOf = (name: PartName): Child | undefined => {
+    const parts: Partial<Record<PartName, Child | undefined>> = {
       "nats-server": platform?.nats,
       etcd: platform?.etcd,
       "kube-apiserver": platform?.apiserver,

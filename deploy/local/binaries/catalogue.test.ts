@@ -53,6 +53,7 @@ describe("releases", () => {
       nats: "https://github.com/nats-io/natscli/releases/download/v0.5.1/nats-0.5.1-linux-amd64.zip",
       promtool:
         "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.linux-amd64.tar.gz",
+      kind: "https://github.com/kubernetes-sigs/kind/releases/download/v0.32.0/kind-linux-amd64",
     });
   });
 
@@ -68,6 +69,7 @@ describe("releases", () => {
       nats: "https://github.com/nats-io/natscli/releases/download/v0.5.1/nats-0.5.1-darwin-arm64.zip",
       promtool:
         "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.darwin-arm64.tar.gz",
+      kind: "https://github.com/kubernetes-sigs/kind/releases/download/v0.32.0/kind-darwin-arm64",
     });
   });
 });

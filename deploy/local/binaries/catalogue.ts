@@ -153,4 +153,11 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       moduleVersion: "0.316.0",
     },
   },
+  kind: {
+    release({ os, arch }, hosts) {
+      const url = `${hosts.github}/kubernetes-sigs/kind/releases/download/v${versions.kind}/kind-${os}-${arch}`;
+      return { url, checksumUrl: `${url}.sha256sum` };
+    },
+    goPackage: { module: "kind", path: "sigs.k8s.io/kind", ldflags: "-s -w" },
+  },
 };

@@ -1,6 +1,6 @@
 /** What every part of the platform is started with, and how its start is told. */
 import type { ChildSpec, Exit } from "../run/child.ts";
-import type { BinaryName } from "../versions.ts";
+import type { PartName } from "../versions.ts";
 
 /** What every part needs. */
 export interface PartOptions {
@@ -11,7 +11,7 @@ export interface PartOptions {
 }
 
 /** A part is being started, or works. */
-export type PartProgress = { readonly binary: BinaryName; readonly detail: string } & (
+export type PartProgress = { readonly binary: PartName; readonly detail: string } & (
   | { readonly phase: "starting" }
   | { readonly phase: "ready"; readonly elapsedMillis: number }
 );
@@ -20,14 +20,14 @@ export type PartProgress = { readonly binary: BinaryName; readonly detail: strin
 export interface PartObserver {
   readonly onProgress?: ((progress: PartProgress) => void) | undefined;
   /** Called when a part ends that nobody stopped. Parts are not started again by themselves. */
-  readonly onUnexpectedExit?: ((part: BinaryName, exit: Exit) => void) | undefined;
+  readonly onUnexpectedExit?: ((part: PartName, exit: Exit) => void) | undefined;
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts a part and tells the observer when it begins and when it works. */
 export async function observed<T>(
-  part: BinaryName,
+  part: PartName,
   binary: string,
   { onProgress, onUnexpectedExit, signal }: PartObserver,
   start: (options: PartOptions) => Promise<T>,

@@ -1,0 +1,11 @@
+/**
+ * `denrei/test`: tests of functions on real parts, as KET has them for controllers in Go (kind E2E tests). A case is a folder
+ * with what is given and what is expected of it; `match.ts` says what an expectation means, docs/functions.md how it is done.
+ */
+export { CaseError } from "./cases.ts";
+export { ContextRefusedError } from "./existing.ts";
+export { startKet } from "./ket.ts";
+export type { Kubectl } from "./kubectl.ts";
+export { FixtureError, type Manifest, type Named } from "./manifest.ts";
+export { differences, type Expectation, matches } from "./match.ts";
+export type { AppliedCase, Ket, KetOptions, Ref } from "./options.ts";
