@@ -236,6 +236,21 @@ withSettings(
   await (await import("./deadletters.ts")).replayLetters(fn, object, settings, flags);
 });
 
+program
+  .command("new")
+  .description("begin something new in a checkout of the repository")
+  .command("function")
+  .description("write a kind, its reconciler, a case and a test, and register them")
+  .argument("<name>", "of the function: lower-case letters, digits and dashes")
+  .requiredOption("--for <Kind>", "the kind that it reconciles, in PascalCase")
+  .option("--group <group>", "API group of the kind (default: that of the system, or <system>.denrei.dev)")
+  .option("--system <folder>", "folder under functions/ (default: the name)")
+  .option("--owns <Kind...>", "kinds of its children: ConfigMap, Deployment, or the system's own")
+  .option("--dry-run", "only print which files")
+  .action(async (name: string, options) =>
+    (await import("./new/function.ts")).newFunction({ ...options, name }),
+  );
+
 const webhookSettings = [...busSettings] as const;
 const webhooks = program.command("webhooks").description("webhooks of the last three days");
 /** Adds the options that say which webhooks. */

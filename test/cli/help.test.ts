@@ -1,10 +1,10 @@
 /** What a command line that is wrong, or asks for help, is answered. No server is there. */
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { catalog } from "../../functions/catalog.ts";
 import { run, start } from "./program.ts";
 
-const names =
-  "hikawa, githubapp, clustergithubapp, installation, modoki-application, modoki-remotesync, modoki-apppipeline, modoki-report, pipecd-minio, pipecd-mongo, pipecd-mysql, pipecd-controlplane, pipecd-environment, pipecd-piped, pipecd-application";
+const names = Object.keys(catalog).join(", ");
 
 const helps: readonly [command: string, ...mentioned: string[]][] = [
   [
@@ -66,6 +66,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["deadletters show", "<object>", "--json"],
   ["deadletters replay", "--all"],
   ["prune", "--dry-run", "--force", "--cluster <name>", "do everything"],
+  ["new function", "<name>", "--for <Kind>", "--group <group>", "--system <folder>", "--owns", "--dry-run"],
 ];
 
 describe.concurrent("--help", () => {
@@ -84,8 +85,8 @@ describe.concurrent("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       [
-        ...["bridge", "certificates", "chart", "crds", "deadletters", "demo", "gateway", "help", "opt-in"],
-        ...["prune", "rbac", "status", "up", "users", "webhooks", "worker"],
+        ...["bridge", "certificates", "chart", "crds", "deadletters", "demo", "gateway", "help", "new"],
+        ...["opt-in", "prune", "rbac", "status", "up", "users", "webhooks", "worker"],
       ].sort(),
     );
   });

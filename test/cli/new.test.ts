@@ -1,0 +1,82 @@
+/** `denrei new function`: what it writes passes at once, and what goes wrong leaves nothing. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Checkout, checkout } from "../harness/checkout.ts";
+
+const patience = 400_000;
+const denrei = "node deploy/cli/denrei.js";
+
+let copy: Checkout;
+beforeAll(async () => {
+  copy = await checkout();
+});
+afterAll(() => copy?.remove());
+
+/** Every file that a new function has to do with, and its text. */
+async function contents(): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const folder of ["functions", "crds", "deploy/kubernetes", "test/e2e", "test/fixtures"]) {
+    for (const entry of await readdir(join(copy.path, folder), { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      texts.set(path, entry.isFile() ? await readFile(path, "utf8") : "");
+    }
+  }
+  return texts;
+}
+
+test(
+  "what is refused, only tried, or can not be generated from leaves everything as it was",
+  async () => {
+    const before = await contents();
+    const refused = await copy.run(`${denrei} new function hikawa --for Scaffolded`);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("functions/catalog.ts has hikawa");
+    expect(await copy.succeed(`${denrei} new function scaffolded --for Scaffolded --dry-run`)).toBe(
+      [
+        "would write functions/scaffolded/kinds/scaffolded.ts",
+        "would write functions/scaffolded/scaffolded.ts",
+        "would write test/fixtures/cases/scaffolded/first/given.yaml",
+        "would write test/fixtures/cases/scaffolded/first/expect.yaml",
+        "would write test/e2e/scaffolded.test.ts",
+        "would write functions/scaffolded/kinds.ts",
+        "would change functions/catalog.ts",
+        "",
+      ].join("\n"),
+    );
+    const generator = join(copy.path, "deploy/generate/main.ts");
+    const text = await readFile(generator, "utf8");
+    await writeFile(generator, `${text}\nthrow new Error("out of order");\n`);
+    const failed = await copy.run(`${denrei} new function scaffolded --for Scaffolded`);
+    expect(failed.stderr).toContain("out of order");
+    expect(failed.code).toBe(1);
+    expect(await contents()).toEqual(before);
+    await writeFile(generator, text);
+  },
+  patience,
+);
+
+test(
+  "new functions pass at once: types, lint, generated files, imports, and a test of their own",
+  async () => {
+    // A long name makes lines longer than they may be.
+    const [name, kind] = [
+      "a-name-that-is-as-long-as-one-may-be-xyz",
+      "KindWithANameThatIsLongEnoughToBreakLines",
+    ];
+    await copy.succeed(
+      `${denrei} new function ${name} --for ${kind} --system zundoko --owns ConfigMap Deployment`,
+    );
+    await copy.succeed(`${denrei} new function scaffolded --for Scaffolded --group scaffoldeds.example.com`);
+    await copy.succeed("npx tsc --noEmit -p .");
+    await copy.succeed("npx biome check functions test/e2e test/fixtures");
+    await copy.succeed("npm run generate -- --check");
+    const crd = await readFile(join(copy.path, "crds/scaffoldeds.scaffoldeds.example.com.yaml"), "utf8");
+    expect(crd).toContain("Scaffolded in functions/scaffolded/kinds.ts");
+    const told = await copy.succeed(
+      `npx vitest run functions/index.test.ts test/checks test/e2e/${name}.test.ts`,
+    );
+    expect(told).toContain("Test Files  3 passed (3)");
+  },
+  patience,
+);

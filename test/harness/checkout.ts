@@ -1,0 +1,49 @@
+/** A copy of the repository, for what changes it. */
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { type Ended, root, run } from "../cli/program.ts";
+
+/** Not copied. */
+const left = ["node_modules", ".git"];
+
+/** A copy. Commands run in a test, and end with it at the latest. */
+export interface Checkout {
+  readonly path: string;
+  /** Runs a command line in it, as a newcomer's shell does. */
+  run(command: string): Promise<Ended>;
+  /** The same; resolves with what was printed, and throws it when the command fails. */
+  succeed(command: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+const longestMillis = 300_000;
+
+/** Copies the working tree; `node_modules` is the same. */
+export async function checkout(): Promise<Checkout> {
+  const path = await mkdtemp(join(tmpdir(), "denrei-checkout-"));
+  const remove = () => rm(path, { recursive: true, force: true });
+  try {
+    const filter = (source: string) => !left.includes(basename(source));
+    await cp(root, path, { recursive: true, verbatimSymlinks: true, filter });
+    await symlink(join(root, "node_modules"), join(path, "node_modules"));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  const here = (command: string): Promise<Ended> =>
+    run(["-c", command], { command: ["/bin/sh"], cwd: path, env: { NO_COLOR: "1" }, longestMillis });
+  return {
+    path,
+    run: here,
+    async succeed(command) {
+      const { code, signal, stdout, stderr } = await here(command);
+      if (code !== 0)
+        throw new Error(
+          `expected to succeed: ${command}\nbut it ended with ${code ?? signal}:\n${stdout}\n${stderr}`,
+        );
+      return stdout;
+    },
+    remove,
+  };
+}
