@@ -1,0 +1,126 @@
+/** Who may speak to whom in production: what has to work does, and a pod that is taken over reaches little else. */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { functions } from "../../functions/index.ts";
+import { isWorkload, type Manifest, root, type Workload } from "./manifests.ts";
+import { allows, type Place } from "./network.ts";
+import { overlay } from "./overlays.ts";
+
+let objects: Manifest[];
+let workloads: Workload[];
+beforeAll(async () => {
+  objects = await overlay("production");
+  workloads = objects.filter(isWorkload);
+  // Where there is no kubectl, kustomize may have to be built first.
+}, 900_000);
+
+const pod = ({ metadata: { namespace = "" }, spec }: Workload): Place => ({
+  namespace,
+  labels: spec.template.metadata.labels,
+});
+const named = (name: string): Place => {
+  const found = workloads.find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`expected a workload ${name}`);
+  return pod(found);
+};
+const elsewhere = (namespace: string, labels = {}): Place => ({ namespace, labels });
+const address = (text: string): Place => ({ address: text });
+/** The names of those who may reach a port of a place. */
+const who = (to: Place, port: number): string[] =>
+  workloads
+    .filter((workload) => allows(objects, pod(workload), to, port))
+    .map(({ metadata }) => metadata.name)
+    .sort();
+const everybody = () => workloads.map(({ metadata }) => metadata.name).sort();
+const workers = (among = functions) => among.map(({ name }) => `denrei-${name}`).sort();
+const portsOf = (name: string) =>
+  workloads
+    .find(({ metadata }) => metadata.name === name)
+    ?.spec.template.spec.containers.flatMap(({ ports }) => ports.map(({ containerPort }) => containerPort));
+
+describe("the bus", () => {
+  test("is reached by all processes, by its own servers, and by who looks at it", () => {
+    const nats = named("nats");
+    expect(portsOf("nats")?.sort()).toEqual([4222, 6222, 7777, 8222]);
+    expect(who(nats, 4222)).toEqual(everybody().filter((name) => name !== "nats"));
+    expect(who(nats, 6222)).toEqual(["nats"]);
+    for (const port of [7777, 8222]) expect(who(nats, port)).toEqual([]);
+    const keda = elsewhere("keda");
+    const prometheus = elsewhere("monitoring");
+    const open = (from: Place) => portsOf("nats")?.filter((port) => allows(objects, from, nats, port));
+    expect(open(keda)).toEqual([8222]);
+    expect(open(prometheus)).toEqual([7777]);
+    expect(open(elsewhere("team-a", { "app.kubernetes.io/part-of": "denrei" }))).toEqual([]);
+    expect(open(address("203.0.113.7"))).toEqual([]);
+  });
+});
+
+describe("processes", () => {
+  test("find names, and are scraped", () => {
+    const dns = elsewhere("kube-system", { "k8s-app": "kube-dns" });
+    for (const workload of workloads) {
+      expect(allows(objects, pod(workload), dns, 53, "UDP")).toBe(true);
+      if (workload.metadata.name === "nats") continue;
+      expect(portsOf(workload.metadata.name)).toContain(8080);
+      expect(allows(objects, elsewhere("monitoring"), pod(workload), 8080)).toBe(true);
+      expect(allows(objects, elsewhere("team-a"), pod(workload), 8080)).toBe(false);
+    }
+  });
+
+  test("ask the API server, but for the gateway, which has nothing to ask", () => {
+    for (const port of [443, 6443])
+      expect(who(address("10.96.0.1"), port)).toEqual(["denrei-bridge", ...workers()].sort());
+  });
+
+  test("take nothing from outside, but for the gateway", () => {
+    for (const from of [address("203.0.113.7"), elsewhere("ingress-nginx")]) {
+      const open = workloads.filter((workload) => allows(objects, from, pod(workload), 8081));
+      expect(open.map(({ metadata }) => metadata.name)).toEqual(["denrei-gateway"]);
+    }
+  });
+});
+
+/** The modules that a module loads, itself among them. */
+function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(path) || !existsSync(path)) return loaded;
+  loaded.add(path);
+  const text = readFileSync(path, "utf8");
+  for (const [, specifier = ""] of text.matchAll(/^(?:import|export)(?! type\b)[^;]*?from "(\.[^"]+)"/gms))
+    loadedBy(join(dirname(path), specifier), loaded);
+  return loaded;
+}
+
+describe("functions", () => {
+  const catalog = readFileSync(join(root, "functions/catalog.ts"), "utf8");
+  const using = (module: string): string[] =>
+    functions
+      .filter(({ name }) => {
+        const [, path = ""] = new RegExp(`"?${name}"?: \\(\\) => import\\("(.+)"\\)`).exec(catalog) ?? [];
+        const loaded = loadedBy(join(root, "functions", path));
+        expect(loaded.size).toBeGreaterThan(5);
+        return loaded.has(join(root, module));
+      })
+      .map(({ name }) => `denrei-${name}`)
+      .sort();
+
+  test("reach GitHub when they have code that calls it, and nobody else does", () => {
+    expect(using("bus/github/call.ts").length).toBeGreaterThan(2);
+    expect(who(address("140.82.121.6"), 443)).toEqual(using("bus/github/call.ts"));
+    expect(who(address("2606:50c0:8000::153"), 443)).toEqual(using("bus/github/call.ts"));
+    // Where clouds tell a node's credentials.
+    expect(who(address("169.254.169.254"), 443)).toEqual([]);
+    expect(who(address("169.254.169.254"), 80)).toEqual([]);
+  });
+
+  test("reach the servers of PipeCD when they have code that calls them, and nobody else does", () => {
+    const server = elsewhere("team-a", { app: "server" });
+    for (const port of [9081, 9083])
+      expect(who(server, port)).toEqual(using("functions/pipecd/api/client.ts"));
+    expect(who(server, 9085)).toEqual([]);
+  });
+
+  test("reach no other pod", () => {
+    for (const port of [80, 443, 3306, 6379, 8080]) expect(who(elsewhere("team-a"), port)).toEqual([]);
+  });
+});
