@@ -1,14 +1,40 @@
 /** The overlays as they are rendered, and what components make of them. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readSettings } from "../../bus/process/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
+import { obtainBinaries } from "../../deploy/local/index.ts";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
-import { containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
+import { render } from "./kustomize.ts";
+import { base, containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { overlay, siteWith } from "./overlays.ts";
 import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
 
 const ofKind = <T extends Manifest>(objects: readonly Manifest[], kind: string): T[] =>
   objects.filter((object): object is T => object.kind === kind);
+
+interface Budget extends Manifest {
+  readonly spec: {
+    readonly maxUnavailable: number;
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+  };
+}
+
+/** What the NATS servers have mounted. */
+function natsConfiguration(objects: readonly Manifest[]): Manifest {
+  const { volumes } = find<Workload>(objects, "StatefulSet", "nats").spec.template.spec;
+  const name = volumes?.find(({ configMap }) => configMap !== undefined)?.configMap?.name;
+  return find(objects, "ConfigMap", name ?? "");
+}
+
+/** Where gateways serve hooks unless they are told otherwise. */
+const webhookPath = readSettings(["webhookPath"], {}, {}).webhookPath;
 
 const workersIn = (objects: readonly Manifest[]): Workload[] =>
   objects
@@ -49,8 +75,127 @@ describe("production", () => {
     const nats = find<Workload>(objects, "StatefulSet", "nats");
     expect(nats).toMatchObject({ spec: { replicas: 3, podManagementPolicy: "Parallel" } });
     expect(find(objects, "PodDisruptionBudget", "nats")).toMatchObject({ spec: { maxUnavailable: 1 } });
+    expect(nats.spec.template.spec).toMatchObject({
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname" }],
+        },
+      },
+      topologySpreadConstraints: [{ topologyKey: "topology.kubernetes.io/zone" }],
+    });
     const settings = objects.find(({ metadata }) => metadata.name.startsWith("denrei-settings-"));
     expect(settings?.data).toMatchObject({ DENREI_STREAM_REPLICAS: "3" });
+  });
+
+  test("has as many routes as servers, to their names", () => {
+    const { data } = natsConfiguration(objects);
+    const routes = [...(data?.["cluster.conf"] ?? "").matchAll(/tls:\/\/(\S+?):6222/g)].map(
+      ([, host]) => host,
+    );
+    expect(routes).toEqual(["nats-0", "nats-1", "nats-2"].map((name) => `${name}.nats-headless`));
+    expect(find(objects, "Service", "nats-headless")).toMatchObject({
+      spec: { clusterIP: "None", publishNotReadyAddresses: true },
+    });
+  });
+
+  test("has servers that accept their configuration", async () => {
+    const { "nats-server": server } = await obtainBinaries(["nats-server"]);
+    const folder = await mkdtemp(join(tmpdir(), "test-overlays-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const { cert, key } = createCertificateAuthority().peer({ user: "denrei-nats" }, ["nats"]);
+    const files = Object.entries({ "tls.crt": cert, "tls.key": key, "ca.crt": cert });
+    for (const [name, text] of files) await writeFile(join(folder, name), text);
+    for (const [name, text] of Object.entries(natsConfiguration(objects).data ?? {}))
+      await writeFile(join(folder, name), text.replaceAll(/\/etc\/nats(-peer)?-tls/g, folder));
+    const { stderr } = await promisify(execFile)(server.path, ["-t", "--config", join(folder, "nats.conf")], {
+      env: { ...process.env, POD_NAME: "nats-0" },
+    });
+    expect(stderr).toContain("is valid");
+  });
+
+  test("says goodbye within the grace of its pods", () => {
+    const seconds = /lame_duck_duration: (\d+)s/.exec(
+      natsConfiguration(objects).data?.["nats.conf"] ?? "",
+    )?.[1];
+    const { terminationGracePeriodSeconds } = find<Workload>(objects, "StatefulSet", "nats").spec.template
+      .spec;
+    expect(Number(seconds)).toBeLessThan(terminationGracePeriodSeconds);
+  });
+});
+
+describe("every overlay, with every component,", () => {
+  let renderings: Manifest[][];
+  beforeAll(async () => {
+    renderings = [
+      await overlay("kind"),
+      await siteWith("keda", "httproute"),
+      await siteWith("hpa", "ingress"),
+    ];
+  }, 900_000);
+
+  test("gives each process exactly the rights of the base", async () => {
+    const rights = (objects: readonly Manifest[]) =>
+      objects
+        .filter(({ kind }) => /Role|ServiceAccount/.test(kind))
+        .map((object) => JSON.stringify(object))
+        .sort();
+    const wanted = rights(await render<Manifest>(base));
+    expect(wanted.length).toBeGreaterThan(3 * functions.length);
+    for (const objects of renderings) expect(rights(objects)).toEqual(wanted);
+  });
+
+  test("lets one pod of a workload go at a time, whoever drains nodes", () => {
+    for (const objects of renderings) {
+      const budgets = ofKind<Budget>(objects, "PodDisruptionBudget");
+      for (const { metadata, spec } of objects.filter(isWorkload)) {
+        if (metadata.name === "nats" && spec.replicas === 1) continue;
+        const name = spec.template.metadata.labels["app.kubernetes.io/name"];
+        const own = budgets.filter(
+          ({ spec }) => spec.selector.matchLabels["app.kubernetes.io/name"] === name,
+        );
+        expect([name, own.map(({ spec }) => spec.maxUnavailable)]).toEqual([name, [1]]);
+      }
+    }
+  });
+
+  test("leads from outside to the gateway's service, by nothing but its hooks", () => {
+    const [, route, ingress] = renderings;
+    const service = { name: "denrei-gateway", port: { name: "webhooks" } };
+    expect(find(ingress ?? [], "Ingress", "denrei-gateway")).toMatchObject({
+      spec: { rules: [{ http: { paths: [{ path: webhookPath, backend: { service } }] } }] },
+    });
+    expect(find(route ?? [], "HTTPRoute", "denrei-gateway")).toMatchObject({
+      spec: {
+        rules: [
+          {
+            matches: [{ path: { type: "PathPrefix", value: webhookPath } }],
+            backendRefs: [{ name: service.name, port: 80 }],
+          },
+        ],
+      },
+    });
+    expect(find(route ?? [], "Service", service.name)).toMatchObject({
+      spec: { ports: [{ name: "webhooks", port: 80 }] },
+    });
+  });
+});
+
+describe("components/hpa", () => {
+  test("scales each function by the CPU that it asks for", async () => {
+    const objects = await siteWith("hpa");
+    const scaled = ofKind<Manifest & { spec: { scaleTargetRef: { name: string } } }>(
+      objects,
+      "HorizontalPodAutoscaler",
+    );
+    expect(scaled.map(({ spec }) => spec.scaleTargetRef.name).sort()).toEqual(
+      workersIn(objects)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    );
+    for (const worker of workersIn(objects)) {
+      expect(worker.spec.replicas).toBeUndefined();
+      expect(containerOf(worker)).toMatchObject({ resources: { requests: { cpu: expect.any(String) } } });
+    }
   });
 });
 
