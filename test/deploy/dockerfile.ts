@@ -1,7 +1,7 @@
 /** Reading a Dockerfile, and carrying out what it copies and removes, without an engine. */
-import { execFile } from "node:child_process";
+import { type ExecFileOptions, execFile } from "node:child_process";
 import { cp, mkdir, readFile } from "node:fs/promises";
-import { join, matchesGlob, relative, sep } from "node:path";
+import { delimiter, join, matchesGlob, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { root } from "./manifests.ts";
 
@@ -50,17 +50,23 @@ export function leftIn(ignoreText: string): (path: string) => boolean {
 
 /**
  * Carries out a stage in a folder that stands for the root: working directories, what is copied from the context, and
- * what is run. Copies from other stages are left to the caller, and so is `npm ci`.
+ * what is run, by its user where this process may become that. Copies from other stages are left to the caller, and so
+ * is `npm ci`.
  */
 export async function carryOut(stage: readonly Instruction[], target: string): Promise<void> {
   const kept = leftIn(await readFile(join(root, ".dockerignore"), "utf8"));
+  const env = { PATH: [join(target, "usr/local/bin"), process.env.PATH].join(delimiter) };
   let folder = target;
+  let user = {};
   for (const { name, rest } of stage) {
     if (name === "WORKDIR") {
       folder = join(target, rest);
       await mkdir(folder, { recursive: true });
+    } else if (name === "USER") {
+      const [uid, gid] = rest.split(":").map(Number);
+      user = rest === "root" || process.getuid?.() !== 0 ? {} : { uid, gid };
     } else if (name === "COPY" && !rest.startsWith("--from=")) await copy(rest, folder, kept);
-    else if (name === "RUN" && !rest.startsWith("npm ci ")) await run(rest, folder);
+    else if (name === "RUN" && !rest.startsWith("npm ci ")) await run(rest, { cwd: folder, env, ...user });
   }
 }
 
@@ -78,11 +84,11 @@ async function copy(rest: string, folder: string, kept: (path: string) => boolea
 }
 
 /** Runs a line within the folder. What it names has to be there: outside of a container it would be this machine's. */
-async function run(line: string, folder: string): Promise<void> {
+async function run(line: string, options: ExecFileOptions): Promise<void> {
   if (/(^|[\s=])(\/|\.\.|~)/.test(line)) {
     throw new Error(
       `expected paths below WORKDIR, found "${line}": use WORKDIR, this runs outside of a container`,
     );
   }
-  await promisify(execFile)("sh", ["-ec", line], { cwd: folder });
+  await promisify(execFile)("sh", ["-ec", line], options);
 }

@@ -34,14 +34,25 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => image?.remove());
 
-/** A folder that can not be made, as on a read-only root without a volume. */
-const noTemporaryFolder = { TMPDIR: join(root, "package.json", "tmp"), NODE_COMPILE_CACHE: undefined };
+/** The environment in the image, with a folder for temporary files that can not be made: a read-only root without a volume. */
+const environment = () => {
+  const pairs = allOf(image.lastStage, "ENV").flatMap((line) =>
+    line.split(/\s+/).map((pair) => pair.split("=")),
+  );
+  const { PATH, NODE_COMPILE_CACHE = "", ...others } = Object.fromEntries(pairs) as Record<string, string>;
+  return {
+    ...others,
+    PATH: `${join(image.folder, "usr/local/bin")}:${PATH}`,
+    NODE_COMPILE_CACHE: join(image.folder, NODE_COMPILE_CACHE),
+    TMPDIR: join(root, "package.json", "tmp"),
+  };
+};
 const entryPoint = (): string[] => JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "").slice(1);
 
 /** What a program prints that runs in the image, in its working directory. */
 async function printed(args: readonly string[]): Promise<string> {
   const { command, args: all } = image.command(args);
-  return (await run(command, all, { cwd: image.app, env: { ...process.env, ...noTemporaryFolder } })).stdout;
+  return (await run(command, all, { cwd: image.app, env: environment() })).stdout;
 }
 
 describe("the Dockerfile", () => {
@@ -104,7 +115,7 @@ describe("the image", () => {
     expect(
       ours.filter((file) => /\.test\.ts$|go\.mod$|Dockerfile|skaffold|kustomization/.test(file)),
     ).toEqual([join("crds", "kustomization.yaml")]);
-    const top = ["bus", "crds", "deploy", "functions", "node_modules", "package.json"];
+    const top = ["bus", "compiled", "crds", "deploy", "functions", "node_modules", "package.json"];
     expect((await readdir(image.app)).sort()).toEqual(top);
     const node = (await filesBelow(join(image.folder, "usr"))).keys();
     expect([...node].sort()).toEqual([join("local", "LICENSE"), join("local", "bin", "node")]);
@@ -152,6 +163,17 @@ describe("the image", () => {
     // Whoever may not become that user tries it as itself.
     if (process.getuid?.() === 0) expect(uid).toBe(65532);
     expect(tried.filter((code: string) => !["EACCES", "EROFS", "ETXTBSY"].includes(code))).toEqual([]);
+  });
+
+  test("has for its user what Node makes of the sources before it runs them: no start compiles anew", async () => {
+    const load = "await import('./deploy/cli/worker.ts'); await import('./functions/zundoko/hikawa.ts')";
+    const { command, args } = image.command(["--input-type=module", "--eval", load]);
+    const env = { ...environment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
+    const { stderr } = await run(command, args, { cwd: image.app, env, maxBuffer: 1 << 26 });
+    const reads = stderr.split("\n").filter((line) => /reading cache from .* file:(?!.*\[eval)/.test(line));
+    expect(reads.filter((line) => line.includes("functions/zundoko/hikawa.ts"))).not.toEqual([]);
+    expect(reads.length).toBeGreaterThan(200);
+    expect(reads.filter((line) => !line.includes("success"))).toEqual([]);
   });
 
   test("has an entry point that runs with what is there", async () => {
@@ -209,7 +231,7 @@ describe("bridge, worker and gateway of the base, in the image,", () => {
       ...image.command([...entryPoint(), ...args]),
       cwd: image.app,
       env: {
-        ...noTemporaryFolder,
+        ...environment(),
         KUBECONFIG: kubeconfig,
         NATS_URL: kit.platform.natsUrlFor(name.replace("denrei-", "")),
         DENREI_REPLICA: name,

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../deploy/local/index.ts";
 import { openRun, type Run } from "../../deploy/local/run/run.ts";
 import { Lines } from "../harness/lines.ts";
-import { allOf, leftIn, stagesOf } from "./dockerfile.ts";
+import { allOf, leftIn, stageNamed, stagesOf } from "./dockerfile.ts";
 import { containerOf, find, root, type Workload } from "./manifests.ts";
 import { overlay } from "./overlays.ts";
 import { type Artifact, type Skaffold, skaffoldFile } from "./skaffold.ts";
@@ -39,7 +39,8 @@ beforeAll(async () => {
   const dev = skaffold.profiles.find(({ name }) => name === "dev");
   artifact = dev?.build?.artifacts[0] as Artifact;
   worker = find<Workload>(await overlay("dev"), "Deployment", "denrei-hikawa");
-  const stage = stagesOf(await readFile(join(root, artifact.docker.dockerfile), "utf8")).at(-1) ?? [];
+  const stages = stagesOf(await readFile(join(root, artifact.docker.dockerfile), "utf8"));
+  const stage = stageNamed(stages, "app");
   workdir = allOf(stage, "WORKDIR").at(-1) ?? "";
   copied = allOf(stage, "COPY")
     .filter((rest) => !rest.startsWith("--from="))
