@@ -13,7 +13,7 @@ import { startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";
 import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
-import { startTracing, type Tracing } from "./tracing.ts";
+import { collectorOf, startTracing, type Tracing } from "./tracing.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 export {
@@ -95,6 +95,7 @@ async function run<P>(
   start: (context: BusProcessContext & P) => Promise<Running>,
   openPartner: (waitFor: WaitFor, registry: Registry, log: Logger) => Promise<Partner<P>>,
 ): Promise<void> {
+  const collector = collectorOf(process.env);
   const log = pino(
     {
       level: settings.logLevel,
@@ -152,7 +153,7 @@ async function run<P>(
     const opening = [
       openPartner(waitFor, registry, log),
       waitFor("the bus is not reachable", () => connectBus(address)),
-      startTracing({ process: name, replica: settings.replica, env: process.env, log, registry }),
+      startTracing(collector, { process: name, replica: settings.replica, env: process.env, log, registry }),
     ] as const;
     [partner, bus, tracing] = await Promise.all(opening);
     void watchConnection({

@@ -49,6 +49,7 @@ export const tracingVariables: readonly string[] = [
 
 /**
  * The collector that spans are to be exported to, as the variables of OpenTelemetry say it; undefined when they are not.
+ * Throws a {@link ConfigError} when its address is none.
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export function collectorOf(env: TracingOptions["env"]): URL | undefined {
@@ -63,9 +64,11 @@ export function collectorOf(env: TracingOptions["env"]): URL | undefined {
   return url;
 }
 
-/** Begins to record and export spans, if a collector is named. Throws a {@link ConfigError} when its name is none. */
-export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
-  const collector = collectorOf(options.env);
+/** Begins to record spans and to export them, if there is a collector. */
+export async function startTracing(
+  collector: URL | undefined,
+  options: TracingOptions,
+): Promise<Tracing | undefined> {
   if (collector === undefined) return undefined;
   const { exportSpans } = await import("./otlp/provider.ts");
   return exportSpans(collector, options);

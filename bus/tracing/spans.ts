@@ -46,12 +46,14 @@ export function recordSpans(by: SpanRecorder | undefined): void {
   recorder = by;
 }
 
+const nothing = (): void => undefined;
+
 const unrecorded = (parent: string | undefined): Span => ({
   traceparent: childTrace(parent),
-  set: () => undefined,
-  link: () => undefined,
-  fail: () => undefined,
-  end: () => undefined,
+  set: nothing,
+  link: nothing,
+  fail: nothing,
+  end: nothing,
 });
 
 /** Starts a span, which has to be ended. */

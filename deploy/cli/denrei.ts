@@ -69,7 +69,10 @@ program
   .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, act: "song", mode: "up" }));
 
 const tracingHelp = `
-OTEL_EXPORTER_OTLP_ENDPOINT exports traces over OTLP; the other OTEL_* variables: docs/tracing.md`;
+OTEL_EXPORTER_OTLP_ENDPOINT, the URL of a collector, exports traces to it. Then
+OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER(_ARG),
+OTEL_EXPORTER_OTLP_(TRACES_)*, OTEL_BSP_* and OTEL_SDK_DISABLED are read, too:
+docs/tracing.md says what they do.`;
 
 withSettings(
   program

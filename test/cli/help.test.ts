@@ -99,6 +99,11 @@ const mistakes: readonly {
   readonly says: string;
 }[] = [
   { args: "foo", says: "denrei: unknown command 'foo'" },
+  {
+    args: "worker hikawa",
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+    says: "denrei: OTEL_EXPORTER_OTLP_ENDPOINT: expected the URL of a collector that takes OTLP over HTTP, such as http://collector:4318, found another text",
+  },
   { args: "worke hikawa", says: "denrei: unknown command 'worke'\n(Did you mean worker?)" },
   { args: "worker", says: "denrei: missing required argument 'function'" },
   { args: "status --verbose", says: "denrei: unknown option '--verbose'" },

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { optInLabel } from "../../bus/domain.ts";
 import { readSettings, variableOf } from "../../bus/process/config.ts";
 import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
-import { tracingVariables } from "../../bus/process/tracing.ts";
+import { collectorOf, tracingVariables } from "../../bus/process/tracing.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
 import { obtainBinaries, versions } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
@@ -120,6 +120,8 @@ describe("processes", () => {
       const known = [...names.map(variableOf), ...tracingVariables];
       const environment = environmentOf(workload);
       for (const variable of Object.keys(environment)) expect(known).toContain(variable);
+      // Traces go nowhere unless somebody says so.
+      expect(collectorOf(environment)).toBeUndefined();
       // Their own files are not on this machine: here it matters that they are where something is mounted.
       const { NATS_CA, NATS_CERT, NATS_KEY, ...others } = environment;
       for (const path of [NATS_CA, NATS_CERT, NATS_KEY]) expect(mountedSecret(workload, path)).toBeDefined();
