@@ -140,7 +140,7 @@ const webhooks: readonly string[] = [
   "webhooks.>",
 ];
 
-/** An operator: reads what `status`, `deadletters` and `webhooks` show, and replays letters and webhooks. */
+/** An operator: reads what `status`, `requests`, `deadletters` and `webhooks` show, and replays letters and webhooks. */
 const operator = (interests: readonly Interest[]): Permissions => ({
   publish: [
     api("STREAM.INFO", streams.deadLetters),
@@ -152,6 +152,7 @@ const operator = (interests: readonly Interest[]): Permissions => ({
     ...interests.flatMap(({ scope }) => [
       api("STREAM.INFO", workStream(scope.fn)),
       api("STREAM.INFO", timersStream(scope.fn)),
+      api("DIRECT.GET", workStream(scope.fn)),
       // Of any cluster: how long a queue is.
       api("CONSUMER.INFO", workStream(scope.fn), "*"),
       work.tickets(scope),

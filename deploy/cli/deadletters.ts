@@ -66,7 +66,8 @@ export async function show(
   say(`\n${stack?.includes(message) ? stack : [message, stack].filter(Boolean).join("\n")}`);
 }
 
-function causeText(cause: DeadLetter["cause"]): string {
+/** Why a reconcile was wanted, for people. */
+export function causeText(cause: DeadLetter["cause"]): string {
   switch (cause.type) {
     case "object":
       return `${cause.kind} ${keyText(cause)} at resourceVersion ${cause.resourceVersion}`;

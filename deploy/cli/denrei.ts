@@ -202,6 +202,19 @@ watches it, the resourceVersion up to which it has published, and since when.`,
     await (await import("./status.ts")).status(settings, flags);
   });
 
+withSettings(
+  program
+    .command("requests")
+    .description("what waits for a worker of a function, and what its workers have: the oldest first")
+    .argument("<function>", "whose")
+    .option("--limit <count>", "at most so many", listLimit, 50)
+    .option("--json", "as JSON"),
+  connectionSettings,
+).action(async (fn: string, flags) => {
+  const settings = readSettings(connectionSettings, flags, process.env);
+  await (await import("./requests.ts")).requests(fn, settings, flags);
+});
+
 const letters = program.command("deadletters").description("requests that were given up");
 withSettings(
   letters

@@ -59,6 +59,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
   ["users", "--cluster <name>", '(default: "default")'],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED"],
+  ["requests", "<function>", "--limit <count>", "(default: 50)", "--json"],
   ["chart", "print", "render"],
   ["chart render", "<file>", "--chart <path>", "--config <path>"],
   ["deadletters", "list", "show", "replay"],
@@ -86,7 +87,7 @@ describe.concurrent("--help", () => {
     expect(listed.sort()).toEqual(
       [
         ...["bridge", "certificates", "chart", "crds", "deadletters", "demo", "gateway", "help", "new"],
-        ...["opt-in", "prune", "rbac", "status", "up", "users", "webhooks", "worker"],
+        ...["opt-in", "prune", "rbac", "requests", "status", "up", "users", "webhooks", "worker"],
       ].sort(),
     );
   });

@@ -147,10 +147,17 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
   expect((await told("status")).functions[0]).toMatchObject({ pending: 1, inFlight: 0, deadLetters: 0 });
 
+  const waits = { object: `default/${longName}`, state: "waits", attempt: 0, cause: "replay" };
+  expect(await told("requests", "hikawa")).toEqual([{ ...waits, time: expect.any(String) }]);
+
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 5000 });
   onTestFinished(() => ticket?.nak());
   expect((await told("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
+
+  const [, line = ""] = (await said("requests", "hikawa")).split("\n");
+  expect(line).toMatch(/^default\/long\S+ +in hand +\d+s +0 +replay$/);
+  expect(await said("requests", "githubapp")).toBe("No requests.\n");
 
   const key = { namespace: "default", name: longName };
   expect(

@@ -145,6 +145,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "DIRECT.GET.WEBHOOKS",
     "DIRECT.GET.DEADLETTERS",
     "DIRECT.GET.KV_BRIDGE",
+    "DIRECT.GET.WORK_mine",
+    "DIRECT.GET.WORK_theirs",
     ...consumerNames.flatMap((name) => [
       `CONSUMER.INFO.WORK_mine.${name}`,
       `CONSUMER.INFO.WORK_theirs.${name}`,
