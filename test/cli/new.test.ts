@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Checkout, checkout } from "../harness/checkout.ts";
 
-const patience = 400_000;
+const patience = 900_000;
 const denrei = "node deploy/cli/denrei.js";
 
 let copy: Checkout;

@@ -69,4 +69,4 @@ test("what the page says is done, and comes out as it says", async () => {
   expect(rights.replaceAll(/\s+/g, " ")).toContain(
     "resources: - configmaps verbs: - create - delete - get - patch",
   );
-}, 400_000);
+}, 900_000);

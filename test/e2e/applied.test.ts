@@ -1,37 +1,41 @@
 /** What a function applies is as it is wanted, and what is not its own stays as it is. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { crdOf } from "../../bus/kube/crd.ts";
 import { ConfigMap } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
 import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
-import { conditionOf, has, openWorld, type World } from "../harness/world.ts";
+import { testCluster } from "../harness/ground.ts";
+import { type Ket, startKet } from "../harness/ket/index.ts";
+import { has, openWorld, type World } from "../harness/world.ts";
 
 const paths = ["planters", "gardeners"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
 );
+const fixtures = fileURLToPath(new URL("../fixtures/cases/planters", import.meta.url));
 const patience = { timeout: 60_000 };
 
-let kit: Kit;
+let ket: Ket;
 let world: World;
-const workers: Replica[] = [];
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Planter)] });
-  world = await openWorld(kit, [planters, gardeners], workers);
-  await kit.bridge("bridge-1", { args: paths });
-  workers.push(...(await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, paths)))));
+  const cluster = await testCluster();
+  ket = await startKet({ ...cluster, functions: paths, fixtures, workers: 2, controllerManager: "omit" });
+  const { client, nats, namespace } = ket;
+  const platform = { natsUrl: nats.url };
+  world = await openWorld({ client, platform }, [planters, gardeners], ket.workers, {
+    namespace,
+    ...(cluster.cluster === "existing" && { watched: [namespace] }),
+  });
 });
 afterAll(async () => {
   await world?.close();
-  await kit?.stop();
+  await ket?.stop();
 });
 
 const plant = (name: string, spec: Planter["spec"] = {}): Promise<Stored<Planter>> =>
-  world.create(Planter, { metadata: { namespace: "default", name }, spec });
-const planted = (name: string) => kit.until(Planter, { name }, has("Ready", "True"));
-const child = (name: string) => kit.client.get(Plant, { namespace: "default", name });
+  world.create(Planter, { metadata: { namespace: ket.namespace, name }, spec });
+const planted = (name: string) => ket.waitFor({ kind: Planter, name }, has("Ready", "True"));
+const child = (name: string) => ket.client.get(Plant, { namespace: ket.namespace, name });
 const envOf = ({ spec }: Plant) => spec.template.spec.containers[0]?.env;
 
 test("a child is applied with the function's field manager, and then not written any more", async () => {
@@ -43,7 +47,7 @@ test("a child is applied with the function's field manager, and then not written
   await world.untilQuiet();
   const writes = await world.writes();
   for (let round = 0; round < 5; round++) {
-    await world.replay(await world.changes("objects.*.*.Planter.default.*.steady"));
+    await world.replay(await world.changes(`objects.*.*.Planter.${ket.namespace}.*.steady`));
     await world.touch(Planter, "steady");
     await world.untilQuiet();
   }
@@ -55,7 +59,7 @@ test("what is not wanted any more goes, and what others have added stays", async
   await planted("changing");
   await world.patch(Plant, "changing", { metadata: { labels: { theirs: "yes" } } });
   await world.patch(Planter, "changing", { spec: { env: { B: null }, labels: { ours: null } } });
-  const changed = await kit.until(Plant, { name: "changing" }, (found) => envOf(found)?.length === 1);
+  const changed = await ket.waitFor({ kind: Plant, name: "changing" }, (found) => envOf(found)?.length === 1);
   expect(envOf(changed)).toEqual([{ name: "A", value: "1" }]);
   expect(changed.metadata.labels).toEqual({ theirs: "yes", also: "yes" });
 });
@@ -64,7 +68,7 @@ test("what somebody changes of it is set back", async () => {
   await plant("drifting", { env: { A: "1" } });
   await planted("drifting");
   await world.patch(Plant, "drifting", { spec: { replicas: 3 } });
-  await kit.until(Plant, { name: "drifting" }, ({ spec }) => spec.replicas === 0);
+  await ket.waitFor({ kind: Plant, name: "drifting" }, ({ spec }) => spec.replicas === 0);
 });
 
 test("a reference that somebody takes away comes back, as the object is known by its uid", async () => {
@@ -73,43 +77,28 @@ test("a reference that somebody takes away comes back, as the object is known by
   const { uid } = (await child("lost")).metadata;
   await world.patch(Plant, "lost", { metadata: { ownerReferences: null } });
   await world.touch(Planter, "lost");
-  const found = await kit.until(
-    Plant,
-    { name: "lost" },
+  const found = await ket.waitFor(
+    { kind: Plant, name: "lost" },
     ({ metadata }) => !!metadata.ownerReferences?.length,
   );
   expect(found.metadata.uid).toBe(uid);
 });
 
-test("an object of that name that is somebody else's is not touched, and is waited for", async () => {
-  const theirs = {
-    replicas: 0,
-    selector: { matchLabels: { app: "theirs" } },
-    template: {
-      metadata: { labels: { app: "theirs" } },
-      spec: { containers: [{ name: "main", image: "theirs" }] },
-    },
-  };
-  const { metadata } = await world.create(Plant, {
-    metadata: { namespace: "default", name: "taken" },
-    spec: theirs,
-  });
-  await plant("taken");
-  const blocked = await kit.until(Planter, { name: "taken" }, has("Ready", "False", "NameTaken"));
-  expect(conditionOf(blocked)?.message).toContain("found one that nobody controls. Delete or rename it");
-  expect((await child("taken")).metadata.resourceVersion).toBe(metadata.resourceVersion);
-  await kit.client.delete(Plant, { namespace: "default", name: "taken" }, {});
-  await planted("taken");
-});
+test("an object of that name that is somebody else's is not touched, and is waited for", () =>
+  ket.apply("taken", async ({ given: [theirs] }) => {
+    const { metadata } = await child("taken");
+    expect(metadata.resourceVersion).toBe(theirs?.metadata.resourceVersion);
+    await ket.client.delete(Plant, { namespace: ket.namespace, name: "taken" }, {});
+    await planted("taken");
+  }));
 
 test("some fields of an object that is no child, which go when they are not wanted any more", async () => {
   await plant("marked", { env: { A: "1" } });
   await planted("marked");
   await world.patch(Planter, "marked", { metadata: { labels: { other: "1" } } });
   await plant("marker", { marks: "marked", mark: "one" });
-  const marked = await kit.until(
-    Planter,
-    { name: "marked" },
+  const marked = await ket.waitFor(
+    { kind: Planter, name: "marked" },
     ({ metadata }) => metadata.labels?.mark === "one",
   );
   expect(marked.metadata.labels).toEqual({ other: "1", mark: "one" });
@@ -120,7 +109,10 @@ test("some fields of an object that is no child, which go when they are not want
   await world.untilQuiet();
   expect(await world.writes()).toBe(writes);
   await world.patch(Planter, "marker", { spec: { mark: null } });
-  const without = await kit.until(Planter, { name: "marked" }, ({ metadata }) => !metadata.labels?.mark);
+  const without = await ket.waitFor(
+    { kind: Planter, name: "marked" },
+    ({ metadata }) => !metadata.labels?.mark,
+  );
   expect(without.metadata.labels).toEqual({ other: "1" });
 });
 
@@ -129,7 +121,7 @@ test("what many depend on wakes them one after another, each once", async () => 
   const names = Array.from({ length: count }, (_, at) => `thirsty-${at}`);
   await Promise.all(names.map((name) => plant(name, { water: "well" })));
   const watered = () =>
-    workers.flatMap(({ log }) => log.records()).filter(({ msg }) => msg === "watered") as unknown as {
+    ket.workers.flatMap(({ log }) => log.records()).filter(({ msg }) => msg === "watered") as unknown as {
       readonly key: string;
       readonly at: number;
       readonly cause: { readonly kind?: string };
@@ -137,7 +129,10 @@ test("what many depend on wakes them one after another, each once", async () => 
   await expect.poll(() => new Set(watered().map(({ key }) => key)).size, patience).toBe(count);
   await world.untilQuiet();
   const created = Date.now();
-  await world.create(ConfigMap, { metadata: { namespace: "default", name: "well" }, data: { depth: "3" } });
+  await world.create(ConfigMap, {
+    metadata: { namespace: ket.namespace, name: "well" },
+    data: { depth: "3" },
+  });
   const byWell = () => watered().filter(({ cause }) => cause.kind === "ConfigMap");
   await expect.poll(() => byWell().length, patience).toBe(count);
   await world.untilQuiet();
@@ -151,11 +146,11 @@ test("a function that is not the only one of its kind says nothing in its condit
   await plant("rained-on", { blocked: true });
   await planted("rained-on");
   const seen = () =>
-    workers
+    ket.workers
       .flatMap(({ log }) => log.records())
-      .filter((record) => record.msg === "blocked" && record.key === "default/rained-on");
+      .filter((record) => record.msg === "blocked" && record.key === `${ket.namespace}/rained-on`);
   await expect.poll(() => seen().length, patience).toBeGreaterThan(0);
   await world.untilQuiet();
-  const { status } = await kit.client.get(Planter, { namespace: "default", name: "rained-on" });
+  const { status } = await ket.client.get(Planter, { namespace: ket.namespace, name: "rained-on" });
   expect(status?.conditions?.map(({ type }) => type)).toEqual(["Ready"]);
 });

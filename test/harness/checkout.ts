@@ -17,7 +17,7 @@ export interface Checkout {
   remove(): Promise<void>;
 }
 
-const longestMillis = 300_000;
+const longestMillis = 600_000;
 
 /** Copies the working tree; `node_modules` is the same. */
 export async function checkout(): Promise<Checkout> {

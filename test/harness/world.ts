@@ -86,7 +86,7 @@ export interface World {
 
 /** Opens the world of a kit in which workers run these functions. */
 export async function openWorld(
-  { client, platform }: Kit,
+  { client, platform }: Pick<Kit, "client"> & { readonly platform: Pick<Kit["platform"], "natsUrl"> },
   functions: readonly ReconcileFunction[],
   workers: readonly Replica[],
   { namespace = "default", watched }: WorldOptions = {},

@@ -49,3 +49,43 @@ test("a case that does not become as expected tells what there is to know, and i
   expect(await ket.list(Probe)).toEqual([]);
   expect((await ket.list(ConfigMap)).filter(({ metadata }) => metadata.name === "beside")).toEqual([]);
 });
+
+test("what a test does with a case may fail: it is told with all the rest, and the case is deleted", async () => {
+  const failing = ket.apply("steady", () => {
+    throw new Error("is not what this test wants");
+  });
+  await expect(failing).rejects.toThrow(/^the case "steady" is not what this test wants\nProbe ket-/);
+  expect(await ket.list(Probe)).toEqual([]);
+});
+
+test("where a request is: delayed until its time, and owned by a worker", async () => {
+  const { kubectl } = ket;
+  const named = { apiVersion: "test.denrei.dev/v1", kind: "Probe" };
+  const probes = ["later", "hang"].map((mode) => ({
+    ...named,
+    metadata: { name: mode },
+    spec: { mode, millis: 600_000 },
+  }));
+  await kubectl.apply(...probes);
+  const log = ket.workers[0]?.log;
+  for (const { metadata } of probes)
+    await log?.until(
+      (line) => line.includes(`"${ket.namespace}/${metadata.name}"`) && line.includes('"probing"'),
+    );
+  const told = (name: string) =>
+    ket.waitFor({ ...named, name }, { status: { value: 1 } }, 3_000).catch((error: Error) => error.message);
+  expect(await told("later")).toContain(`probe ${ket.namespace}/later: delayed (until 20`);
+  expect(await told("hang")).toContain(`probe ${ket.namespace}/hang: owned by a worker`);
+  await kubectl.apply({ ...named, metadata: { name: "hang" }, spec: { mode: "ok" } });
+  await kubectl.delete(...probes);
+});
+
+test("a case, a kind and an operator that there is not are named", async () => {
+  await expect(ket.apply("nothing")).rejects.toThrow(
+    /expected the folder of a case at .*nothing, found none. Cases are: givenup, steady/,
+  );
+  const probe = { apiVersion: "test.denrei.dev/v2", kind: "Probe", metadata: { name: "a" } };
+  await expect(ket.kubectl.apply(probe)).rejects.toThrow(
+    "expected the API server to serve Probe in test.denrei.dev/v2",
+  );
+});

@@ -37,6 +37,13 @@ export interface KubectlOptions {
 
 const manager = { fieldManager: "denrei-test", force: "take-ownership" } as const;
 
+/** What was asked for, or undefined where there is none. */
+const ifThere = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  asked.catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+
 /** Opens the helpers. `applied` is told of each object that was applied, and of each that is gone. */
 export function openKubectl(
   { client, namespace, deadlineMillis, propagation }: KubectlOptions,
@@ -65,12 +72,12 @@ export function openKubectl(
   async function remove(...named: readonly Named[]): Promise<void> {
     const found = await Promise.all(named.map(placed));
     const asked = found.toReversed().map(async ({ kind, object }) => {
-      try {
-        await client.delete(kind, object.metadata, { propagation });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
+      const there = await ifThere(client.get(kind, object.metadata));
+      if (there !== undefined) {
+        const { uid } = there.metadata;
+        await ifThere(client.delete(kind, object.metadata, { uid, propagation }));
+        await untilGone(kind, object, uid);
       }
-      await untilGone(kind, object);
       applied.gone(object);
     });
     const failed = (await Promise.allSettled(asked)).flatMap((one) =>
@@ -80,10 +87,11 @@ export function openKubectl(
       throw failed.length === 1 ? failed[0] : new AggregateError(failed, failed.join("\n"));
   }
 
-  async function untilGone(kind: Kind, object: Named): Promise<void> {
+  /** Somebody else may make another one of that name, which is not ours to wait for. */
+  async function untilGone(kind: Kind, object: Named, uid: string): Promise<void> {
     let last: Stored | undefined;
     for await (const now of changesOf(client, kind, object.metadata, AbortSignal.timeout(deadlineMillis))) {
-      if (now === undefined) return;
+      if (now?.metadata.uid !== uid) return;
       last = now;
     }
     const kept = last?.metadata as { finalizers?: string[] } | undefined;

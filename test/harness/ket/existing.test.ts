@@ -1,0 +1,59 @@
+/** Two runs side by side in one cluster, which is other people's: they do not meet, and leave it as it was. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { Namespace } from "../../../bus/kube/kind.ts";
+import { connectCluster } from "../../../bus/process/cluster.ts";
+import { type LocalPlatform, startLocalPlatform } from "../../../deploy/local/index.ts";
+import { Probe } from "../../fixtures/functions/probe.ts";
+import { startKet } from "./index.ts";
+
+const functions = [new URL("../../fixtures/functions/probe.ts", import.meta.url)];
+const fixtures = fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url));
+
+let cluster: LocalPlatform;
+let client: KubeClient;
+beforeAll(async () => {
+  cluster = await startLocalPlatform();
+  client = await connectCluster({ path: cluster.kubeconfigPath });
+});
+afterAll(async () => {
+  await client?.connection.close();
+  await cluster?.stop();
+});
+
+test("two runs in one cluster see their own objects alone, and take away what they have made", async () => {
+  const options = {
+    cluster: "existing",
+    kubeconfig: cluster.kubeconfigPath,
+    allowContexts: ["denrei"],
+    functions,
+    fixtures,
+  } as const;
+  const runs = await Promise.all([startKet(options), startKet(options)]);
+  const folders = runs.map(({ kubeconfigPath }) => dirname(kubeconfigPath));
+  try {
+    const [one, other] = runs.map(({ namespace }) => namespace);
+    expect(one).not.toBe(other);
+    await Promise.all(runs.map((run) => run.apply("steady")));
+    for (const { namespace, workers } of runs) {
+      const keys = workers
+        .flatMap(({ log }) => log.records())
+        .flatMap(({ key }) => (key === undefined ? [] : [key]));
+      expect(new Set(keys)).toEqual(new Set([`${namespace}/steady`]));
+    }
+    // Nobody deletes this one but the end of its run, with a cluster-scoped one.
+    await runs[0].kubectl.apply(
+      { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: { name: "left" }, spec: { mode: "ok" } },
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: "ket-more" } },
+    );
+  } finally {
+    await Promise.all(runs.map((run) => run.stop()));
+  }
+  const names = (await client.list(Namespace)).items.map(({ metadata }) => metadata.name);
+  expect(names.filter((name) => name.startsWith("ket-"))).toEqual([]);
+  expect((await client.list(Probe)).items).toEqual([]);
+  expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
+});
