@@ -1,4 +1,7 @@
-/** docs/functions.md, followed word by word: each command is run and each file is written, in the order of the page. */
+/**
+ * docs/functions.md, followed word by word: each command is run and each file is written, in the order of the page. Beside it
+ * another function is begun and left as it is: what `denrei new function` writes passes at once.
+ */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -18,6 +21,13 @@ function stepsOf(page: string): Step[] {
   });
 }
 
+const patience = 900_000;
+/** A long name makes lines longer than they may be. */
+const [begun, itsKind] = [
+  "a-name-that-is-as-long-as-one-may-be-xyz",
+  "KindWithANameThatIsLongEnoughToBreakLines",
+];
+
 let copy: Checkout;
 let page: string;
 beforeAll(async () => {
@@ -32,41 +42,61 @@ beforeAll(async () => {
 });
 afterAll(() => copy?.remove());
 
-test("what the page says is done, and comes out as it says", async () => {
-  const steps = stepsOf(page);
-  const commands = steps.flatMap((step) => ("command" in step ? [step.command] : []));
-  expect(commands.map((command) => command.split(" ", 3).join(" "))).toEqual([
-    "npm run denrei",
-    "npm run generate",
-    "npm run typecheck",
-    "npx vitest run",
-  ]);
-  expect(steps.length).toBe(commands.length + 7);
-  const told = new Map<string, string>();
-  for (const step of steps) {
-    if ("command" in step) told.set(step.command, await copy.succeed(step.command));
-    else {
-      await mkdir(dirname(join(copy.path, step.path)), { recursive: true });
-      await writeFile(join(copy.path, step.path), step.text);
+test(
+  "what the page says is done, and comes out as it says",
+  async () => {
+    await copy.succeed(
+      `npm run denrei -- new function ${begun} --for ${itsKind} --system zundoko --owns ConfigMap Deployment`,
+    );
+    const steps = stepsOf(page);
+    const commands = steps.flatMap((step) => ("command" in step ? [step.command] : []));
+    expect(commands.map((command) => command.split(" ", 3).join(" "))).toEqual([
+      "npm run denrei",
+      "npm run generate",
+      "npm run typecheck",
+      "npx vitest run",
+    ]);
+    expect(steps.length).toBe(commands.length + 7);
+    const told = new Map<string, string>();
+    for (const step of steps) {
+      if ("command" in step) told.set(step.command, await copy.succeed(step.command));
+      else {
+        await mkdir(dirname(join(copy.path, step.path)), { recursive: true });
+        await writeFile(join(copy.path, step.path), step.text);
+      }
     }
-  }
-  expect(told.get(commands.at(-1) ?? "")).toContain("3 passed, 0 failed");
-  // The first table names what the first command has written.
-  const table = page.slice(page.indexOf("| file |"), page.indexOf("All of it works"));
-  const named = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, path = ""]) => path);
-  expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((path) => !existsSync(join(copy.path, path)))).toEqual([]);
-  for (const [path] of told.get(commands[0] ?? "")?.matchAll(/(?<=^(?:wrote|changed) ).+$/gm) ?? [])
-    expect(
-      named.some((one) => path.startsWith(one)),
-      path,
-    ).toBe(true);
-  // The code of the page is as the project's.
-  const written = steps.flatMap((step) => ("path" in step && step.path.endsWith(".ts") ? [step.path] : []));
-  await copy.succeed(`npx biome check ${written.join(" ")}`);
-  // What follows from the declaration is as it is told.
-  const rights = await readFile(join(copy.path, "deploy/kubernetes/base/functions/greeting.yaml"), "utf8");
-  expect(rights.replaceAll(/\s+/g, " ")).toContain(
-    "resources: - configmaps verbs: - create - delete - get - patch",
-  );
-}, 900_000);
+    expect(told.get(commands.at(-1) ?? "")).toContain("3 passed, 0 failed");
+    // The first table names what the first command has written.
+    const table = page.slice(page.indexOf("| file |"), page.indexOf("All of it works"));
+    const named = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, path = ""]) => path);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((path) => !existsSync(join(copy.path, path)))).toEqual([]);
+    for (const [path] of told.get(commands[0] ?? "")?.matchAll(/(?<=^(?:wrote|changed) ).+$/gm) ?? [])
+      expect(
+        named.some((one) => path.startsWith(one)),
+        path,
+      ).toBe(true);
+    // The code of the page is as the project's.
+    const written = steps.flatMap((step) => ("path" in step && step.path.endsWith(".ts") ? [step.path] : []));
+    await copy.succeed(`npx biome check ${written.join(" ")}`);
+    // What follows from the declaration is as it is told.
+    const rights = await readFile(join(copy.path, "deploy/kubernetes/base/functions/greeting.yaml"), "utf8");
+    expect(rights.replaceAll(/\s+/g, " ")).toContain(
+      "resources: - configmaps verbs: - create - delete - get - patch",
+    );
+  },
+  patience,
+);
+
+test(
+  "a function that was only begun passes as well",
+  async () => {
+    // Its types were checked with those of the page.
+    const test = `test/e2e/${begun}.test.ts`;
+    await copy.succeed(`npx biome check functions/zundoko functions/catalog.ts ${test}`);
+    await copy.succeed("npm run generate -- --check");
+    const told = await copy.succeed(`npx vitest run functions/index.test.ts test/checks ${test}`);
+    expect(told).toContain("Test Files  3 passed (3)");
+  },
+  patience,
+);
