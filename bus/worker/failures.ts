@@ -113,7 +113,7 @@ export function failures({
     const failed = before + 1;
     if (error instanceof BlockedError) {
       const { reason, message } = error;
-      log.warn({ reason, err: error }, "blocked");
+      log.warn({ reason, err: error, ms: job.millis() }, "blocked");
       return retry(job, error.retryAfterMillis, followUp(request, span.traceparent), {
         reason,
         message,
@@ -133,7 +133,7 @@ export function failures({
       return giveUp(job, new TerminalError("RetriesExhausted", message, { cause: error }), failed);
     }
     const pause = backoff(failed, retries);
-    log.warn({ err: error, failed, retryInMillis: Math.round(pause) }, "reconcile failed");
+    log.warn({ err: error, failed, retryInMillis: Math.round(pause), ms: job.millis() }, "reconcile failed");
     metrics.retries.inc(name);
     // Without the number of the attempt: the same error again must not be another write.
     const trouble: Trouble = { reason: "Retrying", message: error.message, severity: "stalled" };
@@ -148,7 +148,7 @@ export function failures({
   ): Promise<"given up"> {
     const { key, request, log } = job;
     echoes.retract(key);
-    log.error({ err: error, reason: error.reason }, "given up: dead letter");
+    log.error({ err: error, reason: error.reason, ms: job.millis() }, "given up: dead letter");
     metrics.terminalErrors.inc(labels);
     // The letter first: whoever reads the condition finds it.
     await bury(key, { ...request, attempt: attempts }, error.reason, error);

@@ -22,6 +22,8 @@ export interface Job {
   onWrite(uid: string, resourceVersion: string, event?: "echo" | "news"): void;
   /** Sends the other replicas what they have not been told of yet. */
   flushEchoes(): void;
+  /** How long it has been under way, in milliseconds. */
+  millis(): number;
   /** Writes so far. */
   readonly writes: number;
   /** Resolves with the first write, if there is one. */

@@ -147,12 +147,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     return echoes.has(key, uid, resourceVersion) ? new Map([[uid, resourceVersion]]) : undefined;
   }
 
-  function jobOf(facts: Omit<Job, "writes" | "wrote" | "onWrite" | "flushEchoes">): Job {
+  function jobOf(facts: Omit<Job, "writes" | "wrote" | "millis" | "onWrite" | "flushEchoes">): Job {
     const { ticket, key } = facts;
     let writes = 0;
     const wrote = Promise.withResolvers<void>();
+    const started = performance.now();
     return {
       ...facts,
+      millis: () => Math.round(performance.now() - started),
       wrote: wrote.promise,
       get writes() {
         return writes;
@@ -184,7 +186,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       const result = await runAttempt(job);
       seen = job.seen;
       await succeed(job, result);
-      log.debug({ ms: Math.round(performance.now() - started), writes: job.writes }, "reconciled");
+      log.debug({ ms: job.millis(), writes: job.writes }, "reconciled");
     } catch (error) {
       if (error instanceof OwnershipLostError) {
         echoes.retract(key);

@@ -68,6 +68,19 @@ program
   .addHelpText("after", stageHelp)
   .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, act: "song", mode: "up" }));
 
+program
+  .command("dev")
+  .description("run functions locally while they are written: what is saved takes the place of what runs")
+  .argument("[function...]", "names of functions (default: all)")
+  .option("--workers <count>", "worker replicas", workerCount, 1)
+  .addHelpText(
+    "after",
+    `
+With KUBECONFIG and NATS_URL set, that cluster and that bus are used; the CRDs
+there follow the code. Otherwise everything is local, as it is for up.`,
+  )
+  .action(async (names: string[], options) => (await import("./dev/dev.ts")).dev(names, options));
+
 const tracingHelp = `
 OTEL_EXPORTER_OTLP_ENDPOINT, the URL of a collector, exports traces to it. Then
 OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER(_ARG),

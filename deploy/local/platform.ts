@@ -7,9 +7,10 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "
 import type { NodesSpec } from "./nodes.ts";
 import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
+import { shippedRoles } from "./roles.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
-import { adminRole, type LocalUsers, localUsers, shippedRoles } from "./users.ts";
+import { adminRole, type LocalUsers, localUsers } from "./users.ts";
 
 /** A step on the way to a running platform: getting a program, or starting it. */
 export type PlatformProgress = Progress | PartProgress;
@@ -45,6 +46,8 @@ export interface LocalProcesses {
    * `onLine`); `stop` ends it before the parts; it can be stopped and started again.
    */
   spawn(spec: ChildSpec, signal?: AbortSignal): Promise<Child>;
+  /** The same, not started yet: for whoever may want to end it before it is ready. */
+  prepare(spec: ChildSpec): Child;
   /** Stops everything and removes the directory. Calling it again waits for the same end. */
   stop(): Promise<void>;
 }
@@ -117,7 +120,7 @@ async function startBus(
   binary: string,
   options: LocalNatsOptions,
 ): Promise<Pick<LocalNats, "nats" | "natsUrl" | "natsUrlFor">> {
-  const { users, urlFor }: LocalUsers = localUsers(options.roles ?? shippedRoles());
+  const { users, urlFor }: LocalUsers = localUsers(options.roles ?? (await shippedRoles()));
   const nats = await observed("nats-server", binary, options, (part) =>
     startNats(run, users, { ...part, storage: options.storage }),
   );
@@ -149,11 +152,17 @@ function surface(run: Run): LocalProcesses {
     await run.close();
   }
 
+  function prepare(spec: ChildSpec): Child {
+    const child = run.child(spec);
+    spawned.push(child);
+    return child;
+  }
+
   return {
     directory: run.directory,
+    prepare,
     async spawn(spec, signal) {
-      const child = run.child(spec);
-      spawned.push(child);
+      const child = prepare(spec);
       await child.start(signal);
       return child;
     },

@@ -1,17 +1,11 @@
 /** Users of a local bus: one for each role and an administrator, with passwords that are made up anew for each run. */
 import { randomBytes } from "node:crypto";
 import { userOf } from "../../bus/identity.ts";
-import { busRoles, type Role } from "../../bus/permissions.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
-import { functions } from "../../functions/index.ts";
+import type { Role } from "../../bus/permissions.ts";
 import type { NatsUser } from "../generate/authorization.ts";
 
 /** Who may do everything: whoever has started the platform. */
 export const adminRole: Role = { name: "admin", permissions: undefined };
-
-/** The roles of the functions that the platform ships with; the cluster is the one that processes call theirs by default. */
-export const shippedRoles = (cluster = "default"): Role[] =>
-  busRoles(interestsOf(functions, cluster), cluster);
 
 /** The users of a run. */
 export interface LocalUsers {

@@ -60,7 +60,7 @@ export async function openArena(stopping: AbortController): Promise<Arena> {
   aborted.catch(() => undefined);
   const display = progressDisplay(process.stdout);
   const platform = await startLocalPlatform({
-    roles: [...shippedRoles(), queueRole],
+    roles: [...(await shippedRoles()), queueRole],
     // Nothing here needs garbage collection, and its work would be noise in the API server's figures.
     controllerManager: "omit",
     signal,

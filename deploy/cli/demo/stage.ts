@@ -196,7 +196,7 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
   platform = await startLocalPlatform({
     signal,
     nodes: cast.nodes,
-    roles: shippedRoles(cluster),
+    roles: await shippedRoles(cluster),
     async prepare(path) {
       const client = await connectCluster({ path });
       await installKinds(client, display, signal).finally(() => client.connection.close());

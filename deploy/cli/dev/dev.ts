@@ -1,0 +1,72 @@
+/** `denrei dev`: functions run on a local platform, and what is saved takes the place of what runs. */
+import { fileURLToPath } from "node:url";
+import { exitCodeOf, onStopSignals } from "../../../bus/process/signals.ts";
+import { progressDisplay } from "../demo/progress.ts";
+import { report } from "../explain.ts";
+import { say, whenOutputCloses } from "../output.ts";
+import { type Ground, openGround } from "./ground.ts";
+import { guide } from "./guide.ts";
+import { watchSaves } from "./saves.ts";
+import { screen as openScreen } from "./screen.ts";
+import { succession } from "./succession.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
+
+/** What the command line says. */
+export interface DevOptions {
+  readonly workers: number;
+}
+
+/** Runs functions, all of them if none is named, until Ctrl-C. */
+export async function dev(functions: readonly string[], { workers }: DevOptions): Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const display = progressDisplay(process.stdout);
+  const tell = (line: string): void => {
+    display.done();
+    say(line);
+  };
+  onStopSignals({
+    first(name) {
+      process.exitCode = exitCodeOf(name);
+      tell("\nStopping everything.");
+      stopping.abort(new Error(`stopped by ${name}`));
+    },
+    again(name) {
+      tell("Leaving at once; what still runs is ended in the background.");
+      process.exit(exitCodeOf(name));
+    },
+  });
+  whenOutputCloses(() => stopping.abort(new Error("nobody reads any more")));
+  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  let ground: Ground | undefined;
+  try {
+    ground = await openGround({ display, say: tell, signal });
+    display.done();
+    signal.throwIfAborted();
+    const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
+    const codes = succession({ ground, functions, workers, root, screen, signal });
+    let guided = false;
+    const renew = async (): Promise<void> => {
+      await codes.renew();
+      if (guided || codes.declared === undefined || signal.aborted) return;
+      guided = true;
+      say(guide(ground as Ground, codes.declared));
+    };
+    await watchSaves({
+      root,
+      signal,
+      onSaved(paths) {
+        screen.tell(`saved ${paths.length > 3 ? `${paths.length} files` : paths.join(", ")}`, "bold");
+        renew().catch((error: unknown) => stopping.abort(error));
+      },
+    });
+    await renew();
+    await ended;
+    if (process.exitCode === undefined) throw signal.reason;
+  } catch (error) {
+    if (process.exitCode === undefined) await report(error);
+  }
+  await ground?.processes.stop();
+  process.exit();
+}

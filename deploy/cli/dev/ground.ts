@@ -1,0 +1,82 @@
+/** What `denrei dev` runs on: a local platform of its own, or the cluster and the bus that the environment names. */
+import { basename } from "node:path";
+import { redacted } from "../../../bus/redact.ts";
+import {
+  type BinaryName,
+  type Child,
+  type LocalPlatform,
+  type LocalProcesses,
+  startLocalPlatform,
+  startLocalProcesses,
+} from "../../local/index.ts";
+import type { ProgressDisplay } from "../demo/progress.ts";
+import { revive } from "../demo/revive.ts";
+
+/** Cluster and bus, and a place for children. */
+export interface Ground {
+  readonly processes: LocalProcesses;
+  /** Undefined where the cluster is the user's own. */
+  readonly kubeconfigPath: string | undefined;
+  readonly natsUrl: string;
+  /** What replicas are told of it in their environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What tells names from those of others on the same bus. */
+  readonly suffix: string;
+}
+
+/** Who is told, and when to give up. */
+export interface GroundOptions {
+  readonly display: ProgressDisplay;
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** With both KUBECONFIG and NATS_URL set, it is theirs; otherwise everything is local. */
+export async function openGround(options: GroundOptions): Promise<Ground> {
+  const { KUBECONFIG, NATS_URL } = process.env;
+  if (!KUBECONFIG || !NATS_URL) return localGround(options);
+  options.say(`Using the cluster of ${KUBECONFIG} and the bus at ${redacted(NATS_URL)}.`);
+  const processes = await startLocalProcesses();
+  const suffix = basename(processes.directory).replace(/^denrei/, "");
+  return { processes, kubeconfigPath: undefined, natsUrl: NATS_URL, env: {}, suffix };
+}
+
+/** Settings that are about a bus and a cluster that are not used here. */
+const foreign = {
+  NATS_CREDS: undefined,
+  NATS_CA: undefined,
+  NATS_CERT: undefined,
+  NATS_KEY: undefined,
+  DENREI_STREAM_REPLICAS: undefined,
+  DENREI_NAMESPACES: undefined,
+};
+
+async function localGround({ display, say, signal }: GroundOptions): Promise<Ground> {
+  const { KUBECONFIG, NATS_URL } = process.env;
+  if (KUBECONFIG || NATS_URL)
+    say(
+      `Only ${KUBECONFIG ? "KUBECONFIG" : "NATS_URL"} is set and not the other one, so both are left alone.`,
+    );
+  say("Starting a local platform:");
+  let platform: LocalPlatform | undefined;
+  const partOf = (name: BinaryName): Child | undefined =>
+    platform &&
+    (
+      {
+        "nats-server": platform.nats,
+        etcd: platform.etcd,
+        "kube-apiserver": platform.apiserver,
+        "kube-controller-manager": platform.controllerManager,
+      } as Partial<Record<BinaryName, Child>>
+    )[name];
+  platform = await startLocalPlatform({
+    signal,
+    // What a function may do on the bus follows from its declaration, which changes here: the replicas may do everything.
+    roles: [],
+    onProgress: (step) => signal.aborted || display.show(step),
+    onUnexpectedExit: (part, exit) => void revive(part, exit, () => partOf(part), { say, signal }),
+  });
+  const { kubeconfigPath, natsUrl } = platform;
+  const env = { ...foreign, KUBECONFIG: kubeconfigPath, NATS_URL: natsUrl };
+  return { processes: platform, kubeconfigPath, natsUrl, env, suffix: "" };
+}

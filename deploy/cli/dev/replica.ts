@@ -1,0 +1,73 @@
+/**
+ * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. Beside what such a one does in a cluster,
+ * it brings the CRDs of its functions to what their code says, and tells what it was made of.
+ */
+import { startBridge } from "../../../bus/bridge/bridge.ts";
+import { digestOf } from "../../../bus/digest.ts";
+import { installCrds } from "../../../bus/kube/install.ts";
+import { processSettings, readSettings } from "../../../bus/process/config.ts";
+import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
+import { functionConsumers } from "../../../bus/topology.ts";
+import { interestsOf, kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import { startWorker } from "../../../bus/worker/worker.ts";
+import { crdManifests } from "../../generate/crds.ts";
+import { report } from "../explain.ts";
+import { functionsNamed } from "../named.ts";
+import { UsageError } from "../usage.ts";
+import { crdDigestVariable, type Declared } from "./told.ts";
+
+/** How long the API server may take to serve new CRDs. */
+const installMillis = 30_000;
+
+const [role, ...names] = process.argv.slice(2);
+const functions = await load(names);
+const kinds = functions.flatMap(kindsOf).filter((kind, at, all) => all.indexOf(kind) === at);
+const settings = readSettings([...processSettings, "namespaces", "watchSeconds"], {}, process.env);
+const busOptions = busOptionsOf(settings);
+const interests = interestsOf(functions, settings.cluster);
+
+try {
+  if (role === "bridge") {
+    await runProcess("bridge", settings, async (context) => {
+      await installKinds(context);
+      return startBridge({ ...context, ...settings, busOptions, kinds, interests });
+    });
+  } else {
+    await runProcess("worker", settings, startTelling);
+  }
+} catch (error) {
+  await report(error);
+  process.exit();
+}
+
+/** What does not load is not caught: Node says then in which line of which file. */
+async function load(wanted: readonly string[]): Promise<readonly ReconcileFunction[]> {
+  try {
+    return await functionsNamed(wanted);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    await report(error);
+    process.exit();
+  }
+}
+
+async function startTelling(context: ProcessContext): Promise<Running> {
+  const crds = digestOf(crdManifests(functions));
+  if (crds !== process.env[crdDigestVariable]) await installKinds(context);
+  const declared: Declared = {
+    functions: functions.map(({ name }) => name),
+    plurals: kinds.filter(({ definition }) => definition !== undefined).map(({ plural }) => plural),
+    crds,
+    bridge: digestOf([
+      kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
+      interests.map((interest) => functionConsumers(interest, busOptions)),
+    ]),
+  };
+  context.log.info(declared, "declared");
+  return startWorker({ ...context, ...settings, busOptions, functions });
+}
+
+function installKinds({ client }: ProcessContext): Promise<void> {
+  const signal = AbortSignal.timeout(installMillis);
+  return installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
+}

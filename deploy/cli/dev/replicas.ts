@@ -1,0 +1,134 @@
+/** The replicas that run one state of the code. */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Child, ChildStartError, type Exit } from "../../local/index.ts";
+import type { Ground } from "./ground.ts";
+import type { LogRecord } from "./screen.ts";
+import type { Declared } from "./told.ts";
+
+const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
+/** An orderly stop takes less, whatever is being reconciled. Milliseconds. */
+const graceMillis = 12_000;
+/** What it wrote that is no log record, of which the end is kept: why it died. */
+const keptLines = 60;
+
+/** What to start. */
+export interface ReplicaSpec {
+  readonly ground: Pick<Ground, "processes" | "env">;
+  readonly role: "bridge" | "worker";
+  readonly name: string;
+  readonly functions: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Arguments of Node's own. */
+  readonly nodeArgs?: readonly string[];
+  readonly onRecord: (record: LogRecord) => void;
+  /** It ended though nobody stopped it, after it was ready. */
+  readonly onDeath: (exit: Exit, replica: Replica) => void;
+}
+
+/** The code could not be loaded or did not begin: the last words of the process that tried. */
+export class CodeError extends Error {
+  override readonly name = "CodeError";
+  readonly output: readonly string[];
+
+  constructor(message: string, output: readonly string[], options?: ErrorOptions) {
+    super(message, options);
+    this.output = output;
+  }
+}
+
+/** A replica. */
+export interface Replica {
+  readonly child: Child;
+  /** What it said of its code; a bridge says nothing. */
+  readonly declared: Declared | undefined;
+  /** Where Node's inspector listens, if it does. */
+  readonly inspector: string | undefined;
+  /** What it wrote last that is no log record. */
+  readonly output: readonly string[];
+  /** Starts it; resolves when it takes requests. Rejects with a {@link CodeError}. */
+  start(): Promise<void>;
+  /** Asks it to stop; resolves when it takes no more requests. It finishes what it has begun. */
+  retire(): Promise<void>;
+}
+
+/** Prepares a replica; nothing runs before `start`. */
+export function prepareReplica(spec: ReplicaSpec): Replica {
+  const { ground, role, name, functions, onRecord } = spec;
+  let output: string[] = [];
+  let declared: Declared | undefined;
+  let inspector: string | undefined;
+  let ready = Promise.withResolvers<void>();
+  const stopping = Promise.withResolvers<void>();
+
+  function hear(line: string): void {
+    const record = recordIn(line);
+    if (record === undefined) {
+      inspector = /^Debugger listening on (ws:\/\/\S+)$/.exec(line)?.[1] ?? inspector;
+      output = [...output, line].slice(-keptLines);
+      return;
+    }
+    if (record.msg === "declared") declared = record as unknown as Declared;
+    if (record.msg === `${role} ready`) ready.resolve();
+    if (record.msg === "stopping") stopping.resolve();
+    onRecord(record);
+  }
+
+  const child = ground.processes.prepare({
+    name,
+    command: process.execPath,
+    args: [...(spec.nodeArgs ?? []), program, role, ...functions],
+    env: {
+      DENREI_HTTP_ADDRESS: undefined,
+      NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+      ...ground.env,
+      ...spec.env,
+      DENREI_LOG_LEVEL: "debug",
+      DENREI_REPLICA: name,
+      NODE_NO_WARNINGS: "1",
+    },
+    graceMillis,
+    onLine: hear,
+    ready: () => ready.promise,
+    onUnexpectedExit: (exit) => spec.onDeath(exit, replica),
+  });
+
+  const replica: Replica = {
+    child,
+    get declared() {
+      return declared;
+    },
+    get inspector() {
+      return inspector;
+    },
+    get output() {
+      return output;
+    },
+    async start() {
+      output = [];
+      ready = Promise.withResolvers();
+      try {
+        await child.start();
+      } catch (error) {
+        if (!(error instanceof ChildStartError)) throw error;
+        throw new CodeError(error.message, output, { cause: error });
+      }
+    },
+    async retire() {
+      const gone = child.stop();
+      await Promise.race([stopping.promise, gone]);
+    },
+  };
+  return replica;
+}
+
+function recordIn(line: string): LogRecord | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    const record = JSON.parse(line);
+    return typeof record?.msg === "string" ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+/** What the replicas of `denrei dev` and the program that starts them tell each other. */
+
+/** Tells a worker which CRDs are installed: those with this digest need no look. */
+export const crdDigestVariable = "DENREI_DEV_CRDS";
+
+/** What a worker says of its code before it takes the first request, in a record called `declared`. */
+export interface Declared {
+  readonly functions: readonly string[];
+  /** Of the kinds that the code defines. */
+  readonly plurals: readonly string[];
+  /** Digest of their CRDs. */
+  readonly crds: string;
+  /** Digest of all that a bridge for these functions does. */
+  readonly bridge: string;
+}
