@@ -3,6 +3,7 @@
  * `@kubernetes/client-node` builds a dispatcher, and so a TLS handshake, for every call.
  */
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
+import { isDebugged } from "../process/debugger.ts";
 import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
 
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
@@ -117,7 +118,9 @@ function openPools({ proxy, tls }: Access): { readonly requests: Dispatcher; rea
   }
   const pool = (limits: { connections?: number }): Dispatcher => {
     // HTTP/1.1: on small JSON calls it costs both sides a little less than HTTP/2 streams do.
-    const common = { ...limits, allowH2: false, keepAliveTimeout: 60_000 };
+    // Under a debugger none is kept: after a pause they are closed, which whoever writes next would learn too late.
+    const reuse = isDebugged() ? { pipelining: 0 } : { keepAliveTimeout: 60_000 };
+    const common = { ...limits, ...reuse, allowH2: false };
     return proxy === undefined
       ? new Agent({ ...common, connect: { ...tls, timeout: 10_000 } })
       : new ProxyAgent({ ...common, uri: proxy, requestTls: tls });

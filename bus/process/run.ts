@@ -1,7 +1,7 @@
 /** The frame of a process: log, probes, connections, signals, and an orderly end. */
 import { type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { type Bus, busAddress, connectBus } from "../connect.ts";
+import { type Bus, type BusAddress, busAddress, connectBus } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { redacted } from "../redact.ts";
@@ -26,6 +26,8 @@ export {
 /** What every process is given to work with. */
 export interface BusProcessContext {
   readonly bus: Bus;
+  /** How that bus is reached. */
+  readonly address: BusAddress;
   readonly log: Logger;
   readonly registry: Registry;
 }
@@ -165,7 +167,7 @@ async function run<P>(
       },
     });
     log.info("connected");
-    const context = { bus, log, registry, ...partner.given };
+    const context = { bus, address, log, registry, ...partner.given };
     running = await waitFor("not started", () => start(context));
   } catch (error) {
     failed.abort(error);

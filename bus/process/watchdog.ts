@@ -2,8 +2,8 @@
  * Ends this process when its event loop is blocked: code that never yields can not be aborted, it would answer no probe
  * and keep its slots for ever. Its objects go to other workers either way; ending it makes their suspect known.
  */
-import { url as inspectorUrl } from "node:inspector";
 import { Worker } from "node:worker_threads";
+import { isDebugged } from "./debugger.ts";
 
 const beatMillis = 500;
 
@@ -25,7 +25,7 @@ setInterval(() => {
 
 /** Starts watching; returns how to stop. A process under a debugger is left alone. */
 export function watchEventLoop(limitMillis: number, name: string): () => void {
-  if (inspectorUrl() !== undefined) return () => undefined;
+  if (isDebugged()) return () => undefined;
   const beats = new Int32Array(new SharedArrayBuffer(4));
   const record = {
     level: "fatal",

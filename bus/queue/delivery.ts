@@ -16,6 +16,8 @@ export interface Delivery {
   readonly sequence: number;
   /** Messages that the consumer has yet to deliver. */
   readonly pending: number;
+  /** Where an answer to this delivery goes. */
+  readonly reply: string;
   /** Local time of arrival (`performance.now()`). */
   readonly arrived: number;
   string(): string;
@@ -55,6 +57,7 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
   };
   return {
     subject: message.subject,
+    reply,
     get headers() {
       return readableHeaders(message);
     },

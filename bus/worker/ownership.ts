@@ -5,6 +5,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Delivery } from "../queue/delivery.ts";
 import { OwnershipLostError } from "./errors.ts";
+import type { Keeper } from "./keeper.ts";
 
 /** One ticket in this worker's hands. */
 export interface Ticket {
@@ -33,6 +34,15 @@ export interface Ownership {
   stop(): void;
 }
 
+/** A ticket, as it is kept. */
+interface Held {
+  readonly delivery: Delivery;
+  deadline: number;
+  extended: number;
+  busy: boolean;
+  lose(why: string): void;
+}
+
 /** Ownership is given up so long before the server may take it away. Milliseconds. */
 const marginMillis = 1000;
 /**
@@ -45,15 +55,12 @@ const tickMillis = 250;
 /**
  * Keeps tickets: each is extended four times per AckWait. Given up is a ticket whose extension was not confirmed in
  * time, and every ticket when the connection breaks: a restarted server may deliver it to another worker at once.
+ *
+ * Under a debugger a keeper extends them as well, and the connection that counts is the keeper's: this process's own may be
+ * dropped by a server that gets no answer from it.
  */
-export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Ownership {
-  const held = new Set<{
-    deadline: number;
-    extended: number;
-    busy: boolean;
-    delivery: Delivery;
-    lose: (why: string) => void;
-  }>();
+export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?: Keeper): Ownership {
+  const held = new Set<Held>();
   const ownMillis = ackWaitMillis - marginMillis;
   let lastTick = performance.now();
   let suspicious = false;
@@ -72,7 +79,23 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Owners
 
   const stalled = (): boolean => performance.now() - lastTick > stallMillis;
 
+  function loseAll(): void {
+    for (const ticket of held) ticket.lose("the connection to the bus broke");
+  }
+
+  /** Hears what the keeper did while this process may have been stopped. */
+  function hearKeeper(): void {
+    for (const news of keeper?.news() ?? []) {
+      if (news === "disconnected") {
+        doubt("disconnected");
+        loseAll();
+      } else
+        for (const ticket of held) if (ticket.delivery.reply === news.reply) confirmed(ticket, news.sent);
+    }
+  }
+
   const timer = setInterval(() => {
+    hearKeeper();
     if (stalled()) void fence();
     lastTick = performance.now();
     for (const ticket of held) {
@@ -82,15 +105,19 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Owners
   }, tickMillis);
   timer.unref();
 
-  async function extend(ticket: typeof held extends Set<infer T> ? T : never): Promise<void> {
+  /** A sign of life that was sent too late proves nothing: by then the ticket may have been somebody else's. */
+  function confirmed(ticket: Held, sent: number): void {
+    if (sent >= ticket.deadline) return;
+    ticket.extended = sent;
+    ticket.deadline = Math.max(ticket.deadline, sent + ownMillis);
+  }
+
+  async function extend(ticket: Held): Promise<void> {
     const sent = performance.now();
     ticket.busy = true;
     try {
       await ticket.delivery.extend();
-      if (sent < ticket.deadline) {
-        ticket.extended = sent;
-        ticket.deadline = sent + ownMillis;
-      }
+      confirmed(ticket, sent);
     } catch {
       // Tried again at the next tick; the deadline decides.
     } finally {
@@ -101,8 +128,9 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Owners
   void (async () => {
     for await (const status of nc.status()) {
       if (status.type !== "disconnect") continue;
-      doubt("disconnected");
-      for (const ticket of held) ticket.lose("the connection to the bus broke");
+      // With a keeper the tickets go on, and what this process has said of them itself is true.
+      doubt(keeper === undefined ? "disconnected" : "paused");
+      if (keeper === undefined) loseAll();
     }
   })();
 
@@ -113,33 +141,45 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number): Owners
     take(delivery) {
       if (suspicious || stalled()) return undefined;
       const controller = new AbortController();
-      const ticket = {
+      const ticket: Held = {
         delivery,
         deadline: delivery.arrived + ownMillis,
         extended: delivery.arrived,
         busy: false,
-        lose(why: string) {
-          held.delete(ticket);
+        lose(why) {
+          release();
           ticket.deadline = 0;
           controller.abort(new OwnershipLostError(`this worker no longer owns the object: ${why}`));
         },
       };
+      const release = (): void => {
+        held.delete(ticket);
+        keeper?.drop(delivery.reply);
+      };
       held.add(ticket);
+      keeper?.keep(delivery.reply);
       return {
         delivery,
         lost: controller.signal,
         assertOwned() {
+          hearKeeper();
           // Compared here and not left to the timer: after a pause, code may run before any timer does.
           if (performance.now() >= ticket.deadline && !controller.signal.aborted) {
             ticket.lose("its deadline has passed");
           }
           controller.signal.throwIfAborted();
         },
-        ownedMillis: () => Math.max(0, ticket.deadline - performance.now()),
-        release: () => held.delete(ticket),
+        ownedMillis() {
+          hearKeeper();
+          return Math.max(0, ticket.deadline - performance.now());
+        },
+        release,
       };
     },
     onDoubt: (callback) => doubters.push(callback),
-    stop: () => clearInterval(timer),
+    stop() {
+      clearInterval(timer);
+      keeper?.stop();
+    },
   };
 }

@@ -5,6 +5,7 @@
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
 import { traceId } from "../events/trace.ts";
+import { afterRunning } from "../process/debugger.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { isCovered, type Seen, type TicketQueue } from "../queue/queue.ts";
@@ -218,11 +219,11 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     setMaxListeners(0, controller.signal);
     const lose = () => controller.abort(ticket.lost.reason);
     ticket.lost.addEventListener("abort", lose, { once: true });
-    const timer = setTimeout(() => {
+    const forgetLimit = afterRunning(fn.timeoutMillis, () => {
       controller.abort(
         new ReconcileTimeoutError(`${fn.name} took longer than its limit of ${fn.timeoutMillis} ms`),
       );
-    }, fn.timeoutMillis);
+    });
     running.add(controller);
     try {
       return await attempt(tools, {
@@ -243,7 +244,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       // What fails because it was aborted fails for the abort's reason.
       throw controller.signal.aborted ? controller.signal.reason : error;
     } finally {
-      clearTimeout(timer);
+      forgetLimit();
       running.delete(controller);
       ticket.lost.removeEventListener("abort", lose);
     }

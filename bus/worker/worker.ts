@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Bus } from "../connect.ts";
+import type { Bus, BusAddress } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { openIndexes } from "../objects/indexes.ts";
 import { objectStore } from "../objects/store.ts";
+import { isDebugged } from "../process/debugger.ts";
 import { deadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import { type Pull, startPull } from "../queue/pull.ts";
@@ -22,6 +23,7 @@ import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
 import { interestOf, interestsOf, type ReconcileFunction } from "./function.ts";
+import { type Keeper, startKeeper } from "./keeper.ts";
 import { workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
@@ -32,6 +34,8 @@ import { routes } from "./routes.ts";
 /** What a worker needs. */
 export interface WorkerOptions {
   readonly bus: Bus;
+  /** How that bus is reached: by it a worker under a debugger keeps what it has in hand while it is stopped. */
+  readonly address?: BusAddress;
   readonly busOptions: BusOptions;
   readonly client: KubeClient;
   /** Names the cluster on a bus that many clusters share. */
@@ -65,7 +69,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await ensureTopology(bus, options.busOptions, interestsOf(functions, cluster));
   const metrics = workerMetrics(options.registry);
   const unshare = shareOrigins(bus.nc, cluster);
-  const ownership = keepOwnership(bus.nc, options.busOptions.ackWaitMillis);
+  const { ackWaitMillis } = options.busOptions;
+  const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
   const running = functions.map((fn) => startFunction(fn, options, metrics, ownership));
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
@@ -75,6 +80,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       unshare();
     },
   };
+}
+
+async function keeperOf({ address, busOptions, log }: WorkerOptions): Promise<Keeper | undefined> {
+  if (!isDebugged() || address === undefined) return undefined;
+  log.warn("a debugger may stop this worker: what it has in hand stays its own, for however long");
+  return startKeeper(address, busOptions.ackWaitMillis);
 }
 
 function startFunction(

@@ -35,6 +35,9 @@ const wholeNumber =
 /** A number of workers. More would be a slip of the finger: each one is a process of 70 MB. */
 export const workerCount = wholeNumber(100);
 
+/** A port to listen on. */
+export const portNumber = wholeNumber(65_535);
+
 /** A number of lines. */
 export const listLimit = wholeNumber(100_000);
 

@@ -7,6 +7,7 @@ import {
   namespaceName,
   namespaceNames,
   pointInTime,
+  portNumber,
   repositoryName,
   workerCount,
 } from "./arguments.ts";
@@ -72,7 +73,12 @@ program
   .command("dev")
   .description("run functions locally while they are written: what is saved takes the place of what runs")
   .argument("[function...]", "names of functions (default: all)")
-  .option("--workers <count>", "worker replicas", workerCount, 1)
+  .option("--workers <count>", "worker replicas (default: 1)", workerCount)
+  .option(
+    "--inspect [port]",
+    "let a debugger attach to the worker, at 9229 or the next free port",
+    portNumber,
+  )
   .addHelpText(
     "after",
     `

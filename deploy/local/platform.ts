@@ -24,6 +24,8 @@ export interface LocalNatsOptions
   readonly roles?: readonly Role[] | undefined;
   /** What the NATS server may store, and where: for tests of what happens when it is full. */
   readonly storage?: NatsStorage | undefined;
+  /** How often the NATS server looks whether its clients still answer; its own default unless given. */
+  readonly pingSeconds?: number | undefined;
 }
 
 /** How to start. Everything has a default. */
@@ -122,7 +124,7 @@ async function startBus(
 ): Promise<Pick<LocalNats, "nats" | "natsUrl" | "natsUrlFor">> {
   const { users, urlFor }: LocalUsers = localUsers(options.roles ?? (await shippedRoles()));
   const nats = await observed("nats-server", binary, options, (part) =>
-    startNats(run, users, { ...part, storage: options.storage }),
+    startNats(run, users, { ...part, storage: options.storage, pingSeconds: options.pingSeconds }),
   );
   const natsUrlFor = (role: string) => urlFor(role, nats.url);
   return { nats, natsUrl: natsUrlFor(adminRole.name), natsUrlFor };

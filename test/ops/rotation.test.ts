@@ -6,7 +6,7 @@ import { type CertificateAuthority, createCertificateAuthority } from "../../dep
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
-import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
+import { type Secret, secretWith, startTlsBus, type TlsBus, type TlsServer } from "../harness/tlsbus.ts";
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const [former, next] = [createCertificateAuthority("former"), createCertificateAuthority("next")];
@@ -26,12 +26,13 @@ const secretsOf = (authority: CertificateAuthority, ca: string): Secret[] => [
 /** Replaces what is mounted, and has the server read its configuration and certificates again. */
 async function rotate(secrets: readonly Secret[]): Promise<void> {
   await Promise.all(secrets.map(bus.mount));
+  const [server] = bus.servers as readonly [TlsServer];
   const reloads = async () => {
-    const about = (await (await fetch(`${bus.monitorUrl}/varz`)).json()) as { config_load_time: string };
+    const about = (await (await fetch(`${server.monitorUrl}/varz`)).json()) as { config_load_time: string };
     return about.config_load_time;
   };
   const before = await reloads();
-  process.kill(bus.server.pid ?? Number.NaN, "SIGHUP");
+  process.kill(server.child.pid ?? Number.NaN, "SIGHUP");
   await expect.poll(reloads, { timeout: 30_000 }).not.toBe(before);
 }
 

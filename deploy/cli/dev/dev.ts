@@ -4,8 +4,10 @@ import { exitCodeOf, onStopSignals } from "../../../bus/process/signals.ts";
 import { progressDisplay } from "../demo/progress.ts";
 import { report } from "../explain.ts";
 import { say, whenOutputCloses } from "../output.ts";
+import { UsageError } from "../usage.ts";
 import { type Ground, openGround } from "./ground.ts";
 import { guide } from "./guide.ts";
+import { openInspector } from "./inspector.ts";
 import { watchSaves } from "./saves.ts";
 import { screen as openScreen } from "./screen.ts";
 import { succession } from "./succession.ts";
@@ -14,11 +16,20 @@ const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/,
 
 /** What the command line says. */
 export interface DevOptions {
-  readonly workers: number;
+  readonly workers?: number;
+  /** Lets a debugger attach. */
+  readonly inspect?: true;
+  /** Where; the same as `inspect`. */
+  readonly inspectPort?: number;
 }
 
 /** Runs functions, all of them if none is named, until Ctrl-C. */
-export async function dev(functions: readonly string[], { workers }: DevOptions): Promise<void> {
+export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
+  const { workers = 1, inspect, inspectPort } = options;
+  const isInspected = inspect || inspectPort !== undefined;
+  if (isInspected && workers > 1)
+    throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
+  const inspector = isInspected ? await openInspector(inspectPort) : undefined;
   const stopping = new AbortController();
   const { signal } = stopping;
   const display = progressDisplay(process.stdout);
@@ -41,17 +52,17 @@ export async function dev(functions: readonly string[], { workers }: DevOptions)
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   let ground: Ground | undefined;
   try {
-    ground = await openGround({ display, say: tell, signal });
+    ground = await openGround({ display, say: tell, signal, isDebugged: inspector !== undefined });
     display.done();
     signal.throwIfAborted();
     const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
-    const codes = succession({ ground, functions, workers, root, screen, signal });
+    const codes = succession({ ground, functions, workers, inspector, root, screen, signal });
     let guided = false;
     const renew = async (): Promise<void> => {
       await codes.renew();
       if (guided || codes.declared === undefined || signal.aborted) return;
       guided = true;
-      say(guide(ground as Ground, codes.declared));
+      say(guide(ground as Ground, codes.declared, inspector?.port));
     };
     await watchSaves({
       root,
@@ -67,6 +78,7 @@ export async function dev(functions: readonly string[], { workers }: DevOptions)
   } catch (error) {
     if (process.exitCode === undefined) await report(error);
   }
+  inspector?.close();
   await ground?.processes.stop();
   process.exit();
 }

@@ -29,6 +29,8 @@ export interface GroundOptions {
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
+  /** A worker may be stopped by a debugger, and answer nothing for as long as somebody looks. */
+  readonly isDebugged: boolean;
 }
 
 /** With both KUBECONFIG and NATS_URL set, it is theirs; otherwise everything is local. */
@@ -41,6 +43,9 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
   return { processes, kubeconfigPath: undefined, natsUrl: NATS_URL, env: {}, suffix };
 }
 
+/** A client that does not answer is taken for dead after three times this. */
+const debuggedPingSeconds = 24 * 3600;
+
 /** Settings that are about a bus and a cluster that are not used here. */
 const foreign = {
   NATS_CREDS: undefined,
@@ -51,7 +56,7 @@ const foreign = {
   DENREI_NAMESPACES: undefined,
 };
 
-async function localGround({ display, say, signal }: GroundOptions): Promise<Ground> {
+async function localGround({ display, say, signal, isDebugged }: GroundOptions): Promise<Ground> {
   const { KUBECONFIG, NATS_URL } = process.env;
   if (KUBECONFIG || NATS_URL)
     say(
@@ -73,6 +78,7 @@ async function localGround({ display, say, signal }: GroundOptions): Promise<Gro
     signal,
     // What a function may do on the bus follows from its declaration, which changes here: the replicas may do everything.
     roles: [],
+    ...(isDebugged && { pingSeconds: debuggedPingSeconds }),
     onProgress: (step) => signal.aborted || display.show(step),
     onUnexpectedExit: (part, exit) => void revive(part, exit, () => partOf(part), { say, signal }),
   });

@@ -8,7 +8,11 @@ const quoted = (text: string): string =>
   /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The guide to a ground and what runs on it. */
-export function guide({ kubeconfigPath, natsUrl }: Ground, { functions, plurals }: Declared): string {
+export function guide(
+  { kubeconfigPath, natsUrl }: Ground,
+  { functions, plurals }: Declared,
+  inspectorPort: number | undefined,
+): string {
   // The user's own settings are not repeated: there may be a password in them.
   const settings =
     kubeconfigPath === undefined
@@ -26,6 +30,11 @@ export function guide({ kubeconfigPath, natsUrl }: Ground, { functions, plurals 
     ...(functions.includes("hikawa") && existsSync(sample) ? [`    kubectl apply -f ${sample}`] : []),
     `    kubectl get ${plurals.join(",")} -A`,
     "    npx denrei status",
+    ...(inspectorPort === undefined
+      ? []
+      : [
+          `A debugger can attach to 127.0.0.1:${inspectorPort}: in VS Code with "Attach to npm run dev", in Chrome at chrome://inspect.`,
+        ]),
     "Save a file below functions/ or bus/, and the next event is handled by its new code. Ctrl-C stops everything.",
     "",
   ].join("\n");

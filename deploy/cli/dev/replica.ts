@@ -5,8 +5,11 @@
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { digestOf } from "../../../bus/digest.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
+import { objectKeys } from "../../../bus/objects/keys.ts";
 import { processSettings, readSettings } from "../../../bus/process/config.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
+import { ticketQueue } from "../../../bus/queue/queue.ts";
+import { newRequest } from "../../../bus/queue/request.ts";
 import { functionConsumers } from "../../../bus/topology.ts";
 import { interestsOf, kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
@@ -14,7 +17,7 @@ import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
 import { UsageError } from "../usage.ts";
-import { crdDigestVariable, type Declared } from "./told.ts";
+import { askSignal, crdDigestVariable, type Declared } from "./told.ts";
 
 /** How long the API server may take to serve new CRDs. */
 const installMillis = 30_000;
@@ -64,7 +67,23 @@ async function startTelling(context: ProcessContext): Promise<Running> {
     ]),
   };
   context.log.info(declared, "declared");
-  return startWorker({ ...context, ...settings, busOptions, functions });
+  const running = await startWorker({ ...context, ...settings, busOptions, functions });
+  process.on(askSignal, () => {
+    askForAll(context).catch((error: unknown) =>
+      context.log.error({ err: error }, "not asked for all objects"),
+    );
+  });
+  return running;
+}
+
+/** What was reconciled by the code before is reconciled by this one. What somebody still has in hand is so afterwards. */
+async function askForAll({ bus }: ProcessContext): Promise<void> {
+  const { cluster, replica } = settings;
+  for (const fn of functions) {
+    const queue = ticketQueue(bus, { fn: fn.name, cluster }, { replica });
+    const request = newRequest({ type: "replay" });
+    for (const key of await objectKeys(bus, cluster, fn.for)) await queue.request(key, request);
+  }
 }
 
 function installKinds({ client }: ProcessContext): Promise<void> {

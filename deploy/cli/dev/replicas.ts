@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Child, ChildStartError, type Exit } from "../../local/index.ts";
 import type { Ground } from "./ground.ts";
 import type { LogRecord } from "./screen.ts";
-import type { Declared } from "./told.ts";
+import { askSignal, type Declared } from "./told.ts";
 
 const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
 /** An orderly stop takes less, whatever is being reconciled. Milliseconds. */
@@ -49,6 +49,8 @@ export interface Replica {
   readonly output: readonly string[];
   /** Starts it; resolves when it takes requests. Rejects with a {@link CodeError}. */
   start(): Promise<void>;
+  /** Lets a worker ask for every object. */
+  askForAll(): void;
   /** Asks it to stop; resolves when it takes no more requests. It finishes what it has begun. */
   retire(): Promise<void>;
 }
@@ -114,6 +116,9 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
         if (!(error instanceof ChildStartError)) throw error;
         throw new CodeError(error.message, output, { cause: error });
       }
+    },
+    askForAll() {
+      if (child.pid !== undefined) process.kill(child.pid, askSignal);
     },
     async retire() {
       const gone = child.stop();

@@ -5,6 +5,7 @@
 import { describeExit, type Exit } from "../../local/index.ts";
 import { duration } from "../demo/progress.ts";
 import type { Ground } from "./ground.ts";
+import type { InspectorAddress } from "./inspector.ts";
 import { CodeError, prepareReplica, type Replica } from "./replicas.ts";
 import type { Screen } from "./screen.ts";
 import { loadErrorIn, placeText } from "./source.ts";
@@ -15,6 +16,8 @@ export interface SuccessionOptions {
   readonly ground: Ground;
   readonly functions: readonly string[];
   readonly workers: number;
+  /** Where debuggers find the one worker. */
+  readonly inspector: InspectorAddress | undefined;
   readonly root: string;
   readonly screen: Screen;
   readonly signal: AbortSignal;
@@ -42,6 +45,7 @@ export function succession({
   ground,
   functions,
   workers,
+  inspector,
   root,
   screen,
   signal,
@@ -61,6 +65,8 @@ export function succession({
       role,
       name: `${name}${ground.suffix}`,
       functions: functions.length === 0 ? ["all"] : functions,
+      // Any port: debuggers come by the one that stays.
+      nodeArgs: role === "worker" && inspector !== undefined ? ["--inspect=127.0.0.1:0"] : [],
       env: { [crdDigestVariable]: current?.workers[0]?.declared?.crds },
       onRecord: (record) => screen.record(record),
       onDeath: (exit, replica) => void revive(replica, exit),
@@ -77,6 +83,7 @@ export function succession({
       if (!isWanted()) return;
       try {
         await replica.start();
+        if (current?.workers[0] === replica) inspector?.lead(replica.inspector);
         return screen.tell(`${replica.child.name} runs again`);
       } catch (error) {
         if (isWanted()) complain(error, `${replica.child.name} does not start`);
@@ -118,8 +125,10 @@ export function succession({
       await renewBridge(declared.bridge);
       numbered = number;
       current = { number, workers: next };
+      inspector?.lead(next[0]?.inspector);
       await Promise.all((before?.workers ?? []).map((replica) => replica.retire()));
       if (before === undefined) return;
+      next[0]?.askForAll();
       screen.tell(`Code ${number} runs, ${duration(performance.now() - since)} after the save.`, "green");
       if (declared.crds !== before.workers[0]?.declared?.crds)
         screen.tell("The CRDs here follow the code. `npm run generate` writes those in crds/.", "yellow");

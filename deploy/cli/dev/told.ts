@@ -3,6 +3,9 @@
 /** Tells a worker which CRDs are installed: those with this digest need no look. */
 export const crdDigestVariable = "DENREI_DEV_CRDS";
 
+/** Tells a worker that those with other code take no more requests: it is to ask for every object. */
+export const askSignal = "SIGUSR2";
+
 /** What a worker says of its code before it takes the first request, in a record called `declared`. */
 export interface Declared {
   readonly functions: readonly string[];

@@ -37,7 +37,8 @@ export function startNats(
     signal,
     onUnexpectedExit,
     storage = {},
-  }: PartOptions & { readonly storage?: NatsStorage | undefined },
+    pingSeconds,
+  }: PartOptions & { readonly storage?: NatsStorage | undefined; readonly pingSeconds?: number | undefined },
 ): Promise<Nats> {
   return withFreePorts(2, async ([port = 0, monitorPort = 0]) => {
     // A name that no other server on this machine has: its greeting tells that it is ours.
@@ -50,6 +51,7 @@ export function startNats(
           `server_name: ${JSON.stringify(name)}`,
           `listen: "127.0.0.1:${port}"`,
           `http: "127.0.0.1:${monitorPort}"`,
+          ...(pingSeconds === undefined ? [] : [`ping_interval: ${pingSeconds}`]),
           "jetstream {",
           `  store_dir: ${JSON.stringify(folder)}`,
           ...(maxFileBytes === undefined ? [] : [`  max_file_store: ${maxFileBytes}`]),

@@ -1,0 +1,68 @@
+/**
+ * Signs of life for tickets while a debugger has stopped this process: they come from a thread with a connection of its own,
+ * which goes on. So the bus sees a worker that takes its time, and nobody else is given the object. When the process dies, the
+ * thread dies with it, and the ticket is delivered again as ever.
+ */
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import type { BusAddress } from "../connect.ts";
+
+/** A sign of life that the bus has confirmed, or the end of the connection over which they went. */
+export type KeeperNews =
+  /** `sent` is in milliseconds of this thread's `performance.now()`. */
+  { readonly reply: string; readonly sent: number } | "disconnected";
+
+/** What the thread is told: the reply subject of a delivery. */
+export type KeeperOrder = { readonly keep: string } | { readonly drop: string };
+
+/** What the thread starts with. */
+export interface KeeperData {
+  readonly address: BusAddress;
+  readonly everyMillis: number;
+  /** What `process.hrtime` says, in milliseconds, when `performance.now()` of the process that asks is 0. */
+  readonly epochMillis: number;
+  readonly news: MessagePort;
+}
+
+/** Keeps tickets. */
+export interface Keeper {
+  keep(reply: string): void;
+  drop(reply: string): void;
+  /** What has happened since this was last asked, in its order. To be asked before a ticket is judged by its age. */
+  news(): Iterable<KeeperNews>;
+  stop(): void;
+}
+
+/** Starts a keeper; resolves when it is connected. Rejects as `connectBus` does. */
+export async function startKeeper(address: BusAddress, ackWaitMillis: number): Promise<Keeper> {
+  const { port1: mine, port2: news } = new MessageChannel();
+  const workerData: KeeperData = {
+    address: { ...address, name: `${address.name}-keeper` },
+    everyMillis: ackWaitMillis / 4,
+    epochMillis: Number(process.hrtime.bigint()) / 1e6 - performance.now(),
+    news,
+  };
+  const thread = new Worker(new URL("./keeperthread.ts", import.meta.url), {
+    workerData,
+    transferList: [news],
+  });
+  await new Promise((resolve, reject) => {
+    thread.once("message", resolve);
+    thread.once("error", reject);
+  });
+  thread.unref();
+  mine.unref();
+  const order = (text: KeeperOrder): void => thread.postMessage(text);
+  return {
+    keep: (reply) => order({ keep: reply }),
+    drop: (reply) => order({ drop: reply }),
+    *news() {
+      // Read here and not in an event: after a pause, code may run before any event is told.
+      for (;;) {
+        const next = receiveMessageOnPort(mine) as { readonly message: KeeperNews } | undefined;
+        if (next === undefined) return;
+        yield next.message;
+      }
+    },
+    stop: () => void thread.terminate(),
+  };
+}
