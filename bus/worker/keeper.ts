@@ -32,6 +32,10 @@ export interface Keeper {
   stop(): void;
 }
 
+/** What a worker says that has one. */
+export const debuggedWarning =
+  "a debugger may stop this worker: what it has in hand stays its own, for however long";
+
 /** Starts a keeper; resolves when it is connected. Rejects as `connectBus` does. */
 export async function startKeeper(address: BusAddress, ackWaitMillis: number): Promise<Keeper> {
   const { port1: mine, port2: news } = new MessageChannel();

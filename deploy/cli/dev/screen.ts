@@ -1,5 +1,6 @@
 /** What `denrei dev` prints of the logs of its replicas: a line for each reconcile, and errors where they come from. */
 import { styleText } from "node:util";
+import { debuggedWarning } from "../../../bus/worker/keeper.ts";
 import { duration } from "../demo/progress.ts";
 import { placesIn, placeText, sourceLine } from "./source.ts";
 
@@ -85,6 +86,8 @@ export function screen({ write, colours, root }: ScreenOptions): Screen {
     more,
     record(record) {
       const { msg, level, ms, writes } = record;
+      // It was asked for.
+      if (msg === debuggedWarning) return;
       if (record.function === undefined) {
         if (level === "error" || level === "fatal" || level === "warn") {
           write(`${clock()} ${paint("yellow", `${String(record.replica)}: ${String(msg)}`)}`);

@@ -1,0 +1,70 @@
+/** `denrei dev --inspect`: who is stopped in a debugger keeps what he has in hand, for as long as somebody looks. */
+import { expect, test } from "vitest";
+import { connectBus } from "../../bus/connect.ts";
+import { consumers, workStream } from "../../bus/subjects.ts";
+import { place } from "../cli/program.ts";
+import { attach } from "./inspected.ts";
+import { project, startDev } from "./project.ts";
+import { firstLine, source } from "./stonecode.ts";
+import { firstMark, put, stone, untilMarked } from "./stones.ts";
+
+const file = "stones/pebble.ts";
+const scope = { fn: "pebble", cluster: "default" };
+/** What is not heard of for so long is another worker's. */
+const limits = { DENREI_ACK_WAIT_SECONDS: "5" };
+
+test("a reconcile that is stopped for longer than any limit goes on as if nothing had been", async () => {
+  const here = place();
+  const mine = project(here);
+  const { client, env, inspectorPort = 0, printed, running } = await startDev(mine, ["--inspect"], limits);
+  const editor = await attach(inspectorPort);
+  await editor.breakAt(file, firstLine);
+  await put(client, "held");
+  await editor.paused();
+
+  // An ordinary worker, which does all the rest and would take this one.
+  const rival = mine.start(["worker", "pebble"], { ...env, ...limits, DENREI_LOG_LEVEL: "debug" });
+  await rival.lines.until((line) => line.includes("worker ready"));
+  const ticks = 30;
+  await put(client, "clock", { spec: { ticks } });
+  // Half a second each: three times as long as a ticket is waited for, and longer than a reconcile may take.
+  await expect
+    .poll(async () => (await stone(client, "clock")).status?.times, { timeout: 90_000, interval: 100 })
+    .toBe(ticks);
+  expect(rival.lines.all.filter((line) => line.includes("default/held"))).toEqual([]);
+  expect((await stone(client, "held")).status).toBeUndefined();
+
+  await editor.letGo();
+  expect(await firstMark(client, "held")).toBe("1");
+  await printed(/ pebble default\/held {2}done \d+\.\d s, 1 write/);
+  expect((await stone(client, "held")).status).toEqual({ mark: "1", times: 1 });
+  const bus = await connectBus({ url: env.NATS_URL, name: "test" });
+  const { delivered } = await bus.jsm.consumers.info(workStream("pebble"), consumers.worker(scope));
+  const letters = await bus.jsm.streams.info("DEADLETTERS", { subjects_filter: ">" });
+  await bus.nc.close();
+  // Every ticket was delivered once.
+  expect(delivered.consumer_seq).toBe(delivered.stream_seq);
+  expect(letters.state.subjects ?? {}).toEqual({});
+  expect(running.lines.all.filter((line) => /failed|lost|left alone/.test(line))).toEqual([]);
+  rival.process.kill("SIGTERM");
+  await rival.ended;
+
+  // Saving lets go what is stopped: the old code ends it, and the new code can be stopped at the same address.
+  const again = await attach(inspectorPort);
+  await again.breakAt(file, firstLine);
+  await put(client, "saved-over");
+  await again.paused();
+  mine.save(file, source({ mark: "2" }));
+  await again.closed;
+  await running.lines.until((line) => line.includes("pebble default/saved-over  done"));
+  await running.lines.until((line) => line.includes("Code 2 runs"));
+  await untilMarked(client, "saved-over", "2");
+  const third = await attach(inspectorPort);
+  await third.breakAt(file, firstLine);
+  await put(client, "last");
+  await third.paused();
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);

@@ -1,0 +1,102 @@
+/** `denrei dev` (npm run dev): what is saved takes the place of what runs, and nothing is lost on the way. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { place } from "../cli/program.ts";
+import { project, startDev } from "./project.ts";
+import { source, stoneKind } from "./stonecode.ts";
+import { firstMark, put, untilMarked } from "./stones.ts";
+
+const pebble = "stones/pebble.ts";
+const saves = 20;
+
+test("new code handles what comes next and what is there; code that is broken takes nobody's place", async () => {
+  const here = place();
+  const { save, saveCatalog, ...rest } = project(here);
+  const { client, printed, running } = await startDev({ save, saveCatalog, ...rest }, []);
+  await put(client, "first");
+  expect(await firstMark(client, "first")).toBe("1");
+  await printed(/ pebble default\/first {2}done \d+(\.\d)? m?s, 1 write/);
+
+  save(pebble, source({ mark: "2" }));
+  await printed("saved functions/stones/pebble.ts");
+  await printed(/ Code 2 runs, \S+ m?s after the save/);
+  await put(client, "second");
+  expect(await firstMark(client, "second")).toBe("2");
+  await untilMarked(client, "first", "2");
+
+  save(pebble, source({ mark: "broken", reconcile: "const x = ;" }));
+  const line = source({ reconcile: "const x = ;" }).split("\n").indexOf("    const x = ;") + 1;
+  await printed(`The new code does not start: functions/stones/pebble.ts:${line}. Code 2 goes on.`);
+  await printed("SyntaxError");
+  save(pebble, `${source({ mark: "broken" })}\nthrow new Error("while it is imported");\n`);
+  await printed(/The new code does not start: functions\/stones\/pebble\.ts:\d+\. Code 2 goes on\./);
+  await printed("Error: while it is imported");
+  await put(client, "third");
+  expect(await firstMark(client, "third")).toBe("2");
+
+  // A failure says where it comes from, and is tried again at once by code that is saved then.
+  save(pebble, source({ mark: "3", reconcile: 'if (times > 0) throw new Error("not today");' }));
+  await printed("Code 3 runs");
+  await printed(/ pebble default\/\S+ {2}failed after \S+ m?s, again in/);
+  await printed("Error: not today");
+  await printed(/at functions\/stones\/pebble\.ts:\d+ {3}if \(times > 0\) throw/);
+  save(pebble, source({ mark: "4", spec: "colour: z.string().optional()," }));
+  await printed("Code 4 runs");
+  await printed("`npm run generate` writes those in crds/");
+  for (const name of ["first", "second", "third"]) await untilMarked(client, name, "4");
+  expect((await put(client, "fourth", { spec: { colour: "red" } })).spec).toEqual({ colour: "red" });
+
+  // One more function, with a kind of its own.
+  save("stones/rock.ts", source({ kind: "Rock", mark: "rock" }));
+  saveCatalog("pebble", "rock");
+  await printed("Code 5 runs");
+  await put(client, "fifth", { kind: "Rock" });
+  expect(await firstMark(client, "fifth", "Rock")).toBe("rock");
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
+
+test("nothing is lost while code is saved again and again; another dev beside it has a world of its own", async () => {
+  const here = place();
+  const mine = project(here);
+  const { client, printed, running } = await startDev(mine, ["pebble"]);
+  let stones = 0;
+  const saving = new AbortController();
+  const stream = (async () => {
+    for (; !saving.signal.aborted; stones++) {
+      await put(client, `stone-${stones}`);
+      await sleep(100);
+    }
+  })();
+  for (let code = 2; code <= saves + 1; code++) {
+    const before = stones;
+    mine.save(pebble, source({ mark: String(code) }));
+    // Most are saved before the code before has begun.
+    if (code % 5 === 0) await printed(/Code \d+ runs/);
+    else await expect.poll(() => stones, { timeout: 30_000, interval: 10 }).toBeGreaterThan(before);
+  }
+  const last = String(saves + 1);
+  await untilMarked(client, "stone-0", last);
+  saving.abort();
+  await stream;
+  const unmarked = async () =>
+    (await client.list(stoneKind("Pebble"))).items.filter(({ status }) => status?.mark !== last);
+  await expect.poll(unmarked, { timeout: 60_000, interval: 200 }).toEqual([]);
+  expect((await client.list(stoneKind("Pebble"))).items).toHaveLength(stones);
+  expect(stones).toBeGreaterThan(saves / 2);
+  expect(
+    running.lines.all.filter((line) => /failed|dead letter|does not start|was ended/.test(line)),
+  ).toEqual([]);
+
+  const other = await startDev(mine, ["pebble"]);
+  expect((await other.client.list(stoneKind("Pebble"))).items).toEqual([]);
+  await put(other.client, "elsewhere");
+  expect(await firstMark(other.client, "elsewhere")).toBe(last);
+  for (const { process } of [running, other.running]) process.kill("SIGINT");
+  await Promise.all([running.ended, other.running.ended]);
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);

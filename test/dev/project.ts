@@ -1,0 +1,71 @@
+/** `denrei dev` in a project of a test's own. */
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
+import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { type Place, type Running, start } from "../cli/program.ts";
+import { makeStoneCode, type StoneCode } from "./stonecode.ts";
+
+/** A project in a place. */
+export interface Project extends StoneCode {
+  /** The command line of this project. */
+  start(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Running;
+}
+
+/** Makes one with the function `pebble`. */
+export function project(here: Place): Project {
+  const code = makeStoneCode(join(here.folder, "project"));
+  const { folder } = code;
+  return {
+    ...code,
+    start: (args, env = {}) =>
+      start(args, {
+        command: [process.execPath, join(folder, "deploy/cli/denrei.js")],
+        cwd: folder,
+        env: { ...here.env, ...env },
+        longestMillis: 300_000,
+      }),
+  };
+}
+
+/** A `denrei dev` that runs. */
+export interface Dev {
+  readonly running: Running;
+  readonly env: { readonly KUBECONFIG: string; readonly NATS_URL: string };
+  readonly client: KubeClient;
+  /** Where debuggers attach. */
+  readonly inspectorPort: number | undefined;
+  /** Resolves with the next line that holds the text, from those on that came since this was asked for last. */
+  printed(text: string | RegExp): Promise<string>;
+}
+
+/** Starts it, and waits until it says what to type. */
+export async function startDev(
+  { start: begin }: Project,
+  args: readonly string[],
+  env?: Readonly<Record<string, string | undefined>>,
+): Promise<Dev> {
+  const running = begin(["dev", ...args], env);
+  let heard = 0;
+  async function printed(text: string | RegExp): Promise<string> {
+    const fits = (line: string) => (typeof text === "string" ? line.includes(text) : text.test(line));
+    const line = await running.lines.until(fits, 90_000, heard);
+    heard = running.lines.all.indexOf(line, heard) + 1;
+    return line;
+  }
+  const exported = await printed("export KUBECONFIG=");
+  const [, KUBECONFIG = "", NATS_URL = ""] = /KUBECONFIG=(\S+) NATS_URL=(\S+)/.exec(exported) ?? [];
+  await printed("Ctrl-C stops everything");
+  const attach = running.lines.all
+    .map((line) => /attach to 127\.0\.0\.1:(\d+)/.exec(line)?.[1])
+    .find(Boolean);
+  const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
+  onTestFinished(() => connection.close());
+  return {
+    running,
+    env: { KUBECONFIG, NATS_URL },
+    client: kubeClient(connection),
+    inspectorPort: attach === undefined ? undefined : Number(attach),
+    printed,
+  };
+}

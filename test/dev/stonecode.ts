@@ -1,0 +1,81 @@
+/** A project with functions that mark stones: the platform of this one, and code that changes. */
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The object of a test function: a stone that the code marks. */
+export interface Stone extends KubeObject<Record<string, unknown>, { mark?: string; times?: number }> {}
+
+/** A kind that functions of these tests define. */
+export const stoneKind = (kind: string) =>
+  externalKind<Stone>({ group: "test.denrei.dev", version: "v1", kind, plural: `${kind.toLowerCase()}s` });
+
+/** The source of a function that marks its stones. Lines count: the reconcile's first one is line {@link firstLine}. */
+export const source = ({ kind = "Pebble", mark = "1", spec = "", reconcile = "" } = {}): string => `
+import { z } from "zod";
+import { defineKind } from "../../bus/kube/kind.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+
+const Stone = defineKind({
+  group: "test.denrei.dev",
+  version: "v1",
+  kind: "${kind}",
+  description: "A stone.",
+  spec: z.object({ ticks: z.int().optional(), ${spec} }),
+  status: z.object({ mark: z.string().optional(), times: z.int().optional() }),
+});
+
+export default defineFunction({
+  name: "${kind.toLowerCase()}",
+  for: Stone,
+  // Less than a debugger stops it for.
+  timeoutMillis: 10_000,
+  async reconcile(stone, ctx) {
+    const times = (stone.status?.times ?? 0) + 1;
+    ${reconcile}
+    await ctx.status(Stone, stone, { mark: "${mark}", times });
+    return times < (stone.spec.ticks ?? 0) ? { requeueAfter: 500 } : undefined;
+  },
+});
+`;
+
+/** The line of {@link source} at which a reconcile begins. */
+export const firstLine =
+  source()
+    .split("\n")
+    .findIndex((line) => line.includes("const times")) + 1;
+
+/** Saves files of a project's functions. */
+export interface StoneCode {
+  readonly folder: string;
+  /** Saves a file of functions/, by its path from there. */
+  save(path: string, text: string): void;
+  /** Saves which functions there are, by name. */
+  saveCatalog(...names: readonly string[]): void;
+}
+
+/** Makes a project with the function `pebble` in a folder that there is not yet. */
+export function makeStoneCode(folder: string): StoneCode {
+  mkdirSync(folder);
+  for (const name of ["bus", "deploy", "package.json"])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const code: StoneCode = {
+    folder,
+    save(path, text) {
+      mkdirSync(join(folder, "functions", path, ".."), { recursive: true });
+      writeFileSync(join(folder, "functions", path), text);
+    },
+    saveCatalog(...names) {
+      const entries = names.map((name) => `  ${name}: () => import("./stones/${name}.ts"),`);
+      code.save("catalog.ts", ["export const catalog = {", ...entries, "};", ""].join("\n"));
+    },
+  };
+  code.saveCatalog("pebble");
+  code.save("stones/pebble.ts", source());
+  return code;
+}
