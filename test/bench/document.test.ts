@@ -12,6 +12,7 @@ const sizes = {
   requests: 60_000,
   deliveries: 40_000,
   remoteSyncs: 10_000,
+  saves: 20,
 };
 const usage = new Map();
 

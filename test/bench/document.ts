@@ -5,6 +5,7 @@ import { rests } from "./latency.ts";
 import { sections } from "./report.ts";
 import type { Results } from "./results.ts";
 import { perRepository } from "./routing.ts";
+import { paceMillis, restMillis } from "./saves.ts";
 import { table } from "./table.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
@@ -122,4 +123,7 @@ const methodOf = ({
 * Pushes: ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs are on the bus and in the indexes of their function, ${perRepository} of each repository: two follow the branch
   that is pushed to, one another branch, and two are about pull requests into it. 200 repositories are pushed to in each round,
   one after another. From the webhook in the hands of a worker to the last of its requests being stored in the queue: what is
-  looked up, and what is written. Four must be woken, and nobody else, or the run ends.`;
+  looked up, and what is written. Four must be woken, and nobody else, or the run ends.
+* Saves: \`denrei dev\` runs one function on a platform of its own, and the file of the function is saved ${sizes.saves} times, with
+  ${restMillis} ms of rest in between. From the save on an object is created every ${paceMillis} ms. Until the watch event, in the benchmark's
+  process, of the first of these that the new code has written to.`;

@@ -13,14 +13,15 @@ import { sections } from "./report.ts";
 import type { Results, Sizes } from "./results.ts";
 import { runRounds } from "./rounds.ts";
 import { routingRounds } from "./routing.ts";
+import { measureSaves } from "./saves.ts";
 import { gateway } from "./webhooks/gateway.ts";
 import { type Ground, openGround } from "./webhooks/ground.ts";
 import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
 import { webhookRounds } from "./webhooks/rounds.ts";
 
-const parts = ["throughput", "latency", "queue", "idle", "webhooks", "routing"] as const;
-/** Those that need no cluster. */
-const withoutCluster: readonly string[] = ["webhooks", "routing"];
+const parts = ["throughput", "latency", "queue", "idle", "webhooks", "routing", "saves"] as const;
+/** Those that need no cluster, or start one themselves. */
+const withoutCluster: readonly string[] = ["webhooks", "routing", "saves"];
 type Part = (typeof parts)[number];
 
 /** What the user asked for. */
@@ -39,6 +40,7 @@ const full: Sizes = {
   requests: 60_000,
   deliveries: 40_000,
   remoteSyncs: 10_000,
+  saves: 20,
 };
 
 const count = (text: string): number => {
@@ -63,6 +65,7 @@ const options = new Command("bench")
   .option("--requests <count>", "requests of a run of the ticket queue", count, full.requests)
   .option("--deliveries <count>", "webhooks that a gateway takes in a round", count, full.deliveries)
   .option("--remote-syncs <count>", "RemoteSyncs among which pushes find theirs", count, full.remoteSyncs)
+  .option("--saves <count>", "files saved in denrei dev", count, full.saves)
   .addOption(new Option("--only <part...>", "run only these parts").choices(parts))
   .option(
     "--write",
@@ -126,11 +129,13 @@ async function profile(folder: string): Promise<void> {
 async function bench(): Promise<void> {
   const webhooks = installed && (await webhookResults(installed));
   const routing = wants("routing") ? await routingResults() : undefined;
+  const saves = wants("saves") ? await measureSaves(options.saves, stopping.signal, say) : undefined;
   const measured = onCluster ? await clusterResults() : undefined;
   const results: Results = {
     ...measured,
     webhooks: webhooks?.webhooks,
     routing: routing?.routing,
+    saves,
     machine: new Map([
       ...describeMachine(),
       ...(measured?.machine ?? []),
@@ -165,7 +170,7 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
   return { routing, machine };
 }
 
-async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing">> {
+async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves">> {
   const opened = await openArena(stopping);
   arena = opened;
   const sides = [denrei(opened), goPeer(opened)] as const;

@@ -19,7 +19,7 @@ export interface Section {
 
 /** The sections of the parts that were run. */
 export function sections(results: Results): Section[] {
-  const { throughput, latency, queue, idle, webhooks, routing, sizes } = results;
+  const { throughput, latency, queue, idle, webhooks, routing, saves, sizes } = results;
   return [
     { title: "Goals", body: goalTable(results) },
     ...(throughput
@@ -35,6 +35,7 @@ export function sections(results: Results): Section[] {
     ...(idle ? [{ title: "Memory with idle Hikawas", body: idleTable(idle) }] : []),
     ...(webhooks ? [{ title: "Webhooks to one gateway", body: webhookTable(webhooks) }] : []),
     ...(routing ? [{ title: "Pushes to their RemoteSyncs", body: routingTable(results, routing) }] : []),
+    ...(saves ? [{ title: "Saves in denrei dev", body: saveTable(saves) }] : []),
     { title: "Machine", body: table(["", ""], [...results.machine]) },
   ];
 }
@@ -198,3 +199,13 @@ function routingTable({ sizes }: Results, runs: readonly RoutingRun[]): string {
     ],
   );
 }
+
+const saveTable = (saves: readonly number[]): string =>
+  table(
+    ["save to the first event that new code has handled", "ms"],
+    [
+      ["p50", figure(quantile(saves, 0.5))],
+      ["p95", figure(quantile(saves, 0.95))],
+      ["the slowest", figure(Math.max(...saves))],
+    ],
+  );

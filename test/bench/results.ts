@@ -19,6 +19,7 @@ export interface Sizes {
   readonly requests: number;
   readonly deliveries: number;
   readonly remoteSyncs: number;
+  readonly saves: number;
 }
 
 /** Series have one entry per round; parts that were not run are missing. */
@@ -33,6 +34,8 @@ export interface Results {
   readonly idle?: Readonly<Record<Side, IdleMemory>> | undefined;
   readonly webhooks?: WebhookRuns | undefined;
   readonly routing?: readonly RoutingRun[] | undefined;
+  /** Milliseconds. */
+  readonly saves?: readonly number[] | undefined;
 }
 
 /** Processes that are there for both sides, or for the benchmark. */
@@ -63,7 +66,16 @@ export interface Goal {
 }
 
 /** The goals of the figures that were measured; the median decides. */
-export function goals({ sizes, throughput, latency, queue, idle, webhooks, routing }: Results): Goal[] {
+export function goals({
+  sizes,
+  throughput,
+  latency,
+  queue,
+  idle,
+  webhooks,
+  routing,
+  saves,
+}: Results): Goal[] {
   const found: Goal[] = [];
   const atMost = (figure: string, limit: number, spread: Spread, unit = "") =>
     found.push({ figure, goal: `<= ${limit}${unit}`, found: spread, reached: spread.median <= limit });
@@ -106,6 +118,15 @@ export function goals({ sizes, throughput, latency, queue, idle, webhooks, routi
   if (routing) {
     const name = `a push among ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs, routed to its own`;
     atMost(`${name}, p99`, 10, spreadOf(routing.map((run) => run.p99)), " ms");
+  }
+  if (saves) {
+    const p95 = quantile(saves, 0.95);
+    atMost(
+      "denrei dev: save to the first event that new code has handled, p95",
+      2000,
+      spreadOf([p95]),
+      " ms",
+    );
   }
   return found;
 }
