@@ -105,6 +105,8 @@ test("the collector hangs: the queue has its bounds, one warning is all, and the
   const hung = await worker({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_TRACES_SAMPLER: "always_on",
+    // Longer than anybody may take to stop.
+    OTEL_EXPORTER_OTLP_TIMEOUT: "60000",
     OTEL_BSP_MAX_QUEUE_SIZE: "16",
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "8",
     OTEL_BSP_SCHEDULE_DELAY: "10",
