@@ -122,6 +122,9 @@ describe("the image", () => {
     expect((await filesBelow(join(image.folder, "opt"))).size).toBe(0);
   });
 
+  /** Names that are no standard yet: nobody here uses one, and they are megabytes. */
+  const isLeftOut = /^@opentelemetry\/semantic-conventions\/dist\/index-incubating\./;
+
   test("has production dependencies alone, whole: each file that a package says it is entered by is there", async () => {
     const files = await filesBelow(join(image.app, "node_modules"));
     for (const name of Object.keys(manifest.dependencies))
@@ -138,7 +141,7 @@ describe("the image", () => {
       const text = await readFile(join(image.app, "node_modules", file), "utf8");
       for (const entry of entriesOf(JSON.parse(text))) {
         const path = normalize(folder + entry);
-        if (before.has(path) && !files.has(path)) missing.push(path);
+        if (before.has(path) && !files.has(path) && !isLeftOut.test(path)) missing.push(path);
       }
     }
     expect(files.size).toBeGreaterThan(2000);
