@@ -17,7 +17,11 @@ test("all imports point one way", async () => {
 });
 
 describe("a wrong import is found:", () => {
-  const packages = { dependencies: { zod: "4", "@nats-io/kv": "3" }, devDependencies: { vitest: "5" } };
+  const packages = {
+    name: "denrei",
+    dependencies: { zod: "4", "@nats-io/kv": "3" },
+    devDependencies: { vitest: "5" },
+  };
   const problems = (path: string, text: string) => violations([{ path, text }], packages);
 
   test.each([
@@ -35,6 +39,7 @@ describe("a wrong import is found:", () => {
     ["deploy/local/a.ts", "vitest/node", "it is a devDependency"],
     ["bus/a.ts", "@nats-io/jetstream", "package.json does not name it"],
     ["test/a.ts", "left-pad", "package.json does not name it"],
+    ["test/a.ts", "denrei/test", "it is this project, as others know it"],
   ])("%s imports %s", (path, specifier, problem) => {
     const found = problems(path, `import { a } from "${specifier}";\n`);
     expect(found).toEqual([{ path, line: 1, specifier, problem: expect.stringContaining(problem) }]);

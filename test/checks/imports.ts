@@ -19,6 +19,8 @@ export interface Violation {
 
 /** What is installed in production, and what only with the development tools. */
 export interface Packages {
+  /** Of the project itself: by it, projects of others know it. */
+  readonly name?: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
@@ -113,13 +115,17 @@ const whatToDo = (from: string, to: string): string =>
 function problemOfPackage(
   path: string,
   specifier: string,
-  { dependencies, devDependencies }: Packages,
+  { name: own, dependencies, devDependencies }: Packages,
 ): string | undefined {
   if (isBuiltin(specifier)) return undefined;
   const name = specifier
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)
     .join("/");
+  if (name === own)
+    return path.startsWith("test/fixtures/project/")
+      ? undefined
+      : "it is this project, as others know it. Import the file itself.";
   if (name in dependencies) return undefined;
   if (!(name in devDependencies)) return "package.json does not name it. Install it, or do without.";
   return isProduction(path)

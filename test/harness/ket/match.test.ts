@@ -77,6 +77,7 @@ describe("what is expected, and found:", () => {
     [[], undefined, []],
     [[], [1], [": expected no elements, found [1]"]],
     [[1, 1], [1], ["[1]: expected an element of its own like 1, found [1]"]],
+    [[{}, { a: 1 }], [{ a: 1 }, { b: 1 }], []],
     ["1", 1, ['.: expected "1", found 1']],
     [{ a: { b: 1 } }, undefined, [".a.b: expected 1, found nothing"]],
     [{ a: { b: 1 } }, { a: "b" }, ['.a: expected an object, found "b"']],
