@@ -1,6 +1,6 @@
 /** The overlays as they are rendered, and what components make of them. */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,8 +12,8 @@ import { obtainBinaries } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import { render } from "./kustomize.ts";
-import { base, containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
-import { overlay, siteWith } from "./overlays.ts";
+import { base, containerOf, find, isWorkload, type Manifest, root, type Workload } from "./manifests.ts";
+import { overlay, site, siteWith } from "./overlays.ts";
 import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
 
 const ofKind = <T extends Manifest>(objects: readonly Manifest[], kind: string): T[] =>
@@ -178,6 +178,22 @@ describe("every overlay, with every component,", () => {
       spec: { ports: [{ name: "webhooks", port: 80 }] },
     });
   });
+});
+
+test("the site that deploy/kubernetes/README.md shows is one", async () => {
+  const readme = await readFile(join(root, "deploy/kubernetes/README.md"), "utf8");
+  const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
+  const objects = await site((at) =>
+    text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path)),
+  );
+  for (const deployment of objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment"))
+    expect(containerOf(deployment).image).toBe("registry.example.com/denrei:0.1.0");
+  const settings = objects.find(({ metadata }) => metadata.name.startsWith("denrei-settings-"));
+  expect(settings?.data).toMatchObject({ DENREI_LOG_LEVEL: "warn", DENREI_STREAM_REPLICAS: "3" });
+  expect(find(objects, "HTTPRoute", "denrei-gateway")).toMatchObject({
+    spec: { hostnames: ["hooks.example.com"] },
+  });
+  expect(ofKind(objects, "ScaledObject")).toHaveLength(functions.length);
 });
 
 describe("components/hpa", () => {

@@ -11,17 +11,22 @@ const kubernetes = join(root, "deploy/kubernetes");
 export const overlay = (name: string): Promise<Manifest[]> => render(join(kubernetes, "overlays", name));
 
 /** The objects of the production overlay with these components on top, as a site would have them. */
-export async function siteWith(...components: readonly string[]): Promise<Manifest[]> {
+export const siteWith = (...components: readonly string[]): Promise<Manifest[]> =>
+  site((at) =>
+    JSON.stringify({
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: [at("overlays/production")],
+      components: components.map((name) => at(`components/${name}`)),
+    }),
+  );
+
+/** The objects of a kustomization in a folder of its own, which names the project's by their paths. */
+export async function site(text: (at: (path: string) => string) => string): Promise<Manifest[]> {
   const folder = await mkdtemp(join(tmpdir(), "test-site-"));
-  const at = (path: string) => relative(folder, join(kubernetes, path));
-  const site = {
-    apiVersion: "kustomize.config.k8s.io/v1beta1",
-    kind: "Kustomization",
-    resources: [at("overlays/production")],
-    components: components.map((name) => at(`components/${name}`)),
-  };
   try {
-    await writeFile(join(folder, "kustomization.yaml"), JSON.stringify(site));
+    const at = (path: string) => relative(folder, join(kubernetes, path));
+    await writeFile(join(folder, "kustomization.yaml"), text(at));
     return await render(folder);
   } finally {
     await rm(folder, { recursive: true });
