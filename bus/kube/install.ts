@@ -1,6 +1,7 @@
 /** Installing CRDs: apply, and wait until the API server serves them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, resourcePath } from "./client.ts";
+import { type CrdVersions, lostBy } from "./downgrade.ts";
 import { isNotFound } from "./errors.ts";
 import { externalKind } from "./kind.ts";
 import type { Condition, KubeObject, Stored } from "./object.ts";
@@ -18,6 +19,11 @@ export const CustomResourceDefinition = externalKind<Crd>({
   scope: "Cluster",
 });
 
+/** The CRD in the cluster is a newer version's. */
+export class CrdDowngradeError extends Error {
+  override readonly name = "CrdDowngradeError";
+}
+
 const pollMillis = 50;
 
 const established = (crd: Stored<Crd>): boolean =>
@@ -33,7 +39,8 @@ interface InstallOptions {
 
 /**
  * Applies CRDs and waits until each is established and listed; one that is still being deleted is waited for first.
- * Rejects with the reason of `signal`, or when such a one does not go.
+ * Rejects with the reason of `signal`, when such a one does not go, or with a {@link CrdDowngradeError} where it would take away
+ * what a newer version has brought.
  */
 export async function installCrds(
   client: KubeClient,
@@ -43,7 +50,24 @@ export async function installCrds(
   await Promise.all(manifests.map((manifest) => install(client, manifest as unknown as Crd, options)));
 }
 
+/** A newer version's fields would be dropped from objects at their next write, and nobody would notice. */
+async function assertNoDowngrade(client: KubeClient, { metadata: { name }, spec }: Crd, signal: AbortSignal) {
+  const found = await client.get(CustomResourceDefinition, { name }, signal).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+  const [first, ...others] = lostBy(found.spec as CrdVersions, spec as CrdVersions);
+  if (first === undefined) return;
+  throw new CrdDowngradeError(
+    `expected the CRD ${name} in the cluster to have nothing that this version does not know, found ${first}` +
+      `${others.length > 0 ? ` and ${others.length} more` : ""}: a newer version has installed it. Use that version; or, if the fields ` +
+      "are not needed any more, apply the older one yourself: denrei crds | kubectl apply --server-side --force-conflicts -f -",
+  );
+}
+
 async function install(client: KubeClient, manifest: Crd, options: InstallOptions): Promise<void> {
+  await assertNoDowngrade(client, manifest, options.signal);
   const applied = await client.apply(CustomResourceDefinition, manifest, {
     ...options,
     force: "take-ownership",

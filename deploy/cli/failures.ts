@@ -3,6 +3,7 @@ import { BusUnreachableError } from "../../bus/connect.ts";
 import { BusPermissionError } from "../../bus/denied.ts";
 import { KubeconfigError } from "../../bus/kube/connection.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../../bus/kube/errors.ts";
+import { CrdDowngradeError } from "../../bus/kube/install.ts";
 import { AddressError } from "../../bus/process/listen.ts";
 import { TopologyError } from "../../bus/topology.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
@@ -18,6 +19,7 @@ export const selfExplaining = [
   BusUnreachableError,
   ChecksumMismatchError,
   ChildStartError,
+  CrdDowngradeError,
   CredentialsError,
   KubeconfigError,
   AddressError,
