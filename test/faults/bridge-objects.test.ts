@@ -333,3 +333,15 @@ test("a CRD that is to be installed while it is being deleted is there when that
   expect(after.metadata.uid).not.toBe(before.metadata.uid);
   expect((await client.list(Probe)).items).toEqual([]);
 });
+
+test("a CRD with fields of a newer version is left as it is", async () => {
+  const { client } = bridged.kit;
+  const install = (crd: object) =>
+    installCrds(client, [{ ...crd }], { ...manager, signal: AbortSignal.timeout(60_000) });
+  const newer = JSON.parse(
+    JSON.stringify(crdOf(Probe)).replace('"mode":', '"verses":{"type":"string"},"mode":'),
+  );
+  await install(newer);
+  await expect(install(crdOf(Probe))).rejects.toThrow("found v1 .spec.verses: a newer version");
+  await install(newer);
+});
