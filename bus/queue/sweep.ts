@@ -8,9 +8,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
-import { objectKeys } from "../objects/keys.ts";
 import { isOvertaken } from "../overtaken.ts";
-import { sweeps, timersStream } from "../subjects.ts";
+import {
+  keyText,
+  kindSubjects,
+  type ObjectKey,
+  parseObjectSubject,
+  streams,
+  sweeps,
+  timersStream,
+} from "../subjects.ts";
 import type { Delivery } from "./delivery.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
@@ -59,8 +66,17 @@ export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: S
     });
   }
 
+  /** Objects of the kind on the bus, also those that are gone: their request finds nothing to do. */
+  async function keys(): Promise<ObjectKey[]> {
+    const filter = kindSubjects(scope.cluster, kind);
+    const { state } = await bus.jsm.streams.info(streams.objects, { subjects_filter: filter });
+    const found = new Map<string, ObjectKey>();
+    for (const key of Object.keys(state.subjects ?? {}).flatMap(keyIn)) found.set(keyText(key), key);
+    return [...found.values()];
+  }
+
   async function requestAll(delivery: Pick<Delivery, "extend">): Promise<void> {
-    const all = await objectKeys(bus, scope.cluster, kind);
+    const all = await keys();
     for (let at = 0; at < all.length; at += batch) {
       const some = all.slice(at, at + batch);
       const request = newRequest({ type: "timer" });
@@ -96,3 +112,14 @@ export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: S
 /** When a schedule falls due: milliseconds since the epoch, or not a number where none says so. */
 const dueAt = ({ header }: StoredMsg): number =>
   Date.parse(/^@at (.+)$/.exec(header.get("Nats-Schedule"))?.[1] ?? "");
+
+/** The key in a subject of OBJECTS; none where no object can be. */
+function keyIn(subject: string): ObjectKey[] {
+  try {
+    const { namespace, name } = parseObjectSubject(subject);
+    return [{ namespace, name }];
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}

@@ -11,7 +11,7 @@ import { makeStoneCode, type Stone, source, stoneKind } from "../dev/stonecode.t
 import { Lines } from "../harness/lines.ts";
 
 /** Objects are created at this pace, each of which is an event that somebody handles. Milliseconds. */
-export const paceMillis = 50;
+export const paceMillis = 100;
 /** Between what one save led to and the next save. Milliseconds. */
 export const restMillis = 1000;
 

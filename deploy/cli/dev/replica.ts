@@ -4,8 +4,8 @@
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { digestOf } from "../../../bus/digest.ts";
+import { metadataOnly } from "../../../bus/kube/client.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
-import { objectKeys } from "../../../bus/objects/keys.ts";
 import { processSettings, readSettings } from "../../../bus/process/config.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
@@ -77,12 +77,14 @@ async function startTelling(context: ProcessContext): Promise<Running> {
 }
 
 /** What was reconciled by the code before is reconciled by this one. What somebody still has in hand is so afterwards. */
-async function askForAll({ bus }: ProcessContext): Promise<void> {
+async function askForAll({ bus, client }: ProcessContext): Promise<void> {
   const { cluster, replica } = settings;
   for (const fn of functions) {
     const queue = ticketQueue(bus, { fn: fn.name, cluster }, { replica });
     const request = newRequest({ type: "replay" });
-    for (const key of await objectKeys(bus, cluster, fn.for)) await queue.request(key, request);
+    const { items } = await client.list(fn.for, undefined, undefined, undefined, metadataOnly.list);
+    for (const { metadata } of items)
+      await queue.request({ namespace: metadata.namespace ?? "", name: metadata.name }, request);
   }
 }
 
