@@ -22,6 +22,8 @@ import { askSignal, crdDigestVariable, type Declared } from "./told.ts";
 /** How long the API server may take to serve new CRDs. */
 const installMillis = 30_000;
 
+// From the first moment on: a signal that nobody waits for ends the process.
+const asked = new Promise<void>((resolve) => process.once(askSignal, () => resolve()));
 const [role, ...names] = process.argv.slice(2);
 const functions = await load(names);
 const kinds = functions.flatMap(kindsOf).filter((kind, at, all) => all.indexOf(kind) === at);
@@ -68,11 +70,11 @@ async function startTelling(context: ProcessContext): Promise<Running> {
   };
   context.log.info(declared, "declared");
   const running = await startWorker({ ...context, ...settings, busOptions, functions });
-  process.on(askSignal, () => {
+  void asked.then(() =>
     askForAll(context).catch((error: unknown) =>
       context.log.error({ err: error }, "not asked for all objects"),
-    );
-  });
+    ),
+  );
   return running;
 }
 
