@@ -7,6 +7,7 @@ import { type ApiServer, type ControlPlaneFiles, startApiServer } from "./parts/
 import { startControllerManager } from "./parts/controller-manager.ts";
 import { type Etcd, startEtcd } from "./parts/etcd.ts";
 import { observed, type PartObserver } from "./parts/part.ts";
+import { startScheduler } from "./parts/scheduler.ts";
 import {
   type CertificateAuthority,
   createCertificateAuthority,
@@ -34,6 +35,8 @@ export interface ControlPlane {
   readonly controllerManager: Child | undefined;
   /** What is behind the nodes; undefined when there are none. */
   readonly nodes: NodeParts | undefined;
+  /** Undefined when there is nothing to give pods to. */
+  readonly scheduler: Child | undefined;
   /**
    * Writes a kubeconfig for another user and returns its path; what the user may do is up to RBAC. Asked for again it
    * replaces the credentials in the file.
@@ -48,16 +51,18 @@ export interface ControlPlaneOptions {
    * there by then have their garbage collected from the start, others half a minute later.
    */
   readonly prepare?: ((kubeconfigPath: string) => Promise<void>) | undefined;
+  /** For pods that really run, on nodes that are somebody else's business: they reach the API server at `address`. */
+  readonly pods?: { readonly address: string; readonly scheduler: string } | undefined;
 }
 
 /** Starts the parts in order, each once the one before it is ready. What fails leaves the run to be closed. */
 export async function startControlPlane(
   run: Run,
   binaries: ControlPlaneBinaries,
-  { prepare, ...observer }: PartObserver & ControlPlaneOptions,
+  { prepare, pods, ...observer }: PartObserver & ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const authority = createCertificateAuthority();
-  const files = await writeFiles(join(run.directory, "pki"), authority);
+  const files = await writeFiles(join(run.directory, "pki"), authority, pods ? [pods.address] : []);
   const trust = {
     ca: authority.cert,
     admin: authority.client({ user: "admin", groups: ["system:masters"] }),
@@ -70,11 +75,12 @@ export async function startControlPlane(
       etcdUrl: etcd.url,
       files,
       trust,
+      podsReachAt: pods?.address,
       disabledAdmission: [
         // It refuses pods until their namespace has a service account, which only the controller manager makes.
         ...(binaries.controllerManager === undefined ? ["ServiceAccount"] : []),
         // It taints new nodes until the node lifecycle controller, which does not run here, finds them ready.
-        ...(binaries.nodes === undefined ? [] : ["TaintNodesByCondition"]),
+        ...(binaries.nodes === undefined && pods === undefined ? [] : ["TaintNodesByCondition"]),
       ],
     }),
   );
@@ -88,11 +94,12 @@ export async function startControlPlane(
 
   const kubeconfigPath = await writeKubeconfig("kubeconfig", "admin", trust.admin);
   await prepare?.(kubeconfigPath);
-  const [controllerManager, nodes] = await Promise.all([
+  const [controllerManager, nodes, scheduler] = await Promise.all([
     binaries.controllerManager === undefined ? undefined : startManager(binaries.controllerManager),
     binaries.nodes === undefined
       ? undefined
       : startNodes(run, binaries.nodes, { kubeconfigPath, writeKubeconfig, files, trust }, observer),
+    pods === undefined ? undefined : startRealScheduler(pods.scheduler),
   ]);
 
   async function startManager(binary: string): Promise<Child> {
@@ -107,7 +114,15 @@ export async function startControlPlane(
         kubeconfigPath: itsKubeconfig,
         files,
         trust,
+        pods: pods === undefined ? "none" : "real",
       }),
+    );
+  }
+
+  async function startRealScheduler(binary: string): Promise<Child> {
+    const itsKubeconfig = await writeKubeconfig("scheduler.kubeconfig", "system:kube-scheduler");
+    return observed("kube-scheduler", binary, observer, (options) =>
+      startScheduler(run, { ...options, kubeconfigPath: itsKubeconfig, files, trust }),
     );
   }
 
@@ -117,6 +132,7 @@ export async function startControlPlane(
     apiserver,
     controllerManager,
     nodes,
+    scheduler: nodes?.scheduler ?? scheduler,
     kubeconfigFor: (user, groups = [], validity = {}) =>
       writeKubeconfig(
         `${encodeURIComponent(user)}.kubeconfig`,
@@ -126,8 +142,15 @@ export async function startControlPlane(
   };
 }
 
-async function writeFiles(folder: string, authority: CertificateAuthority): Promise<ControlPlaneFiles> {
-  const server = authority.server(["127.0.0.1", "localhost", "kubernetes.default.svc", "10.96.0.1"]);
+async function writeFiles(
+  folder: string,
+  authority: CertificateAuthority,
+  addresses: readonly string[],
+): Promise<ControlPlaneFiles> {
+  const names = ["127.0.0.1", "localhost", "kubernetes.default.svc", "10.96.0.1", ...addresses];
+  const server = authority.server(names);
+  // The API server asks kubelets for logs, and to run commands.
+  const client = authority.client({ user: "kube-apiserver", groups: ["system:masters"] });
   const signing = createSigningKey();
   await mkdir(folder, { mode: 0o700 });
   const write = async (name: string, text: string): Promise<string> => {
@@ -139,6 +162,8 @@ async function writeFiles(folder: string, authority: CertificateAuthority): Prom
     ca: await write("ca.crt", authority.cert),
     serverCert: await write("server.crt", server.cert),
     serverKey: await write("server.key", server.key),
+    clientCert: await write("client.crt", client.cert),
+    clientKey: await write("client.key", client.key),
     signingKey: await write("service-account.key", signing.privateKey),
     verificationKey: await write("service-account.pub", signing.publicKey),
   };

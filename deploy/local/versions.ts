@@ -3,6 +3,8 @@ export const versions = {
   "kube-apiserver": "1.36.3",
   "kube-controller-manager": "1.36.3",
   "kube-scheduler": "1.36.3",
+  "kube-proxy": "1.36.3",
+  kubelet: "1.36.3",
   etcd: "3.7.3",
   "nats-server": "2.15.2",
   kwok: "0.8.0",

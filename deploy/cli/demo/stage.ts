@@ -188,7 +188,7 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
       etcd: platform?.etcd,
       "kube-apiserver": platform?.apiserver,
       "kube-controller-manager": platform?.controllerManager,
-      "kube-scheduler": platform?.nodes?.scheduler,
+      "kube-scheduler": platform?.scheduler,
       kwok: platform?.nodes?.kwok,
     };
     return parts[name];

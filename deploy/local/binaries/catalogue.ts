@@ -72,7 +72,7 @@ function kubernetesLdflags(): string {
   return ["-s -w", ...settings].join(" ");
 }
 
-function kubernetes(name: Extract<BinaryName, `kube-${string}`>): CatalogueEntry {
+function kubernetes(name: Extract<BinaryName, `kube${string}`>): CatalogueEntry {
   return {
     release({ os, arch }, hosts) {
       // Servers are published for Linux only.
@@ -89,6 +89,8 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
   "kube-apiserver": kubernetes("kube-apiserver"),
   "kube-controller-manager": kubernetes("kube-controller-manager"),
   "kube-scheduler": kubernetes("kube-scheduler"),
+  "kube-proxy": kubernetes("kube-proxy"),
+  kubelet: kubernetes("kubelet"),
   etcd: {
     release({ os, arch }, hosts) {
       const folder = `etcd-v${versions.etcd}-${os}-${arch}`;

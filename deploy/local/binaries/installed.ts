@@ -28,11 +28,14 @@ export async function findInstalled(name: BinaryName, env: NodeJS.ProcessEnv): P
   return (await isExecutable(path)) ? { name, path, origin: "cache" } : undefined;
 }
 
+/** The folder of everything that is got once: `DENREI_CACHE_DIR`, or one in the user's cache directory. */
+export const cacheRoot = (env: NodeJS.ProcessEnv): string =>
+  env.DENREI_CACHE_DIR || join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "denrei");
+
 /** The folder in the cache that holds one version of a program for this machine. */
 export function cacheFolder(name: BinaryName, env: NodeJS.ProcessEnv): string {
-  const root = env.DENREI_CACHE_DIR || join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "denrei");
   const { os, arch } = thisTarget();
-  return join(root, "bin", `${name}-${versions[name]}-${os}-${arch}`);
+  return join(cacheRoot(env), "bin", `${name}-${versions[name]}-${os}-${arch}`);
 }
 
 /** Why this file is not the pinned version of the program; undefined when it is. */

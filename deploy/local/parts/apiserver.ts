@@ -17,6 +17,9 @@ export interface ControlPlaneFiles {
   readonly ca: string;
   readonly serverCert: string;
   readonly serverKey: string;
+  /** What the API server shows kubelets. */
+  readonly clientCert: string;
+  readonly clientKey: string;
   /** Signs service account tokens. */
   readonly signingKey: string;
   /** Verifies them. */
@@ -29,6 +32,8 @@ export interface ApiServerOptions extends PartOptions {
   readonly files: ControlPlaneFiles;
   /** PEM of the authority, and an administrator to ask for readiness as. */
   readonly trust: { readonly ca: string; readonly admin: KeyPair };
+  /** Where pods reach it, as the service "kubernetes"; undefined where none run. */
+  readonly podsReachAt?: string | undefined;
   /** Admission plugins to leave out of the default set. */
   readonly disabledAdmission: readonly string[];
 }
@@ -53,18 +58,30 @@ export function startApiServer(run: Run, options: ApiServerOptions): Promise<Api
   });
 }
 
-function flags({ etcdUrl, files, disabledAdmission }: ApiServerOptions): string[] {
+/** It refuses to publish a loopback address as the endpoint of the service "kubernetes". */
+const forNobody = [
+  "--bind-address=127.0.0.1",
+  "--advertise-address=127.0.0.1",
+  "--endpoint-reconciler-type=none",
+  "--authorization-mode=RBAC",
+];
+
+const forPods = (address: string, { clientCert, clientKey }: ControlPlaneFiles): string[] => [
+  "--bind-address=0.0.0.0",
+  `--advertise-address=${address}`,
+  "--authorization-mode=Node,RBAC",
+  `--kubelet-client-certificate=${clientCert}`,
+  `--kubelet-client-key=${clientKey}`,
+];
+
+function flags({ etcdUrl, files, podsReachAt, disabledAdmission }: ApiServerOptions): string[] {
   return [
     `--etcd-servers=${etcdUrl}`,
-    "--bind-address=127.0.0.1",
-    "--advertise-address=127.0.0.1",
-    // It refuses to publish a loopback address as the endpoint of the service "kubernetes".
-    "--endpoint-reconciler-type=none",
+    ...(podsReachAt === undefined ? forNobody : forPods(podsReachAt, files)),
     "--service-cluster-ip-range=10.96.0.0/16",
     `--client-ca-file=${files.ca}`,
     `--tls-cert-file=${files.serverCert}`,
     `--tls-private-key-file=${files.serverKey}`,
-    "--authorization-mode=RBAC",
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-key-file=${files.verificationKey}`,
     `--service-account-signing-key-file=${files.signingKey}`,

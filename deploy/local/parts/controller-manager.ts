@@ -13,6 +13,8 @@ export interface ControllerManagerOptions extends PartOptions {
   /** Path of a kubeconfig for the user system:kube-controller-manager. */
   readonly kubeconfigPath: string;
   readonly files: ControlPlaneFiles;
+  /** Whether there are nodes whose pods and volumes are real. */
+  readonly pods: "none" | "real";
   /** PEM of the authority, and an administrator to ask for readiness as. */
   readonly trust: { readonly ca: string; readonly admin: KeyPair };
 }
@@ -41,6 +43,13 @@ const controllers = [
   "ttl-after-finished-controller",
 ];
 
+/** What real pods need besides. */
+const controllersOfPods = [
+  "persistentvolume-binder-controller",
+  "persistentvolumeclaim-protection-controller",
+  "pod-garbage-collector-controller",
+];
+
 /** Starts it and waits until it is healthy and the namespace `default` has its service account. */
 export function startControllerManager(run: Run, options: ControllerManagerOptions): Promise<Child> {
   const { binary, files, kubeconfigPath, server, signal, trust } = options;
@@ -52,7 +61,7 @@ export function startControllerManager(run: Run, options: ControllerManagerOptio
         `--kubeconfig=${kubeconfigPath}`,
         // Each controller acts as its own service account, with the rights RBAC gives it in any cluster.
         "--use-service-account-credentials=true",
-        `--controllers=${controllers.join(",")}`,
+        `--controllers=${[...controllers, ...(options.pods === "real" ? controllersOfPods : [])].join(",")}`,
         "--leader-elect=false",
         "--bind-address=127.0.0.1",
         `--secure-port=${port}`,

@@ -1,0 +1,111 @@
+/**
+ * A cluster of one real node, without Docker and without a registry: kubelet and containerd run pods of images that are brought to
+ * them. It has to be started inside of the namespaces that `enter.ts` makes.
+ */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { obtainBinaries } from "../binaries/obtain.ts";
+import { type ControlPlane, startControlPlane } from "../controlplane.ts";
+import { openRun, type Run } from "../run/run.ts";
+import { type Containerd, startContainerd } from "./containerd.ts";
+import { containerPrograms } from "./debian.ts";
+import { makePauseImage } from "./images.ts";
+import { startKubelet, startProxy } from "./kubelet.ts";
+import { addresses, raiseNetwork, writeCniConfiguration } from "./network.ts";
+import { nodeName, untilNodeIsReady } from "./ready.ts";
+
+/** The programs of the platform that a real node needs. */
+export const nodeBinaries = [
+  "etcd",
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kubelet",
+  "kube-proxy",
+] as const;
+
+/** A cluster whose pods are real. */
+export interface NodeCluster extends ControlPlane, Pick<Containerd, "importImage"> {
+  /** Holds logs and data; gone after `stop`. */
+  readonly directory: string;
+  stop(): Promise<void>;
+}
+
+/** What `enter.ts` tells those inside. */
+export const insideVariable = "DENREI_NODE_CGROUP";
+
+/** Starts it and waits until its node is ready. Throws, with nothing left running, when that fails. */
+export async function startNodeCluster(say: (line: string) => void = () => undefined): Promise<NodeCluster> {
+  const cgroupRoot = process.env[insideVariable];
+  if (cgroupRoot === undefined) {
+    throw new Error(
+      `expected to be in namespaces of a node, found the machine's own (${hostname()}). Start it with node deploy/local/node/enter.ts <command>`,
+    );
+  }
+  const binaries = await obtainBinaries(nodeBinaries);
+  const programs = await containerPrograms(process.env, say);
+  const run = await openRun();
+  try {
+    await raiseNetwork();
+    const cni = join(run.directory, "cni");
+    await writeCniConfiguration(cni);
+    const [containerd, controlPlane] = await Promise.all([
+      startContainerd(run, programs, cni),
+      startControlPlane(
+        run,
+        {
+          etcd: binaries.etcd.path,
+          apiserver: binaries["kube-apiserver"].path,
+          controllerManager: binaries["kube-controller-manager"].path,
+        },
+        { pods: { address: addresses.node, scheduler: binaries["kube-scheduler"].path } },
+      ),
+    ]);
+    say("control plane and containerd are there");
+    const pause = join(run.directory, "images", "pause.tar");
+    await makePauseImage(pause, process.env);
+    await containerd.importImage(pause);
+    const kubeletConfig = await controlPlane.kubeconfigFor(`system:node:${nodeName}`, ["system:nodes"]);
+    await startKubelet(run, {
+      binary: binaries.kubelet.path,
+      kubeconfigPath: kubeletConfig,
+      env: programs.env,
+      ca: join(run.directory, "pki", "ca.crt"),
+      socket: containerd.socket,
+      cgroupRoot,
+    });
+    await startProxy(run, {
+      binary: binaries["kube-proxy"].path,
+      kubeconfigPath: await controlPlane.kubeconfigFor("system:kube-proxy"),
+      env: programs.env,
+    });
+    await untilNodeIsReady(controlPlane.kubeconfigPath);
+    say("the node is ready");
+    return {
+      ...controlPlane,
+      directory: run.directory,
+      importImage: containerd.importImage,
+      stop: () => close(run),
+    };
+  } catch (error) {
+    await close(run);
+    throw error;
+  }
+}
+
+/** Containers outlive kubelet and containerd; they end with the namespaces, but their mounts are in the way before. */
+async function close(run: Run): Promise<void> {
+  const { directory } = run;
+  const mounts = (await readFile("/proc/self/mounts", "utf8"))
+    .split("\n")
+    .map((line) => line.split(" ")[1] ?? "");
+  const unmount = async () => {
+    for (const path of mounts.filter((mount) => mount.startsWith(directory)).reverse())
+      await promisify(execFile)("umount", ["--lazy", path]).catch(() => undefined);
+  };
+  await unmount();
+  await run.close();
+}

@@ -1,0 +1,31 @@
+/** The node, as the API server sees it. */
+import { externalKind } from "../../../bus/kube/kind.ts";
+import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
+import { connectCluster } from "../../../bus/process/cluster.ts";
+import { poll } from "../run/poll.ts";
+
+/** The only node. */
+export const nodeName = "node-1";
+
+const Node = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
+  group: "",
+  version: "v1",
+  kind: "Node",
+  plural: "nodes",
+  scope: "Cluster",
+});
+
+/** Waits until kubelet has said that the node is ready, its network included. */
+export async function untilNodeIsReady(kubeconfigPath: string): Promise<void> {
+  const client = await connectCluster({ path: kubeconfigPath });
+  try {
+    const look = async () => {
+      const { status } = await client.get(Node, { name: nodeName });
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      if (ready?.status !== "True") throw new Error(`it is not: ${ready?.message ?? "it says nothing"}`);
+    };
+    await poll(`${nodeName} to be ready`, look, { timeoutMillis: 120_000, intervalMillis: 100 });
+  } finally {
+    await client.connection.close();
+  }
+}

@@ -1,0 +1,3 @@
+module denrei.dev/tools/pause
+
+go 1.26.0
