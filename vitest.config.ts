@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 const timed = "test/prove/short.test.ts";
+/** They need a node that runs pods: `npm run test:node`. */
+const withPods = "test/node/**";
 
 export default defineConfig({
   test: {
@@ -16,7 +18,7 @@ export default defineConfig({
         test: {
           name: "all",
           include: ["bus/**/*.test.ts", "functions/**/*.test.ts", "deploy/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [timed],
+          exclude: [timed, withPods],
         },
       },
       {

@@ -42,7 +42,7 @@ export async function startNodeCluster(say: (line: string) => void = () => undef
   const cgroupRoot = process.env[insideVariable];
   if (cgroupRoot === undefined) {
     throw new Error(
-      `expected to be in namespaces of a node, found the machine's own (${hostname()}). Start it with node deploy/local/node/enter.ts <command>`,
+      `expected to be in namespaces of a node, found the machine's own (${hostname()}). Start it with node deploy/local/node/main.ts <command>`,
     );
   }
   const binaries = await obtainBinaries(nodeBinaries);

@@ -1,7 +1,6 @@
 /**
- * `node deploy/local/node/enter.ts <command>`: runs a command in namespaces of its own, where `startNodeCluster` can start a node.
- * Network, mounts, processes and the name of the machine are its own: what it starts ends with it, whatever happens, and the machine
- * keeps its network as it is. Whatever comes from outside is got before, since inside there is no way out.
+ * Runs a command in namespaces of its own, where `startNodeCluster` can start a node. Network, mounts, processes and the name of the
+ * machine are its own: what it starts ends with it, whatever happens, and the machine keeps its network as it is.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,8 +13,11 @@ import { obstacles } from "./machine.ts";
 
 const say = (line: string) => console.error(line);
 
-/** Brings everything here, and runs the command inside. Returns its exit code. */
-async function enter(command: readonly string[]): Promise<number> {
+/**
+ * Gets whatever comes from outside, since inside there is no way out, and runs the command inside. Returns its exit code; 1, with
+ * the reasons on standard error, where the machine can not run real pods.
+ */
+export async function enter(command: readonly string[]): Promise<number> {
   const problems = await obstacles();
   if (problems.length > 0) {
     say(`This machine can not run real pods:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
@@ -69,14 +71,4 @@ async function runInside(command: readonly string[], env: NodeJS.ProcessEnv): Pr
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
   const [code] = (await once(child, "exit")) as [number | null];
   return code ?? 1;
-}
-
-const command = process.argv.slice(2);
-if (command.length === 0) {
-  say(
-    "expected a command to run where a node can be started, found none: node deploy/local/node/enter.ts <command>",
-  );
-  process.exitCode = 2;
-} else {
-  process.exitCode = await enter(command);
 }

@@ -27,6 +27,7 @@ const programs = {
   mount: "mount",
   hostname: "hostname",
   ip: "iproute2",
+  go: "golang-go",
 } as const;
 
 /** Everything that keeps this machine from running real pods, each with what was expected, found, and what to do. */

@@ -1,0 +1,104 @@
+/** The overlay for kind on a cluster of one real node, by the API alone: what `kubectl apply -k` does, step by step. */
+import { execFile } from "node:child_process";
+import { chown, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { kubeClient } from "../../bus/kube/client.ts";
+import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { installCrds } from "../../bus/kube/install.ts";
+import { obtainBinaries, versions } from "../../deploy/local/index.ts";
+import { type NodeCluster, startNodeCluster } from "../../deploy/local/node/cluster.ts";
+import { makeProgramImage } from "../../deploy/local/node/images.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { apply } from "../deploy/apply.ts";
+import { type Manifest, root } from "../deploy/manifests.ts";
+import { makeProductImage } from "./image.ts";
+import { renderOverlay } from "./overlay.ts";
+
+/** The cluster with the product on it. */
+export interface Deployed {
+  readonly cluster: NodeCluster;
+  readonly connection: KubeConnection;
+  readonly objects: readonly Manifest[];
+  stop(): Promise<void>;
+}
+
+const dataUser = 65532;
+
+/** Starts the cluster and applies everything; resolves before the pods are ready. */
+export async function deploy(say: (line: string) => void): Promise<Deployed> {
+  const objects = await renderOverlay();
+  const cluster = await startNodeCluster(say);
+  try {
+    await bringImages(cluster);
+    say("the images are there");
+    const connection = await openConnection(loadKubeconfig({ path: cluster.kubeconfigPath }));
+    await applyAll(connection, [...objects, ...(await secrets()), await volume(cluster)]);
+    say("everything is applied");
+    return {
+      cluster,
+      connection,
+      objects,
+      async stop() {
+        await connection.close();
+        await cluster.stop();
+      },
+    };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function bringImages(cluster: NodeCluster): Promise<void> {
+  const folder = join(cluster.directory, "images");
+  const { "nats-server": nats } = await obtainBinaries(["nats-server"]);
+  const images = { product: join(folder, "denrei.tar"), nats: join(folder, "nats.tar") };
+  await makeProductImage(images.product, `docker.io/library/denrei:${manifest.version}`);
+  await makeProgramImage(images.nats, `docker.io/library/nats:${versions["nats-server"]}-alpine`, nats.path);
+  for (const archive of Object.values(images)) await cluster.importImage(archive);
+}
+
+/** The certificates of the bus, and the secret of a webhook. */
+async function secrets(): Promise<Manifest[]> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["deploy/cli/denrei.ts", "certificates", "--json"],
+    { cwd: root, maxBuffer: 1 << 26 },
+  );
+  const webhooks = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "denrei-webhook-secrets", namespace: "denrei" },
+    stringData: { app: "it is a secret to everybody" },
+  };
+  return [...(JSON.parse(stdout).items as Manifest[]), webhooks];
+}
+
+/** Clusters have a provisioner; this one has the one volume that is asked for. */
+async function volume(cluster: NodeCluster): Promise<Manifest> {
+  const path = join(cluster.directory, "volume");
+  await mkdir(path);
+  await chown(path, dataUser, dataUser);
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: "nats" },
+    spec: { capacity: { storage: "10Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path } },
+  } as Manifest;
+}
+
+async function applyAll(connection: KubeConnection, objects: readonly Manifest[]): Promise<void> {
+  const isCrd = ({ kind }: Manifest) => kind === "CustomResourceDefinition";
+  const order = (object: Manifest) =>
+    ["Namespace", "ServiceAccount", "Secret", "ConfigMap"].indexOf(object.kind);
+  const rank = (object: Manifest) => (order(object) === -1 ? 9 : order(object));
+  await installCrds(kubeClient(connection), objects.filter(isCrd) as object[] as Record<string, unknown>[], {
+    fieldManager: "test",
+    signal: AbortSignal.timeout(60_000),
+  });
+  for (const object of objects.filter((one) => !isCrd(one)).toSorted((a, b) => rank(a) - rank(b))) {
+    const { status, message } = await apply(connection, object, "for-real");
+    if (status >= 300) throw new Error(`${object.kind} ${object.metadata.name}: ${status} ${message}`);
+  }
+}

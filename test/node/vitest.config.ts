@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests with real pods: `npm run test:node` runs them where a node can be started, one file after the other. */
+export default defineConfig({
+  test: {
+    root: new URL("../..", import.meta.url).pathname,
+    include: ["test/node/**/*.test.ts"],
+    maxWorkers: 1,
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+    reporters: ["default", "./test/harness/tally.ts"],
+  },
+});

@@ -1,0 +1,131 @@
+/** Zundoko on real pods: the overlay for kind, a kubelet that runs it, and pods that are killed. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
+import { externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { clusterVariable } from "../harness/ground.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { random } from "../harness/random.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { type Deployed, deploy } from "./deployed.ts";
+
+type PodObject = KubeObject<
+  { containers: { securityContext?: object }[]; serviceAccountName: string },
+  { phase?: string; containerStatuses?: { restartCount: number; ready: boolean }[] }
+>;
+type Scaled = KubeObject<{ replicas: number }, { readyReplicas?: number }>;
+
+const Pod = externalKind<PodObject>({ group: "", version: "v1", kind: "Pod", plural: "pods" });
+const apps = { group: "apps", version: "v1" } as const;
+const Deployment = externalKind<Scaled>({ ...apps, kind: "Deployment", plural: "deployments" });
+const StatefulSet = externalKind<Scaled>({ ...apps, kind: "StatefulSet", plural: "statefulsets" });
+const namespace = "denrei";
+const patience = 240_000;
+
+let deployed: Deployed;
+let kit: Kit;
+
+beforeAll(async () => {
+  deployed = await deploy((line) => console.log(line));
+  process.env[clusterVariable] = deployed.cluster.kubeconfigPath;
+  kit = await startKit({ crds: [] });
+}, 600_000);
+afterAll(async () => {
+  await kit?.stop();
+  await deployed?.stop();
+});
+
+const isReady = ({ spec, status }: Stored<Scaled>): boolean => status?.readyReplicas === spec.replicas;
+
+async function untilAllAreReady(): Promise<void> {
+  const workloads = deployed.objects.filter(({ kind }) => kind === "Deployment" || kind === "StatefulSet");
+  expect(workloads.length).toBeGreaterThan(3);
+  for (const { kind, metadata } of workloads) {
+    const type = kind === "Deployment" ? Deployment : StatefulSet;
+    await kit.until(type, { namespace, name: metadata.name }, isReady, patience);
+  }
+}
+
+const podsOf = async (component: string): Promise<Stored<PodObject>[]> => {
+  const { items } = await kit.client.list(Pod, namespace);
+  return items.filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] === component);
+};
+
+/** Kills a pod as a lost node would: nothing in it is told. */
+async function killPod({ metadata }: Stored<PodObject>): Promise<void> {
+  const path = resourcePath(Pod, namespace, metadata.name);
+  await kit.client.request({ method: "DELETE", path, query: { gracePeriodSeconds: 0 } });
+}
+
+/** Creates Hikawas and resolves when all of them have ended. */
+async function sing(names: readonly string[]): Promise<void> {
+  for (const name of names) await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  for (const name of names) await kit.until(Hikawa, { namespace: "default", name }, isFinished, patience);
+}
+
+test("everything that the overlay asks for becomes ready", untilAllAreReady);
+
+test("pods run as the restricted standard wants them, each as its own user", async () => {
+  const pods = (await kit.client.list(Pod, namespace)).items;
+  const accounts = pods.map(({ spec }) => spec.serviceAccountName).filter((name) => name !== "default");
+  expect(new Set(accounts).size).toBeGreaterThan(3);
+  for (const { spec } of pods)
+    expect(spec.containers.map(({ securityContext }) => securityContext)).toEqual([
+      expect.objectContaining({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false }),
+    ]);
+});
+
+test("a Hikawa sings until Kiyoshi", async () => {
+  await sing(["alone"]);
+  await expectFinishedSongs(kit, ["alone"]);
+});
+
+describe("every song ends right", () => {
+  test("while pods of workers and of the bridge are killed", async () => {
+    await kit.client.mergePatch(
+      Deployment,
+      { namespace, name: "denrei-hikawa" },
+      { spec: { replicas: 3 } },
+      { fieldManager: "test" },
+    );
+    await untilAllAreReady();
+    const names = Array.from({ length: 60 }, (_, i) => `killed-${i}`);
+    let going = true;
+    const ended = sing(names).finally(() => {
+      going = false;
+    });
+    const next = random(Number(process.env.DENREI_SEED ?? 1));
+    const killed = new Set<string>();
+    while (going) {
+      const running = [...(await podsOf("worker")), ...(await podsOf("bridge"))].filter(
+        ({ metadata, status }) =>
+          /^denrei-(hikawa|bridge)-/.test(metadata.name) && status?.containerStatuses?.[0]?.ready === true,
+      );
+      const victim = running[Math.floor(next() * running.length)];
+      if (victim === undefined || !going) continue;
+      await killPod(victim);
+      killed.add(victim.metadata.name);
+      await Promise.race([ended, untilAllAreReady()]);
+    }
+    await ended;
+    expect(killed.size).toBeGreaterThan(2);
+    await expectFinishedSongs(kit, names);
+  });
+
+  test("while the pod of the bus is killed", async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `cut-off-${i}`);
+    const ended = sing(names);
+    await kit.until(Hikawa, { namespace: "default", name: names[0] as string }, ({ status }) => !!status);
+    const [nats] = await podsOf("bus");
+    expect(nats).toBeDefined();
+    await killPod(nats as Stored<PodObject>);
+    await ended;
+    await expectFinishedSongs(kit, names);
+  });
+});
+
+test("a webhook comes in through the node's port", async () => {
+  const answer = await fetch("http://10.245.0.1:30080/github/app", { method: "POST", body: "{}" });
+  expect(answer.status).toBe(401);
+});
