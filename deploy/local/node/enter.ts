@@ -67,8 +67,11 @@ async function runInside(command: readonly string[], env: NodeJS.ProcessEnv): Pr
     ],
     { stdio: "inherit", env },
   );
-  const stop = () => void child.kill("SIGTERM");
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  // All of it at once: unshare heeds no gentler signal. A terminal's Ctrl-C reaches the command as well, which may end in order;
+  // the second one does not wait for that.
+  const stop = () => void child.kill("SIGKILL");
+  process.on("SIGTERM", stop);
+  process.once("SIGINT", () => process.on("SIGINT", stop));
   const [code] = (await once(child, "exit")) as [number | null];
   return code ?? 1;
 }
