@@ -131,7 +131,13 @@ const deployment = (workload: Workload): Manifest => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: workload.name, namespace: workload.namespace, labels: workloadLabels(workload) },
-  spec: { replicas, selector: { matchLabels: selectorOf(workload.name) }, template: podTemplate(workload) },
+  spec: {
+    replicas,
+    // A new pod is ready before an old one is told to stop.
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    selector: { matchLabels: selectorOf(workload.name) },
+    template: podTemplate(workload),
+  },
 });
 
 const podTemplate = (workload: Workload): Manifest => ({
@@ -190,7 +196,8 @@ const container = ({ component, args, memory, own }: Workload): Manifest => ({
   ],
   ports: [{ name: "http", containerPort: httpPort }, ...(own?.ports ?? [])],
   ...(own && { lifecycle: own.lifecycle }),
-  startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 60 },
+  // On a node where everything starts at once a start takes minutes, and a restart only adds to that.
+  startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 300 },
   readinessProbe: { ...probe("/readyz"), periodSeconds: 5 },
   // Generous: a process that is short of CPU is not helped by a restart.
   livenessProbe: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },

@@ -86,7 +86,18 @@ describe.concurrent("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       [
-        ...["bridge", "certificates", "chart", "crds", "deadletters", "demo", "dev", "gateway", "help", "new"],
+        ...[
+          "bridge",
+          "certificates",
+          "chart",
+          "crds",
+          "deadletters",
+          "demo",
+          "dev",
+          "gateway",
+          "help",
+          "new",
+        ],
         ...["opt-in", "prune", "rbac", "requests", "status", "up", "users", "webhooks", "worker"],
       ].sort(),
     );

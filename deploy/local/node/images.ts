@@ -64,14 +64,10 @@ export const makeProgramImage = (archive: string, name: string, program: string)
     },
   );
 
-/** Puts this process's Node with the libraries that it needs into the root of an image, where the base image has it. */
-export async function layNode(root: string): Promise<void> {
-  const node = join(root, "usr/local/bin/node");
-  await mkdir(dirname(node), { recursive: true });
+/** Puts the libraries that a program of this machine needs into the root of an image, where it looks for them. */
+export async function layLibraries(root: string, program: string): Promise<void> {
   await mkdir(join(root, "tmp"), { recursive: true });
-  await copyFile(process.execPath, node);
-  await chmod(node, 0o755);
-  for (const library of await librariesOf(process.execPath)) {
+  for (const library of await librariesOf(program)) {
     await mkdir(join(root, dirname(library)), { recursive: true });
     await cp(await realpath(library), join(root, library));
   }
