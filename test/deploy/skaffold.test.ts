@@ -8,7 +8,6 @@ import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
-import { variableOf } from "../../bus/process/config.ts";
 import { imageName } from "../../deploy/generate/workloads.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
@@ -143,11 +142,6 @@ describe("debug", () => {
       });
       expect(livenessProbe).toBeUndefined();
     }
-  });
-
-  test("lets a reconcile stand still for as long as may be", () => {
-    const settings = objectsOf("debug").find(({ metadata }) => metadata.name.startsWith("denrei-settings-"));
-    expect(settings?.data?.[variableOf("ackWaitSeconds") ?? ""]).toBe("600");
   });
 });
 
