@@ -256,7 +256,7 @@ describe.concurrent("the API server", () => {
   test("that forbids it: the demo says what it may not do", async () => {
     const { url } = await apiServer(403);
     expect(await ask("demo", kubeconfig(url))).toMatch(
-      /PATCH \S+customresourcedefinitions\S+ was answered 403 Because: so it is/,
+      /GET \S+customresourcedefinitions\S+ was answered 403 Because: so it is/,
     );
   });
 });
