@@ -25,11 +25,15 @@ beforeAll(async () => {
 });
 afterAll(() => ghapps?.stop());
 
-/** Creates one that is deleted when the test is over. */
+/** Creates one that is deleted when the test is over: no worker has anything to do with it when the next one begins. */
 async function installation(name: string): Promise<number> {
   const installationID = ids.pop() ?? 0;
   await ghapps.installation(name, { installationID });
-  onTestFinished(() => ghapps.kit.client.delete(Installation, { namespace: "default", name }, {}));
+  onTestFinished(async () => {
+    await ghapps.kit.client.delete(Installation, { namespace: "default", name }, {});
+    await ghapps.kit.untilGone(Installation, { namespace: "default", name });
+    await ghapps.untilQuiet();
+  });
   return installationID;
 }
 
