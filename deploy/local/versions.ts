@@ -11,10 +11,11 @@ export const versions = {
   nats: "0.5.1",
   promtool: "3.16.0",
   kind: "0.32.0",
+  helm: "3.22.0",
 } as const;
 
 /** A program that can be obtained. */
 export type BinaryName = keyof typeof versions;
 
 /** A program of the local platform. */
-export type PartName = Exclude<BinaryName, "kind" | "nats" | "promtool">;
+export type PartName = Exclude<BinaryName, "helm" | "kind" | "nats" | "promtool">;

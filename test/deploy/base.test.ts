@@ -11,11 +11,11 @@ import { readSettings, variableOf } from "../../bus/process/config.ts";
 import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
 import { collectorOf, tracingVariables } from "../../bus/process/tracing.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
+import { render } from "../../deploy/helm/kustomize.ts";
 import { obtainBinaries, versions } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { render } from "./kustomize.ts";
 import {
   type Binding,
   base,

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { installCrds } from "../../bus/kube/install.ts";
+import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
-import { render } from "./kustomize.ts";
 import { base, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { overlay, siteWith } from "./overlays.ts";
 

@@ -9,6 +9,7 @@ import { join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { render } from "../../deploy/helm/kustomize.ts";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -19,7 +20,6 @@ import { hookOf, post, push } from "../harness/webhooks.ts";
 import { accepted, apply } from "./apply.ts";
 import { allOf } from "./dockerfile.ts";
 import { filesBelow, type Image, makeImage, publishedBytes } from "./image.ts";
-import { render } from "./kustomize.ts";
 import { base, containerOf, find, type Manifest, root, type Workload } from "./manifests.ts";
 
 const run = promisify(execFile);

@@ -8,12 +8,13 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readSettings } from "../../bus/process/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
+import { render } from "../../deploy/helm/kustomize.ts";
+import { site } from "../../deploy/helm/sources.ts";
 import { obtainBinaries } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
-import { render } from "./kustomize.ts";
 import { base, containerOf, find, isWorkload, type Manifest, root, type Workload } from "./manifests.ts";
-import { overlay, site, siteWith } from "./overlays.ts";
+import { overlay, siteWith } from "./overlays.ts";
 import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
 
 const ofKind = <T extends Manifest>(objects: readonly Manifest[], kind: string): T[] =>
@@ -183,7 +184,7 @@ describe("every overlay, with every component,", () => {
 test("the site that deploy/kubernetes/README.md shows is one", async () => {
   const readme = await readFile(join(root, "deploy/kubernetes/README.md"), "utf8");
   const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
-  const objects = await site((at) =>
+  const objects = await site<Manifest>((at) =>
     text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path)),
   );
   for (const deployment of objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment"))

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { imageName } from "../../deploy/generate/workloads.ts";
+import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
-import { render } from "./kustomize.ts";
 import {
   containerOf,
   find,

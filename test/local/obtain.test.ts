@@ -293,6 +293,7 @@ test("the official hosts are asked unless mirrors are named", () => {
     kubernetes: "https://dl.k8s.io",
     github: "https://github.com",
     githubApi: "https://api.github.com",
+    helm: "https://get.helm.sh",
   });
   expect(releaseHosts({ DENREI_RELEASES_GITHUB: "http://mirror" }).github).toBe("http://mirror");
 });

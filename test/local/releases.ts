@@ -43,6 +43,7 @@ export function withEmptyMachine(): void {
       DENREI_RELEASES_KUBERNETES: nowhere,
       DENREI_RELEASES_GITHUB: nowhere,
       DENREI_RELEASES_GITHUB_API: nowhere,
+      DENREI_RELEASES_HELM: nowhere,
     };
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -99,12 +100,18 @@ export async function publish(files: Record<string, Answer>): Promise<string[]> 
   env.DENREI_RELEASES_KUBERNETES = `${url}/k8s`;
   env.DENREI_RELEASES_GITHUB = `${url}/github`;
   env.DENREI_RELEASES_GITHUB_API = `${url}/api`;
+  env.DENREI_RELEASES_HELM = `${url}/helm`;
   return asked;
 }
 
 /** The paths of a program's release on the publisher. */
 export function paths(binary: BinaryName = name) {
-  const hosts = { kubernetes: "http://x/k8s", github: "http://x/github", githubApi: "http://x/api" };
+  const hosts = {
+    kubernetes: "http://x/k8s",
+    github: "http://x/github",
+    githubApi: "http://x/api",
+    helm: "http://x/helm",
+  };
   const release = catalogue[binary].release(thisTarget(), hosts);
   if (!release) throw new Error(`expected a release of ${binary} for this machine`);
   const path = (url: string) => new URL(url).pathname;

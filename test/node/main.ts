@@ -1,6 +1,7 @@
 /** `npm run test:node [-- <vitest's options>]`: the tests with real pods, where a node can be started. */
+
+import { render } from "../../deploy/helm/kustomize.ts";
 import { enter } from "../../deploy/local/node/enter.ts";
-import { render } from "../deploy/kustomize.ts";
 import { overlay } from "./overlay.ts";
 
 // Inside there is no way to get a kustomize.

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { render } from "../deploy/kustomize.ts";
+import { render } from "../../deploy/helm/kustomize.ts";
 import { type Manifest, root } from "../deploy/manifests.ts";
 
 /** The folder of the overlay. */

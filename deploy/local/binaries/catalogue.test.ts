@@ -46,6 +46,8 @@ describe("releases", () => {
       "kube-apiserver": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-apiserver",
       "kube-controller-manager": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-controller-manager",
       "kube-scheduler": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-scheduler",
+      "kube-proxy": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-proxy",
+      kubelet: "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kubelet",
       etcd: "https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-linux-amd64.tar.gz",
       "nats-server":
         "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-linux-amd64.tar.gz",
@@ -54,6 +56,7 @@ describe("releases", () => {
       promtool:
         "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.linux-amd64.tar.gz",
       kind: "https://github.com/kubernetes-sigs/kind/releases/download/v0.32.0/kind-linux-amd64",
+      helm: "https://get.helm.sh/helm-v3.22.0-linux-amd64.tar.gz",
     });
   });
 
@@ -62,6 +65,8 @@ describe("releases", () => {
       "kube-apiserver": undefined,
       "kube-controller-manager": undefined,
       "kube-scheduler": undefined,
+      "kube-proxy": undefined,
+      kubelet: undefined,
       etcd: "https://github.com/etcd-io/etcd/releases/download/v3.7.3/etcd-v3.7.3-darwin-arm64.zip",
       "nats-server":
         "https://github.com/nats-io/nats-server/releases/download/v2.15.2/nats-server-v2.15.2-darwin-arm64.tar.gz",
@@ -70,6 +75,7 @@ describe("releases", () => {
       promtool:
         "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.darwin-arm64.tar.gz",
       kind: "https://github.com/kubernetes-sigs/kind/releases/download/v0.32.0/kind-darwin-arm64",
+      helm: "https://get.helm.sh/helm-v3.22.0-darwin-arm64.tar.gz",
     });
   });
 });

@@ -18,14 +18,16 @@ export interface ReleaseHosts {
   readonly kubernetes: string;
   readonly github: string;
   readonly githubApi: string;
+  readonly helm: string;
 }
 
-/** The official hosts, unless `DENREI_RELEASES_KUBERNETES`, `_GITHUB` or `_GITHUB_API` name mirrors. */
+/** The official hosts, unless `DENREI_RELEASES_KUBERNETES`, `_GITHUB`, `_GITHUB_API` or `_HELM` name mirrors. */
 export function releaseHosts(env: NodeJS.ProcessEnv): ReleaseHosts {
   return {
     kubernetes: env.DENREI_RELEASES_KUBERNETES ?? "https://dl.k8s.io",
     github: env.DENREI_RELEASES_GITHUB ?? "https://github.com",
     githubApi: env.DENREI_RELEASES_GITHUB_API ?? "https://api.github.com",
+    helm: env.DENREI_RELEASES_HELM ?? "https://get.helm.sh",
   };
 }
 
@@ -161,5 +163,16 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       return { url, checksumUrl: `${url}.sha256sum` };
     },
     goPackage: { module: "kind", path: "sigs.k8s.io/kind", ldflags: "-s -w" },
+  },
+  helm: {
+    release({ os, arch }, hosts) {
+      const url = `${hosts.helm}/helm-v${versions.helm}-${os}-${arch}.${os === "windows" ? "zip" : "tar.gz"}`;
+      return { url, checksumUrl: `${url}.sha256sum`, member: `${os}-${arch}/helm` };
+    },
+    goPackage: {
+      module: "helm",
+      path: "helm.sh/helm/v3/cmd/helm",
+      ldflags: `-s -w -X helm.sh/helm/v3/internal/version.version=v${versions.helm}`,
+    },
   },
 };

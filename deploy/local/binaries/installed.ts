@@ -38,11 +38,17 @@ export function cacheFolder(name: BinaryName, env: NodeJS.ProcessEnv): string {
   return join(cacheRoot(env), "bin", `${name}-${versions[name]}-${os}-${arch}`);
 }
 
+/** How a program is asked for its version, where it has no `--version`. */
+const versionArguments: Partial<Record<BinaryName, readonly string[]>> = {
+  helm: ["version", "--template", "{{.Version}}"],
+};
+
 /** Why this file is not the pinned version of the program; undefined when it is. */
 export async function versionProblem(name: BinaryName, path: string): Promise<string | undefined> {
   const version = versions[name];
+  const args = versionArguments[name] ?? ["--version"];
   try {
-    const { stdout, stderr } = await promisify(execFile)(path, ["--version"], { timeout: 30_000 });
+    const { stdout, stderr } = await promisify(execFile)(path, args, { timeout: 30_000 });
     const text = `${stdout}${stderr}`;
     if (new RegExp(`(^|[\\sv])${version.replaceAll(".", "\\.")}(\\s|$)`).test(text)) return undefined;
     return `expected ${path} to be version ${version}, but it says "${text.trim().split("\n")[0] ?? ""}"`;

@@ -3,7 +3,7 @@ import type { KubeClient } from "../../../bus/kube/client.ts";
 import { isNotFound } from "../../../bus/kube/errors.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { render } from "../../deploy/kustomize.ts";
+import { render } from "../../../deploy/helm/kustomize.ts";
 import { changesOf } from "../changes.ts";
 import { type Discovery, openDiscovery } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";

@@ -8,11 +8,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { extract } from "tar";
 import { parseAllDocuments } from "yaml";
-import { releaseHosts, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
-import { ChecksumMismatchError, download } from "../../deploy/local/binaries/download.ts";
-import { goBuild, toolsDirectory } from "../../deploy/local/binaries/gobuild.ts";
-import { cacheFolder, isExecutable } from "../../deploy/local/binaries/installed.ts";
-import { withLock } from "../../deploy/local/binaries/lock.ts";
+import { releaseHosts, thisTarget } from "../local/binaries/catalogue.ts";
+import { ChecksumMismatchError, download } from "../local/binaries/download.ts";
+import { goBuild, toolsDirectory } from "../local/binaries/gobuild.ts";
+import { cacheFolder, isExecutable } from "../local/binaries/installed.ts";
+import { withLock } from "../local/binaries/lock.ts";
 
 const run = promisify(execFile);
 const goPackage = { module: "kustomize", path: "sigs.k8s.io/kustomize/kustomize/v5", ldflags: "-s -w" };

@@ -1,0 +1,204 @@
+/** Where in the manifests a chart puts in what a site has chosen. */
+import { mapStrings, type Source } from "./sources.ts";
+import { all, allIfAny, eachOf, either, expression, Place, when } from "./template.ts";
+
+/** A manifest whose fields are looked up by their path. */
+export type Fields = { [key: string]: unknown };
+
+const namespace = expression(".Release.Namespace");
+
+/** The namespace that the kustomizations name. */
+const written = "denrei";
+
+/** The object in the namespace of the release. */
+export const inNamespace = <T extends Source>(object: T): T =>
+  mapStrings(object, (value, key) =>
+    key === "namespace" && value === written
+      ? namespace
+      : value.replaceAll(`.${written}.svc`, `.${namespace}.svc`),
+  );
+
+/** The object at a path; numbers are positions in lists. Throws where there is none. */
+export function at(object: object, ...path: readonly (string | number)[]): Fields {
+  let found: unknown = object;
+  for (const key of path) found = (found as Record<string | number, unknown> | undefined)?.[key];
+  if (typeof found !== "object" || found === null)
+    throw new Error(`expected ${path.join(".")} in ${JSON.stringify(object).slice(0, 200)}, found ${found}`);
+  return found as Fields;
+}
+
+/** A value of a workload: of the bridge, or of a function, whose names may have dashes. */
+export const valuesOf = (workload: string): string =>
+  ["bridge", "gateway"].includes(workload)
+    ? `.Values.${workload}`
+    : `(index .Values.functions ${JSON.stringify(workload)})`;
+
+const image = [
+  "{{ .Values.image.repository }}",
+  "{{- if .Values.image.digest }}@{{ .Values.image.digest }}",
+  "{{- else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}",
+].join("");
+
+/** The Deployment of a workload. */
+export function workload(deployment: Source, name: string): Source {
+  const object = structuredClone(deployment);
+  const values = valuesOf(name);
+  const spec = at(object, "spec");
+  const scaled = values.startsWith("(");
+  const replicas = expression(`${values}.replicas`);
+  // The autoscaler's business, where there is one: whatever is applied would have it count anew.
+  spec.replicas = scaled ? when('eq .Values.autoscaling "none"', replicas) : replicas;
+  const container = at(spec, "template", "spec", "containers", 0);
+  container.image = new Place((key, indent) => [`${" ".repeat(indent)}${key}: ${image}`]);
+  container.imagePullPolicy = when(".Values.image.pullPolicy", expression(".Values.image.pullPolicy"));
+  container.resources = all(`${values}.resources`);
+  at(spec, "template", "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
+  pods(at(spec, "template"), "settings.yaml");
+  return object;
+}
+
+/** Pods that are replaced when their settings are others, on the nodes that a site has chosen. */
+function pods(template: Fields, settings: string): void {
+  const metadata = at(template, "metadata");
+  metadata.annotations = {
+    ...(metadata.annotations as object | undefined),
+    "checksum/settings": expression(`include (print $.Template.BasePath "/${settings}") . | sha256sum`),
+  };
+  const spec = at(template, "spec");
+  spec.nodeSelector = allIfAny(".Values.nodeSelector");
+  spec.tolerations = allIfAny(".Values.tolerations");
+}
+
+/** The gateway's Service. */
+export function gatewayService(service: Source): Source {
+  const object = structuredClone(service);
+  const { type, nodePort } = {
+    type: ".Values.gateway.service.type",
+    nodePort: ".Values.gateway.service.nodePort",
+  };
+  at(object, "spec").type = when(`ne ${type} "ClusterIP"`, expression(type));
+  at(object, "spec", "ports", 0).nodePort = when(nodePort, expression(`int ${nodePort}`));
+  return object;
+}
+
+/** The ConfigMap that all processes read. */
+export function settings(map: Source): Source {
+  const { NATS_URL, DENREI_CLUSTER } = at(map, "data");
+  const external = ".Values.nats.external.url";
+  const data = {
+    NATS_URL: either(external, expression(`${external} | quote`), NATS_URL),
+    DENREI_CLUSTER,
+    DENREI_STREAM_REPLICAS: either(
+      external,
+      expression(".Values.nats.external.streamReplicas | toString | quote"),
+      expression(".Values.nats.servers | toString | quote"),
+    ),
+    others: eachOf(".Values.settings"),
+  };
+  return Object.assign(structuredClone(map), { data });
+}
+
+/** A StatefulSet of NATS servers. */
+export function natsServers(set: Source): Source {
+  const object = structuredClone(set);
+  const template = at(object, "spec", "template");
+  for (const container of Object.values(at(template, "spec", "containers")) as Fields[]) {
+    const server = container.name === "nats";
+    container.image = expression(server ? ".Values.nats.image" : ".Values.nats.metricsImage");
+    if (server) container.resources = all(".Values.nats.resources");
+  }
+  at(template, "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
+  pods(template, "nats-config.yaml");
+  const claim = at(object, "spec", "volumeClaimTemplates", 0, "spec");
+  claim.storageClassName = when(".Values.nats.storageClass", expression(".Values.nats.storageClass"));
+  at(claim, "resources", "requests").storage = expression(".Values.nats.storage");
+  return object;
+}
+
+const fileStore = /(max_file_store: )(\S+)/;
+
+/** The limit of what streams take, as the configuration of the servers has it. */
+export const fileStoreIn = (map: Source): string =>
+  fileStore.exec(String(at(map, "data")["nats.conf"]))?.[2] ?? "";
+
+/** The configuration of NATS servers. */
+export function natsConfiguration(map: Source): Source {
+  const object = structuredClone(map);
+  const data = at(object, "data");
+  data["nats.conf"] = String(data["nats.conf"]).replace(
+    fileStore,
+    `$1${expression(".Values.nats.maxFileStore")}`,
+  );
+  return object;
+}
+
+/** What scales a function. */
+export function autoscaler(scaler: Source, name: string): Source {
+  const object = structuredClone(scaler);
+  const spec = at(object, "spec");
+  const least = spec.minReplicaCount === undefined ? "minReplicas" : "minReplicaCount";
+  const most = spec.maxReplicaCount === undefined ? "maxReplicas" : "maxReplicaCount";
+  spec[least] = expression(`${valuesOf(name)}.minReplicas | default ${spec[least]}`);
+  spec[most] = expression(`${valuesOf(name)}.maxReplicas`);
+  return object;
+}
+
+/** Where KEDA is told how much waits. */
+export function busMonitor(map: Source): Source {
+  const object = structuredClone(map);
+  const data = at(object, "data");
+  const external = ".Values.nats.external";
+  const elsewhere = `required "nats.external.monitor: expected host:port for KEDA" ${external}.monitor`;
+  data.endpoint = either(`${external}.url`, expression(elsewhere), data.endpoint);
+  return object;
+}
+
+/** A policy; the names of others' namespaces are a site's. */
+export function networkPolicy(policy: Source): Source {
+  const names: Readonly<Record<string, string>> = {
+    keda: expression(".Values.networkPolicies.kedaNamespace"),
+    monitoring: expression(".Values.networkPolicies.monitoringNamespace"),
+  };
+  const object = mapStrings(policy, (value, key) =>
+    key === "kubernetes.io/metadata.name" ? (names[value] ?? value) : value,
+  );
+  const { name } = object.metadata;
+  if (name === "denrei-api-server")
+    at(object, "spec", "egress", 0).to = all(".Values.networkPolicies.apiServer");
+  if (name === "denrei-bus") {
+    const spec = at(object, "spec");
+    spec.egress = either(".Values.nats.external.url", all(".Values.nats.external.egress"), spec.egress);
+  }
+  return object;
+}
+
+/** The Ingress to the gateway. */
+export function ingress(source: Source): Source {
+  const object = structuredClone(source);
+  const values = ".Values.ingress";
+  at(object, "metadata").annotations = allIfAny(`${values}.annotations`);
+  const spec = at(object, "spec");
+  spec.ingressClassName = when(`${values}.className`, expression(`${values}.className`));
+  spec.tls = when(`${values}.tlsSecret`, [
+    { hosts: [expression(`${values}.host`)], secretName: expression(`${values}.tlsSecret`) },
+  ]);
+  const rule = at(spec, "rules", 0);
+  rule.host = expression(`${values}.host`);
+  const path = at(rule, "http", "paths", 0);
+  path.path = webhookPath(path.path);
+  return object;
+}
+
+/** The HTTPRoute to the gateway. */
+export function httpRoute(source: Source): Source {
+  const object = structuredClone(source);
+  const spec = at(object, "spec");
+  spec.hostnames = all(".Values.httpRoute.hosts");
+  spec.parentRefs = all(".Values.httpRoute.parentRefs");
+  const path = at(spec, "rules", 0, "matches", 0, "path");
+  path.value = webhookPath(path.value);
+  return object;
+}
+
+const webhookPath = (usual: unknown): string =>
+  expression(`.Values.settings.DENREI_WEBHOOK_PATH | default ${JSON.stringify(usual)}`);

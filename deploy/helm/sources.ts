@@ -1,0 +1,82 @@
+/** The objects that the chart is made of, as the kustomizations have them. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { render } from "./kustomize.ts";
+
+/** A Kubernetes object as far as the chart looks at all of them. */
+export interface Source {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+/** What is rendered: the base, the base with three NATS servers, and what each component adds. */
+export interface Sources {
+  readonly base: readonly Source[];
+  readonly cluster: readonly Source[];
+  readonly added: Readonly<Record<(typeof components)[number], readonly Source[]>>;
+}
+
+const components = ["network-policies", "keda", "hpa", "ingress", "httproute"] as const;
+
+const kubernetes = fileURLToPath(new URL("../kubernetes", import.meta.url));
+
+/** Renders all of them. Throws when there is no kustomize and none can be had. */
+export async function sources(): Promise<Sources> {
+  const base = await withComponents();
+  const known = new Set(base.map(identity));
+  const added: Partial<Record<(typeof components)[number], readonly Source[]>> = {};
+  for (const component of components)
+    added[component] = (await withComponents(component)).filter((object) => !known.has(identity(object)));
+  return { base, cluster: await withComponents("nats-cluster"), added: added as Sources["added"] };
+}
+
+/** The kind and name of an object. */
+export const identity = ({ kind, metadata }: Source): string => `${kind} ${metadata.name}`;
+
+const withComponents = async (...names: readonly string[]): Promise<Source[]> =>
+  withoutHashes(
+    await site<Source>((at) =>
+      JSON.stringify({
+        apiVersion: "kustomize.config.k8s.io/v1beta1",
+        kind: "Kustomization",
+        resources: [at("base")],
+        components: names.map((name) => at(`components/${name}`)),
+      }),
+    ),
+  );
+
+/** The objects of a kustomization in a folder of its own, which names the project's by their paths. */
+export async function site<T>(text: (at: (path: string) => string) => string): Promise<T[]> {
+  const folder = await mkdtemp(join(tmpdir(), "denrei-site-"));
+  try {
+    const at = (path: string) => relative(folder, join(kubernetes, path));
+    await writeFile(join(folder, "kustomization.yaml"), text(at));
+    return await render<T>(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The same objects, with ConfigMaps that kustomize has named by their contents named as their kustomization names them. */
+export function withoutHashes<T extends Source>(objects: readonly T[]): T[] {
+  const names = new Map(
+    objects
+      .filter(({ kind }) => kind === "ConfigMap")
+      .map(({ metadata }) => [metadata.name, metadata.name.replace(/-[bcdfghkmt2456789]{10}$/, "")]),
+  );
+  return objects.map((object) => mapStrings(object, (text) => names.get(text) ?? text));
+}
+
+/** A copy with other strings; `change` is told the name of the field as well. */
+export function mapStrings<T>(value: T, change: (text: string, key: string) => string, key = ""): T {
+  if (typeof value === "string") return change(value, key) as T;
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change, key)) as T;
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, mapStrings(inner, change, name)]),
+  ) as T;
+}

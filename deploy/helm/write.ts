@@ -1,0 +1,20 @@
+/** The chart's files on disk. */
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ChartFiles } from "./chart.ts";
+
+/** Writes the chart in the place of the one in the folder. Throws when something else is in it. */
+export async function writeChart(folder: string, files: ChartFiles): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const found = await readdir(folder);
+  if (found.length > 0 && !found.includes("Chart.yaml")) {
+    throw new Error(
+      `expected ${folder} to be empty or to hold a chart, found ${found.slice(0, 5).join(", ")}: choose another with --out`,
+    );
+  }
+  await rm(folder, { recursive: true });
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}

@@ -1,0 +1,93 @@
+/** The Helm chart as `npm run chart` writes it, and what Helm makes of it. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { chartFiles } from "../../deploy/helm/chart.ts";
+import { mapStrings, withoutHashes } from "../../deploy/helm/sources.ts";
+import { writeChart } from "../../deploy/helm/write.ts";
+import { obtainBinaries } from "../../deploy/local/index.ts";
+import type { Manifest } from "./manifests.ts";
+
+/** Values as a site has them in a file. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** How a command of Helm ended. */
+export interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** A chart in a folder of its own. */
+export interface Chart {
+  readonly folder: string;
+  /** Runs Helm with these values. */
+  helm(args: readonly string[], values?: Values): Promise<Outcome>;
+  /** What the chart renders to, without CRDs. Throws what Helm says when it can not. */
+  template(values?: Values): Promise<Manifest[]>;
+  remove(): Promise<void>;
+}
+
+/** Writes the chart. */
+export async function openChart(): Promise<Chart> {
+  const { helm: program } = await obtainBinaries(["helm"]);
+  const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
+  const folder = join(scratch, "denrei");
+  await writeChart(folder, await chartFiles());
+  const env = Object.fromEntries(
+    ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
+  );
+  let count = 0;
+  const helm = async (args: readonly string[], values?: Values): Promise<Outcome> => {
+    const file = join(scratch, `values-${++count}.json`);
+    if (values) await writeFile(file, JSON.stringify(values));
+    const all = [...args, ...(values ? ["--values", file] : [])];
+    return new Promise((resolve) => {
+      execFile(
+        program.path,
+        all,
+        { env: { ...process.env, ...env }, maxBuffer: 1 << 26 },
+        (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : 1, output: error === null ? stdout : `${stdout}${stderr}` }),
+      );
+    });
+  };
+  return {
+    folder,
+    helm,
+    async template(values) {
+      const { code, output } = await helm(["template", "denrei", folder, "--namespace", "denrei"], values);
+      if (code !== 0) throw new Error(output);
+      return parseAllDocuments(output)
+        .map((document) => document.toJS() as Manifest | null)
+        .filter((object) => object !== null);
+    },
+    remove: () => rm(scratch, { recursive: true }),
+  };
+}
+
+/** What the chart and a kustomization have in common: no namespace, no CRDs, no hashes; by kind and name. */
+export function comparable(objects: readonly Manifest[]): Record<string, Manifest> {
+  const namespaced = objects.filter(({ kind }) => !["Namespace", "CustomResourceDefinition"].includes(kind));
+  const named = withoutHashes(namespaced).map((object) => withoutChecksum(object));
+  return Object.fromEntries(named.map((object) => [`${object.kind} ${object.metadata.name}`, object]));
+}
+
+const checksum = "checksum/settings";
+
+/** What makes Helm replace pods; kustomize does it by the names of ConfigMaps. */
+function withoutChecksum(object: Manifest): Manifest {
+  const copy = mapStrings(object, (text) => text);
+  const { annotations } =
+    (copy as { spec?: { template?: { metadata?: { annotations?: Record<string, string> } } } }).spec?.template
+      ?.metadata ?? {};
+  if (annotations === undefined) return copy;
+  delete annotations[checksum];
+  if (Object.keys(annotations).length > 0) return copy;
+  Reflect.deleteProperty(
+    (copy as unknown as { spec: { template: { metadata: object } } }).spec.template.metadata,
+    "annotations",
+  );
+  return copy;
+}
