@@ -5,17 +5,20 @@ import { all, allIfAny, eachOf, either, expression, Place, when } from "./templa
 /** A manifest whose fields are looked up by their path. */
 export type Fields = { [key: string]: unknown };
 
-const namespace = expression(".Release.Namespace");
+const namespace = ".Release.Namespace";
 
 /** The namespace that the kustomizations name. */
 const written = "denrei";
+
+/** A string of a site's, which YAML might take for something else. */
+const quoted = (value: string): string => expression(`${value} | quote`);
 
 /** The object in the namespace of the release. */
 export const inNamespace = <T extends Source>(object: T): T =>
   mapStrings(object, (value, key) =>
     key === "namespace" && value === written
-      ? namespace
-      : value.replaceAll(`.${written}.svc`, `.${namespace}.svc`),
+      ? quoted(namespace)
+      : value.replaceAll(`.${written}.svc`, `.${expression(namespace)}.svc`),
   );
 
 /** The object at a path; numbers are positions in lists. Throws where there is none. */
@@ -45,12 +48,12 @@ export function workload(deployment: Source, name: string): Source {
   const values = valuesOf(name);
   const spec = at(object, "spec");
   const scaled = values.startsWith("(");
-  const replicas = expression(`${values}.replicas`);
+  const replicas = expression(`int ${values}.replicas`);
   // The autoscaler's business, where there is one: whatever is applied would have it count anew.
   spec.replicas = scaled ? when('eq .Values.autoscaling "none"', replicas) : replicas;
   const container = at(spec, "template", "spec", "containers", 0);
   container.image = new Place((key, indent) => [`${" ".repeat(indent)}${key}: ${image}`]);
-  container.imagePullPolicy = when(".Values.image.pullPolicy", expression(".Values.image.pullPolicy"));
+  container.imagePullPolicy = when(".Values.image.pullPolicy", quoted(".Values.image.pullPolicy"));
   container.resources = all(`${values}.resources`);
   at(spec, "template", "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
   pods(at(spec, "template"), "settings.yaml");
@@ -76,7 +79,7 @@ export function gatewayService(service: Source): Source {
     type: ".Values.gateway.service.type",
     nodePort: ".Values.gateway.service.nodePort",
   };
-  at(object, "spec").type = when(`ne ${type} "ClusterIP"`, expression(type));
+  at(object, "spec").type = when(`ne ${type} "ClusterIP"`, quoted(type));
   at(object, "spec", "ports", 0).nodePort = when(nodePort, expression(`int ${nodePort}`));
   return object;
 }
@@ -86,7 +89,7 @@ export function settings(map: Source): Source {
   const { NATS_URL, DENREI_CLUSTER } = at(map, "data");
   const external = ".Values.nats.external.url";
   const data = {
-    NATS_URL: either(external, expression(`${external} | quote`), NATS_URL),
+    NATS_URL: either(external, quoted(external), NATS_URL),
     DENREI_CLUSTER,
     DENREI_STREAM_REPLICAS: either(
       external,
@@ -104,14 +107,14 @@ export function natsServers(set: Source): Source {
   const template = at(object, "spec", "template");
   for (const container of Object.values(at(template, "spec", "containers")) as Fields[]) {
     const server = container.name === "nats";
-    container.image = expression(server ? ".Values.nats.image" : ".Values.nats.metricsImage");
+    container.image = quoted(server ? ".Values.nats.image" : ".Values.nats.metricsImage");
     if (server) container.resources = all(".Values.nats.resources");
   }
   at(template, "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
   pods(template, "nats-config.yaml");
   const claim = at(object, "spec", "volumeClaimTemplates", 0, "spec");
-  claim.storageClassName = when(".Values.nats.storageClass", expression(".Values.nats.storageClass"));
-  at(claim, "resources", "requests").storage = expression(".Values.nats.storage");
+  claim.storageClassName = when(".Values.nats.storageClass", quoted(".Values.nats.storageClass"));
+  at(claim, "resources", "requests").storage = quoted(".Values.nats.storage");
   return object;
 }
 
@@ -138,8 +141,8 @@ export function autoscaler(scaler: Source, name: string): Source {
   const spec = at(object, "spec");
   const least = spec.minReplicaCount === undefined ? "minReplicas" : "minReplicaCount";
   const most = spec.maxReplicaCount === undefined ? "maxReplicas" : "maxReplicaCount";
-  spec[least] = expression(`${valuesOf(name)}.minReplicas | default ${spec[least]}`);
-  spec[most] = expression(`${valuesOf(name)}.maxReplicas`);
+  spec[least] = expression(`${valuesOf(name)}.minReplicas | default ${spec[least]} | int`);
+  spec[most] = expression(`int ${valuesOf(name)}.maxReplicas`);
   return object;
 }
 
@@ -149,15 +152,15 @@ export function busMonitor(map: Source): Source {
   const data = at(object, "data");
   const external = ".Values.nats.external";
   const elsewhere = `required "nats.external.monitor: expected host:port for KEDA" ${external}.monitor`;
-  data.endpoint = either(`${external}.url`, expression(elsewhere), data.endpoint);
+  data.endpoint = either(`${external}.url`, quoted(elsewhere), data.endpoint);
   return object;
 }
 
 /** A policy; the names of others' namespaces are a site's. */
 export function networkPolicy(policy: Source): Source {
   const names: Readonly<Record<string, string>> = {
-    keda: expression(".Values.networkPolicies.kedaNamespace"),
-    monitoring: expression(".Values.networkPolicies.monitoringNamespace"),
+    keda: quoted(".Values.networkPolicies.kedaNamespace"),
+    monitoring: quoted(".Values.networkPolicies.monitoringNamespace"),
   };
   const object = mapStrings(policy, (value, key) =>
     key === "kubernetes.io/metadata.name" ? (names[value] ?? value) : value,
@@ -178,12 +181,12 @@ export function ingress(source: Source): Source {
   const values = ".Values.ingress";
   at(object, "metadata").annotations = allIfAny(`${values}.annotations`);
   const spec = at(object, "spec");
-  spec.ingressClassName = when(`${values}.className`, expression(`${values}.className`));
+  spec.ingressClassName = when(`${values}.className`, quoted(`${values}.className`));
   spec.tls = when(`${values}.tlsSecret`, [
-    { hosts: [expression(`${values}.host`)], secretName: expression(`${values}.tlsSecret`) },
+    { hosts: [quoted(`${values}.host`)], secretName: quoted(`${values}.tlsSecret`) },
   ]);
   const rule = at(spec, "rules", 0);
-  rule.host = expression(`${values}.host`);
+  rule.host = quoted(`${values}.host`);
   const path = at(rule, "http", "paths", 0);
   path.path = webhookPath(path.path);
   return object;

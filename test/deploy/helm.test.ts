@@ -1,8 +1,11 @@
 /** The Helm chart: the same objects as the kustomizations', with what a site chooses by values. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorManifests } from "../../deploy/generate/monitoring/rules.ts";
+import { identity } from "../../deploy/helm/sources.ts";
 import { functions } from "../../functions/index.ts";
 import { type Chart, comparable, openChart, type Values } from "./chart.ts";
-import type { Manifest } from "./manifests.ts";
+import { changedFields, comingAndGoing } from "./chartdiff.ts";
+import { find, isWorkload, type Manifest } from "./manifests.ts";
 import { overlay, siteWith } from "./overlays.ts";
 
 let chart: Chart;
@@ -50,4 +53,273 @@ describe("renders to the objects of", () => {
 test("helm lint finds nothing", async () => {
   const { code, output } = await chart.helm(["lint", "--strict", chart.folder]);
   expect([code, output]).toEqual([0, expect.stringContaining("0 chart(s) failed")]);
+});
+
+const deployments = ["bridge", "gateway", ...functions.map(({ name }) => name)].map(
+  (name) => `Deployment denrei-${name}`,
+);
+const statefulSet = "StatefulSet nats";
+const pod = "spec.template.spec";
+const container = `${pod}.containers.0`;
+const of = (names: readonly string[], fields: Values): Values =>
+  Object.fromEntries(
+    names.flatMap((name) => Object.entries(fields).map(([path, value]) => [`${name}: ${path}`, value])),
+  );
+const digest = `sha256:${"0".repeat(64)}`;
+
+/** Each value, and all that it changes in comparison with the chart's defaults. */
+const chosen: readonly (readonly [values: Values, fields: Values])[] = [
+  [
+    { image: { repository: "registry.example.com/denrei", tag: "1.2.3" } },
+    of(deployments, { [`${container}.image`]: "registry.example.com/denrei:1.2.3" }),
+  ],
+  [{ image: { digest } }, of(deployments, { [`${container}.image`]: `denrei@${digest}` })],
+  [{ image: { pullPolicy: "Always" } }, of(deployments, { [`${container}.imagePullPolicy`]: "Always" })],
+  [
+    { image: { pullSecrets: [{ name: "registry" }] } },
+    of([...deployments, statefulSet], { [`${pod}.imagePullSecrets.0.name`]: "registry" }),
+  ],
+  [
+    { settings: { DENREI_LOG_LEVEL: "warn", OTEL_TRACES_SAMPLER_ARG: "0.5" } },
+    of(["ConfigMap denrei-settings"], {
+      "data.DENREI_LOG_LEVEL": "warn",
+      "data.OTEL_TRACES_SAMPLER_ARG": "0.5",
+    }),
+  ],
+  [
+    { bridge: { replicas: 3, resources: { limits: { memory: "2Gi" } } } },
+    of(["Deployment denrei-bridge"], {
+      "spec.replicas": 3,
+      [`${container}.resources.limits.memory`]: "2Gi",
+    }),
+  ],
+  [
+    { functions: { "pipecd-mongo": { replicas: 5, resources: { requests: { cpu: "1" } } } } },
+    of(["Deployment denrei-pipecd-mongo"], {
+      "spec.replicas": 5,
+      [`${container}.resources.requests.cpu`]: "1",
+    }),
+  ],
+  [
+    { gateway: { replicas: 4, service: { type: "LoadBalancer" } } },
+    { "Deployment denrei-gateway: spec.replicas": 4, "Service denrei-gateway: spec.type": "LoadBalancer" },
+  ],
+  [
+    { nats: { storage: "50Gi", maxFileStore: "45GiB", storageClass: "fast" } },
+    {
+      ...of([statefulSet], {
+        "spec.volumeClaimTemplates.0.spec.resources.requests.storage": "50Gi",
+        "spec.volumeClaimTemplates.0.spec.storageClassName": "fast",
+      }),
+      "ConfigMap nats-config: data.nats.conf": expect.stringContaining("max_file_store: 45GiB\n"),
+    },
+  ],
+  [
+    { nats: { image: "mirror/nats:2", metricsImage: "mirror/exporter:1" } },
+    of([statefulSet], {
+      [`${container}.image`]: "mirror/nats:2",
+      [`${pod}.containers.1.image`]: "mirror/exporter:1",
+    }),
+  ],
+  [
+    {
+      networkPolicies: {
+        apiServer: [{ ipBlock: { cidr: "203.0.113.1/32" } }],
+        kedaNamespace: "scaling",
+        monitoringNamespace: "on",
+      },
+    },
+    {
+      "NetworkPolicy denrei-api-server: spec.egress.0.to.0.ipBlock.cidr": "203.0.113.1/32",
+      ...of(["NetworkPolicy denrei-api-server"], {
+        ...Object.fromEntries([1, 2, 3, 4].map((at) => [`spec.egress.0.to.${at}.ipBlock.cidr`, undefined])),
+      }),
+      ...Object.fromEntries(
+        [
+          ["denrei-nats", "ingress.2", "scaling"],
+          ["denrei-nats", "ingress.3", "on"],
+          ["denrei-metrics", "ingress.0", "on"],
+        ].map(([name, rule, value]) => [
+          `NetworkPolicy ${name}: spec.${rule}.from.0.namespaceSelector.matchLabels.kubernetes.io/metadata.name`,
+          value,
+        ]),
+      ),
+      "NetworkPolicy denrei-metrics: spec.egress.0.to.0.namespaceSelector.matchLabels.kubernetes.io/metadata.name":
+        "on",
+    },
+  ],
+  [
+    { nodeSelector: { pool: "yes" }, tolerations: [{ key: "spot", operator: "Exists" }] },
+    of([...deployments, statefulSet], {
+      [`${pod}.nodeSelector.pool`]: "yes",
+      [`${pod}.tolerations.0.key`]: "spot",
+      [`${pod}.tolerations.0.operator`]: "Exists",
+    }),
+  ],
+];
+
+/** Each value that decides of objects, and those that come and go by it. */
+const decided: readonly (readonly [values: Values, come: readonly string[], gone: RegExp | undefined])[] = [
+  [{ functions: { hikawa: { enabled: false } } }, [], / denrei-hikawa(-.*)?$/],
+  [{ networkPolicies: { enabled: false } }, [], /^NetworkPolicy /],
+  [{ nats: { servers: 1 } }, [], /^PodDisruptionBudget nats$/],
+  [
+    { nats: { external: { url: "tls://nats.example.com:4222" } } },
+    [],
+    / (nats(-config|-headless)?|denrei-nats)$/,
+  ],
+  [{ monitoring: { enabled: true } }, ["PodMonitor denrei", "PrometheusRule denrei"], undefined],
+  [{ ingress: { enabled: true } }, ["Ingress denrei-gateway"], undefined],
+  [{ httpRoute: { enabled: true } }, ["HTTPRoute denrei-gateway"], undefined],
+];
+
+const text = (values: Values) => JSON.stringify(values);
+
+describe("by values", () => {
+  let usual: Manifest[];
+  beforeAll(async () => {
+    usual = await chart.template();
+  });
+
+  test.for(chosen.map(([values, fields]) => ({ name: text(values), values, fields })))(
+    "$name changes what it names and nothing else",
+    async ({ values, fields }) => {
+      const after = await chart.template(values);
+      expect(changedFields(comparable(usual), comparable(after))).toEqual(fields);
+    },
+  );
+
+  test.for(decided.map(([values, come, gone]) => ({ name: text(values), values, come, gone })))(
+    "$name decides of objects",
+    async ({ values, come, gone }) => {
+      const wanted = usual.map(identity).filter((name) => gone?.test(name));
+      expect(wanted.length > 0).toBe(gone !== undefined);
+      expect(comingAndGoing(usual, await chart.template(values))).toEqual({ come, gone: wanted.sort() });
+    },
+  );
+
+  test("processes find a NATS of the site's own, policies let them, and KEDA is told where it is", async () => {
+    const external = { url: "tls://nats.example.com:4222", streamReplicas: 5 };
+    const keda = {
+      autoscaling: "keda",
+      nats: { external: { ...external, monitor: "nats.example.com:8222" } },
+    };
+    const objects = await chart.template(keda);
+    expect(find(objects, "ConfigMap", "denrei-settings").data).toMatchObject({
+      NATS_URL: external.url,
+      DENREI_STREAM_REPLICAS: "5",
+    });
+    expect(find(objects, "NetworkPolicy", "denrei-bus")).toMatchObject({
+      spec: { egress: [{ ports: [{ protocol: "TCP", port: 4222 }] }] },
+    });
+    expect(find(objects, "ConfigMap", "denrei-bus-monitor").data).toEqual({
+      endpoint: "nats.example.com:8222",
+    });
+    await expect(chart.template({ ...keda, nats: { external } })).rejects.toThrow(/nats\.external\.monitor/);
+  });
+
+  test("autoscalers leave as few and make as many workers as is chosen", async () => {
+    const functions = { hikawa: { minReplicas: 3, maxReplicas: 7 } };
+    expect(
+      find(await chart.template({ functions, autoscaling: "keda" }), "ScaledObject", "denrei-hikawa"),
+    ).toMatchObject({ spec: { minReplicaCount: 3, maxReplicaCount: 7 } });
+    expect(
+      find(
+        await chart.template({ functions, autoscaling: "hpa" }),
+        "HorizontalPodAutoscaler",
+        "denrei-hikawa",
+      ),
+    ).toMatchObject({ spec: { minReplicas: 3, maxReplicas: 7 } });
+  });
+
+  test("webhooks come in by the host and the path that are chosen", async () => {
+    const objects = await chart.template({
+      settings: { DENREI_WEBHOOK_PATH: "/hooks" },
+      ingress: {
+        enabled: true,
+        className: "public",
+        host: "*.example.org",
+        tlsSecret: "",
+        annotations: { a: "1" },
+      },
+      httpRoute: { enabled: true, hosts: ["*.example.org"], parentRefs: [{ name: "gate" }] },
+    });
+    const ingress = find(objects, "Ingress", "denrei-gateway");
+    expect(ingress).toMatchObject({
+      metadata: { annotations: { a: "1" } },
+      spec: {
+        ingressClassName: "public",
+        rules: [{ host: "*.example.org", http: { paths: [{ path: "/hooks" }] } }],
+      },
+    });
+    expect(ingress).not.toHaveProperty("spec.tls");
+    expect(find(objects, "HTTPRoute", "denrei-gateway")).toMatchObject({
+      spec: {
+        hostnames: ["*.example.org"],
+        parentRefs: [{ name: "gate" }],
+        rules: [{ matches: [{ path: { value: "/hooks" } }] }],
+      },
+    });
+  });
+
+  test("pods are replaced when what they read is another, and not otherwise", async () => {
+    const checksums = async (values: Values) =>
+      (await chart.template(values))
+        .filter(isWorkload)
+        .map(
+          ({ metadata, spec }) =>
+            [metadata.name, spec.template.metadata.annotations?.["checksum/settings"]] as const,
+        );
+    const before = new Map(await checksums({}));
+    const replaced = async (values: Values) =>
+      (await checksums(values)).filter(([name, sum]) => before.get(name) !== sum).map(([name]) => name);
+    expect(await replaced({ bridge: { replicas: 5 } })).toEqual([]);
+    expect(await replaced({ nats: { maxFileStore: "1GiB" } })).toEqual(["nats"]);
+    expect((await replaced({ settings: { DENREI_LOG_LEVEL: "debug" } })).length).toBe(functions.length + 2);
+  });
+});
+
+/** Values that Helm does not take. */
+const refused: readonly Values[] = [
+  { imgae: {} },
+  { image: { tags: "1" } },
+  { image: { digest: "sha256:1" } },
+  { settings: { DENREI_LOG_LEVELS: "warn" } },
+  { settings: { DENREI_CLUSTER: "other" } },
+  { bridge: { replica: 2 } },
+  { functions: { hikawas: { enabled: false } } },
+  { functions: { hikawa: { enable: false } } },
+  { nats: { servers: 2 } },
+  { nats: { storage: "much" } },
+  { nats: { external: { url: "nats://plain.example.com" } } },
+  { autoscaling: "vpa" },
+  { networkPolicies: { enabled: "yes" } },
+  { ingress: { hosts: [] } },
+];
+
+test.for(refused.map((values) => ({ name: text(values), values })))(
+  "$name is refused by the schema",
+  async ({ values }) => {
+    await expect(chart.template(values)).rejects.toThrow(
+      /values don't meet the specifications of the schema/,
+    );
+  },
+);
+
+test("every object with a namespace is in that of the release", async () => {
+  const everything = { autoscaling: "keda", ingress: { enabled: true }, monitoring: { enabled: true } };
+  const { output } = await chart.helm(
+    ["template", "denrei", chart.folder, "--namespace", "elsewhere"],
+    everything,
+  );
+  const namespaces = [...output.matchAll(/namespace: "?([\w-]+)"?$/gm)].map(([, name]) => name);
+  expect(new Set(namespaces)).toEqual(new Set(["elsewhere"]));
+  expect(output).toContain("nats-headless.elsewhere.svc:8222");
+});
+
+test("what is a template's syntax in an alert stays in it", async () => {
+  const objects = await chart.template({ monitoring: { enabled: true } });
+  const wanted = operatorManifests("denrei") as unknown as Manifest[];
+  for (const { kind, metadata } of wanted)
+    expect(find(objects, kind, metadata.name)).toEqual(find(wanted, kind, metadata.name));
 });
