@@ -29,8 +29,8 @@ export interface Chart {
   remove(): Promise<void>;
 }
 
-/** Writes the chart. */
-export async function openChart(): Promise<Chart> {
+/** Writes the chart; `kubeconfig` is the cluster that Helm works with, if any. */
+export async function openChart(kubeconfig?: string): Promise<Chart> {
   const { helm: program } = await obtainBinaries(["helm"]);
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
@@ -38,6 +38,8 @@ export async function openChart(): Promise<Chart> {
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );
+  // Without one, no cluster of whoever runs the tests.
+  env.KUBECONFIG = kubeconfig ?? join(scratch, "none");
   let count = 0;
   const helm = async (args: readonly string[], values?: Values): Promise<Outcome> => {
     const file = join(scratch, `values-${++count}.json`);
