@@ -103,11 +103,7 @@ export async function generatedFiles(
   const roles = "deploy/kubernetes/users/roles.yaml";
   files.set(roles, generated("from the kinds of all functions", userRoles(functions)));
   files.set("deploy/kubernetes/users/kustomization.yaml", kustomization([roles]));
-  const users = certificateUsers(clusterRoles(functions, cluster));
-  files.set(
-    `${base}/authorization.conf`,
-    `# ${mark} from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n${authorizationText(users)}`,
-  );
+  files.set(`${base}/authorization.conf`, authorizationFile(functions, cluster));
   for (const [path, text] of monitoringFiles()) files.set(path, text);
   files.set(
     topologyPath,
@@ -120,6 +116,11 @@ export async function generatedFiles(
   }
   return files;
 }
+
+/** The users of the NATS servers, as a file for their configuration to include. */
+export const authorizationFile = (functions: readonly ReconcileFunction[], cluster: string): string =>
+  `# ${mark} from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n` +
+  authorizationText(certificateUsers(clusterRoles(functions, cluster)));
 
 const generated = (origin: string, manifests: readonly object[]): string =>
   `# ${mark} ${origin}. Do not edit.\n${yamlText(manifests)}`;

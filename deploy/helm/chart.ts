@@ -5,6 +5,7 @@ import { operatorManifests } from "../generate/monitoring/rules.ts";
 import { bridgeName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
 import { yamlText } from "../generate/yaml.ts";
+import { ofCluster } from "./cluster.ts";
 import * as places from "./places.ts";
 import { identity, type Source, type Sources, sources } from "./sources.ts";
 import { conditional, templateText } from "./template.ts";
@@ -13,9 +14,12 @@ import { type Defaults, schemaText, valuesSchema, valuesText } from "./values.ts
 /** Contents by path, relative to the chart's folder. */
 export type ChartFiles = ReadonlyMap<string, string>;
 
-/** Makes the chart from the manifests. Throws when there is no kustomize and none can be had. */
-export async function chartFiles(): Promise<ChartFiles> {
-  const from = await sources();
+/**
+ * Makes the chart from the manifests, for functions of the cluster with that name (`DENREI_CLUSTER`). Throws when there is
+ * no kustomize and none can be had.
+ */
+export async function chartFiles(cluster: string): Promise<ChartFiles> {
+  const from = ofCluster(await sources(), cluster);
   const schema = valuesSchema(defaultsIn(from));
   const files = new Map([
     ["Chart.yaml", await about()],
@@ -47,7 +51,6 @@ const workloads = new Map([
 ]);
 
 const nats = "nats";
-const natsConfig = "nats-config";
 /** What is not in the chart: Helm makes no namespace, and does not template CRDs. */
 const elsewhere = ["Namespace", "CustomResourceDefinition"];
 
@@ -68,7 +71,7 @@ function templates({ base, cluster, added }: Sources): [string, string][] {
       "not .Values.nats.external.url",
       `{{- if eq (int .Values.nats.servers) 3 }}\n${of(cluster)}{{- else }}\n${of(base)}{{- end }}\n`,
     );
-  const isConfig = (object: Source) => identity(object) === `ConfigMap ${natsConfig}`;
+  const isConfig = (object: Source) => identity(object) === `ConfigMap ${places.natsConfigName}`;
   const scalers = (objects: readonly Source[]) =>
     objects
       .filter((object) => workloads.has(ownerOf(object)))
@@ -98,7 +101,10 @@ function templates({ base, cluster, added }: Sources): [string, string][] {
   const others = policies.filter((policy) => !ofNats.includes(policy));
   const made: [string, string][] = [
     ["settings.yaml", text([find(base, "ConfigMap", settingsName)], places.settings)],
-    [`${natsConfig}.yaml`, oneOrThree((objects) => text(objects.filter(isConfig), places.natsConfiguration))],
+    [
+      `${places.natsConfigName}.yaml`,
+      oneOrThree((objects) => text(objects.filter(isConfig), places.natsConfiguration)),
+    ],
     [
       "nats.yaml",
       oneOrThree((objects) =>
@@ -123,7 +129,7 @@ function templates({ base, cluster, added }: Sources): [string, string][] {
     ["httproute.yaml", conditional(".Values.httpRoute.enabled", text(added.httproute, places.httpRoute))],
     [
       "monitoring.yaml",
-      conditional(".Values.monitoring.enabled", text(operatorManifests("denrei") as Source[])),
+      conditional(".Values.monitoring.enabled", text(operatorManifests(places.written) as Source[])),
     ],
   ];
   return made;
@@ -161,7 +167,7 @@ function defaultsIn({ base, cluster, added }: Sources): Defaults {
       image: String(server?.image),
       metricsImage: String(metrics?.image),
       storage: String(places.at(servers, "volumeClaimTemplates", 0, "spec", "resources", "requests").storage),
-      maxFileStore: places.fileStoreIn(find(base, "ConfigMap", natsConfig)),
+      maxFileStore: places.fileStoreIn(find(base, "ConfigMap", places.natsConfigName)),
       resources: places.at(server ?? {}, "resources"),
     },
     host: String(places.at(ingress, "rules", 0).host),

@@ -1,6 +1,7 @@
-/** `npm run chart [-- --out <folder>]`: writes the Helm chart. */
+/** `npm run chart [-- --out <folder>] [--cluster <name>]`: writes the Helm chart. */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { readSettings } from "../../bus/process/config.ts";
 import { chartFiles } from "./chart.ts";
 import { writeChart } from "./write.ts";
 
@@ -8,8 +9,11 @@ const { values } = parseArgs({
   options: {
     /** Its folder; what is there of another chart is removed. */
     out: { type: "string", default: fileURLToPath(new URL("./denrei", import.meta.url)) },
+    /** What processes call their cluster: `DENREI_CLUSTER`. */
+    cluster: { type: "string" },
   },
 });
+const { cluster } = readSettings(["cluster"], { cluster: values.cluster }, {});
 
-await writeChart(values.out, await chartFiles());
+await writeChart(values.out, await chartFiles(cluster));
 console.log(`wrote the chart to ${values.out}`);

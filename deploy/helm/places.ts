@@ -7,8 +7,11 @@ export type Fields = { [key: string]: unknown };
 
 const namespace = ".Release.Namespace";
 
+/** The ConfigMap with the configuration of NATS servers. */
+export const natsConfigName = "nats-config";
+
 /** The namespace that the kustomizations name. */
-const written = "denrei";
+export const written = "denrei";
 
 /** A string of a site's, which YAML might take for something else. */
 const quoted = (value: string): string => expression(`${value} | quote`);
@@ -111,7 +114,7 @@ export function natsServers(set: Source): Source {
     if (server) container.resources = all(".Values.nats.resources");
   }
   at(template, "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
-  pods(template, "nats-config.yaml");
+  pods(template, `${natsConfigName}.yaml`);
   const claim = at(object, "spec", "volumeClaimTemplates", 0, "spec");
   claim.storageClassName = when(".Values.nats.storageClass", quoted(".Values.nats.storageClass"));
   at(claim, "resources", "requests").storage = quoted(".Values.nats.storage");

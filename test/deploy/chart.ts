@@ -29,17 +29,17 @@ export interface Chart {
   remove(): Promise<void>;
 }
 
-/** Writes the chart; `kubeconfig` is the cluster that Helm works with, if any. */
-export async function openChart(kubeconfig?: string): Promise<Chart> {
+/** Writes the chart; `kubeconfig` is of the cluster that Helm works with, if any. */
+export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const { helm: program } = await obtainBinaries(["helm"]);
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  await writeChart(folder, await chartFiles());
+  await writeChart(folder, await chartFiles(cluster));
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );
   // Without one, no cluster of whoever runs the tests.
-  env.KUBECONFIG = kubeconfig ?? join(scratch, "none");
+  env.KUBECONFIG = kubeconfig || join(scratch, "none");
   let count = 0;
   const helm = async (args: readonly string[], values?: Values): Promise<Outcome> => {
     const file = join(scratch, `values-${++count}.json`);

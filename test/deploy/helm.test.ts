@@ -1,5 +1,8 @@
 /** The Helm chart: the same objects as the kustomizations', with what a site chooses by values. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { consumersOf } from "../../bus/permissions.ts";
+import { interestsOf } from "../../bus/worker/function.ts";
+import { authorizationFile } from "../../deploy/generate/files.ts";
 import { operatorManifests } from "../../deploy/generate/monitoring/rules.ts";
 import { identity } from "../../deploy/helm/sources.ts";
 import { functions } from "../../functions/index.ts";
@@ -7,6 +10,7 @@ import { type Chart, comparable, openChart, type Values } from "./chart.ts";
 import { changedFields, comingAndGoing } from "./chartdiff.ts";
 import { find, isWorkload, type Manifest } from "./manifests.ts";
 import { overlay, siteWith } from "./overlays.ts";
+import { scaledObjectOf } from "./triggers.ts";
 
 let chart: Chart;
 beforeAll(async () => {
@@ -315,6 +319,30 @@ test("every object with a namespace is in that of the release", async () => {
   const namespaces = [...output.matchAll(/namespace: "?([\w-]+)"?$/gm)].map(([, name]) => name);
   expect(new Set(namespaces)).toEqual(new Set(["elsewhere"]));
   expect(output).toContain("nats-headless.elsewhere.svc:8222");
+});
+
+test("a chart for another cluster differs in its name, its users, and what KEDA looks at", async () => {
+  const other = await openChart({ cluster: "blue" });
+  onTestFinished(() => other.remove());
+  const [before, after] = await Promise.all(
+    [chart, other].map((one) => one.template({ autoscaling: "keda" })),
+  );
+  const changed = changedFields(comparable(before ?? []), comparable(after ?? []));
+  const consumers = /^ScaledObject .*: spec\.triggers\.\d+\.metadata\.consumer$/;
+  const others = Object.keys(changed).filter((path) => !consumers.test(path));
+  expect(others.sort()).toEqual([
+    "ConfigMap denrei-settings: data.DENREI_CLUSTER",
+    "ConfigMap nats-config: data.authorization.conf",
+  ]);
+  expect(changed["ConfigMap denrei-settings: data.DENREI_CLUSTER"]).toBe("blue");
+  const users = changed["ConfigMap nats-config: data.authorization.conf"];
+  expect(users).toBe(authorizationFile(functions, "blue"));
+  for (const interest of interestsOf(functions, "blue")) {
+    const { spec } = scaledObjectOf(after ?? [], interest.scope.fn);
+    expect(spec.triggers.map(({ metadata }) => [metadata.stream, metadata.consumer])).toEqual(
+      consumersOf(interest),
+    );
+  }
 });
 
 test("what is a template's syntax in an alert stays in it", async () => {

@@ -16,7 +16,7 @@ let chart: Chart;
 beforeAll(async () => {
   platform = await startLocalPlatform({ controllerManager: "omit" });
   connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
-  chart = await openChart(platform.kubeconfigPath);
+  chart = await openChart({ kubeconfig: platform.kubeconfigPath });
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(async () => {
