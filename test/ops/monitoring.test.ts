@@ -32,7 +32,8 @@ beforeAll(async () => {
   kit = await startKit();
   const replicas = await Promise.all([
     kit.bridge("bridge-1"),
-    kit.worker("worker-1", ["hikawa"]),
+    // One that is told of a collector has metrics of what it sends there; nobody listens at this port.
+    kit.worker("worker-1", ["hikawa"], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } }),
     kit.gateway("gateway-1"),
   ]);
   const texts = await Promise.all(replicas.map(async (replica) => (await replica.probe("/metrics")).text));
