@@ -9,10 +9,9 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { obtainBinaries, versions } from "../../deploy/local/index.ts";
 import { type NodeCluster, startNodeCluster } from "../../deploy/local/node/cluster.ts";
 import { makeProgramImage } from "../../deploy/local/node/images.ts";
-import manifest from "../../package.json" with { type: "json" };
 import { apply } from "../deploy/apply.ts";
 import { type Manifest, root } from "../deploy/manifests.ts";
-import { makeProductImage } from "./image.ts";
+import { productImageVariable } from "./image.ts";
 import { renderOverlay } from "./overlay.ts";
 
 /** The cluster with the product on it. */
@@ -53,8 +52,10 @@ export async function deploy(say: (line: string) => void): Promise<Deployed> {
 async function bringImages(cluster: NodeCluster): Promise<void> {
   const folder = join(cluster.directory, "images");
   const { "nats-server": nats } = await obtainBinaries(["nats-server"]);
-  const images = { product: join(folder, "denrei.tar"), nats: join(folder, "nats.tar") };
-  await makeProductImage(images.product, `docker.io/library/denrei:${manifest.version}`);
+  const images = {
+    product: process.env[productImageVariable] ?? "",
+    nats: join(folder, "nats.tar"),
+  };
   await makeProgramImage(images.nats, `docker.io/library/nats:${versions["nats-server"]}-alpine`, nats.path);
   for (const archive of Object.values(images)) await cluster.importImage(archive);
 }

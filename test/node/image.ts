@@ -5,11 +5,18 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { layLibraries, makeImage as writeImageOf } from "../../deploy/local/node/images.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { allOf } from "../deploy/dockerfile.ts";
 import { makeImage } from "../deploy/image.ts";
 
-/** Writes the archive of the image, as containerd is to know it. */
-export async function makeProductImage(archive: string, name: string): Promise<void> {
+/** Tells those inside where the archive is. */
+export const productImageVariable = "DENREI_TEST_NODE_IMAGE";
+
+/** As containerd is to know it. */
+const name = `docker.io/library/denrei:${manifest.version}`;
+
+/** Writes the archive of the image. */
+export async function makeProductImage(archive: string): Promise<void> {
   const image = await makeImage();
   try {
     const last = (instruction: string): string => allOf(image.lastStage, instruction)[0] ?? "";

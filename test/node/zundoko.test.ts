@@ -8,6 +8,7 @@ import { clusterVariable } from "../harness/ground.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { random } from "../harness/random.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { hookOf, post, push, signatureOf } from "../harness/webhooks.ts";
 import { type Deployed, deploy } from "./deployed.ts";
 
 type PodObject = KubeObject<
@@ -125,7 +126,10 @@ describe("every song ends right", () => {
   });
 });
 
-test("a webhook comes in through the node's port", async () => {
-  const answer = await fetch("http://10.245.0.1:30080/github/app", { method: "POST", body: "{}" });
-  expect(answer.status).toBe(401);
+test("a signed webhook comes in through the node's port, and no other", async () => {
+  const url = "http://10.245.0.1:30080/github/app";
+  const webhook = hookOf("push", push("kaitoy/zundoko", "main"));
+  expect(await post(url, webhook)).toBe(202);
+  const forged = { ...webhook.headers, "x-hub-signature-256": signatureOf(webhook.body, "forged") };
+  expect(await post(url, { ...webhook, headers: forged })).toBe(401);
 });
