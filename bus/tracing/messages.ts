@@ -43,6 +43,22 @@ export const publishSpan = (
     }),
   });
 
+const routingSpan = (
+  fn: string,
+  stream: string,
+  parent: string | undefined,
+  attributes: () => Attributes,
+): Span =>
+  startSpan(`route ${fn}`, {
+    kind: "consumer",
+    parent,
+    attributes: () => ({
+      ...messaging("process", "route", stream),
+      "denrei.function": fn,
+      ...attributes(),
+    }),
+  });
+
 /** A function's router takes a change, and asks for what it wakes. */
 export const routeSpan = (
   fn: string,
@@ -55,16 +71,7 @@ export const routeSpan = (
     readonly resourceVersion: string;
     readonly traceparent: string | undefined;
   },
-): Span =>
-  startSpan(`route ${fn}`, {
-    kind: "consumer",
-    parent: traceparent,
-    attributes: () => ({
-      ...messaging("process", "route", streams.objects),
-      "denrei.function": fn,
-      ...objectAttributes(at, resourceVersion),
-    }),
-  });
+): Span => routingSpan(fn, streams.objects, traceparent, () => objectAttributes(at, resourceVersion));
 
 /** A webhook came, at `began` (milliseconds since the epoch), and its sender may have named its trace. */
 export const webhookSpan = (parent: string, began: number): Span =>
@@ -112,16 +119,10 @@ export const routeWebhookSpan = (
     readonly traceparent: string | undefined;
   },
 ): Span =>
-  startSpan(`route ${fn}`, {
-    kind: "consumer",
-    parent: traceparent,
-    attributes: () => ({
-      ...messaging("process", "route", streams.webhooks),
-      "denrei.function": fn,
-      "denrei.webhook.event": event,
-      "denrei.webhook.delivery": delivery,
-    }),
-  });
+  routingSpan(fn, streams.webhooks, traceparent, () => ({
+    "denrei.webhook.event": event,
+    "denrei.webhook.delivery": delivery,
+  }));
 
 /** What is known of a request for a reconcile. */
 export interface Reconciled {

@@ -1,18 +1,11 @@
 /** The command line: `denrei <command>`. Commands are loaded when they run, so that a worker starts quickly. */
 import { enableCompileCache } from "node:module";
 import { Argument, Command, type CommanderError } from "commander";
-import { busProcessSettings, busSettings, processSettings, readSettings } from "../../bus/process/config.ts";
-import {
-  listLimit,
-  namespaceName,
-  namespaceNames,
-  pointInTime,
-  portNumber,
-  repositoryName,
-  workerCount,
-} from "./arguments.ts";
+import { busProcessSettings, processSettings, readSettings } from "../../bus/process/config.ts";
+import { namespaceName, namespaceNames, portNumber, workerCount } from "./arguments.ts";
 import { report } from "./explain.ts";
 import { withSettings } from "./flags.ts";
+import { addOperatorCommands } from "./operate.ts";
 import { watchOutput } from "./output.ts";
 import { usageExitCode } from "./usage.ts";
 
@@ -24,7 +17,6 @@ if (process.channel) {
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 }
 
-const connectionSettings = [...busSettings, "cluster"] as const;
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
 
@@ -200,77 +192,6 @@ chart
   .option("--config <path>", "the site's config.yaml")
   .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
 
-withSettings(
-  program
-    .command("status")
-    .description("per function: queue and dead letters; per kind: objects and the bridge's position")
-    .option("--json", "as JSON"),
-  connectionSettings,
-)
-  .addHelpText(
-    "after",
-    `
-Per function, in objects: PENDING wait for a free worker, PARKED have changed
-while they were reconciled, IN FLIGHT are being reconciled, DELAYED wait for
-their time, DEAD LETTERS were given up.
-Per kind: OBJECTS on the bus (deleted ones stay for some days), the BRIDGE that
-watches it, the resourceVersion up to which it has published, and since when.`,
-  )
-  .action(async (flags) => {
-    const settings = readSettings(connectionSettings, flags, process.env);
-    await (await import("./status.ts")).status(settings, flags);
-  });
-
-withSettings(
-  program
-    .command("requests")
-    .description("what waits for a worker of a function, and what its workers have: the oldest first")
-    .argument("<function>", "whose")
-    .option("--limit <count>", "at most so many", listLimit, 50)
-    .option("--json", "as JSON"),
-  connectionSettings,
-).action(async (fn: string, flags) => {
-  const settings = readSettings(connectionSettings, flags, process.env);
-  await (await import("./requests.ts")).requests(fn, settings, flags);
-});
-
-const letters = program.command("deadletters").description("requests that were given up");
-withSettings(
-  letters
-    .command("list")
-    .description("every dead letter, the newest first")
-    .option("--function <name>", "of one function")
-    .option("--json", "as JSON"),
-  connectionSettings,
-).action(async (flags) => {
-  const settings = readSettings(connectionSettings, flags, process.env);
-  await (await import("./deadletters.ts")).list(settings, flags);
-});
-withSettings(
-  letters
-    .command("show")
-    .description("one dead letter, whole")
-    .argument("<function>", "whose")
-    .argument("<object>", "namespace/name, or the name of a cluster-scoped object")
-    .option("--json", "as JSON"),
-  connectionSettings,
-).action(async (fn: string, object: string, flags) => {
-  const settings = readSettings(connectionSettings, flags, process.env);
-  await (await import("./deadletters.ts")).show(fn, object, settings, flags);
-});
-withSettings(
-  letters
-    .command("replay")
-    .description("ask for the reconcile again and take the letter away")
-    .argument("<function>", "whose")
-    .argument("[object]", "namespace/name, or the name of a cluster-scoped object")
-    .option("--all", "every dead letter of the function"),
-  connectionSettings,
-).action(async (fn: string, object: string | undefined, flags) => {
-  const settings = readSettings(connectionSettings, flags, process.env);
-  await (await import("./deadletters.ts")).replayLetters(fn, object, settings, flags);
-});
-
 program
   .command("new")
   .description("begin something new in a checkout of the repository")
@@ -286,68 +207,7 @@ program
     (await import("./new/function.ts")).newFunction({ ...options, name }),
   );
 
-const webhookSettings = [...busSettings] as const;
-const webhooks = program.command("webhooks").description("webhooks of the last three days");
-/** Adds the options that say which webhooks. */
-const withRange = (command: Command): Command =>
-  command
-    .option("--since <time>", "how long ago, such as 2h, or a time (RFC 3339)", (text) => pointInTime(text))
-    .option("--until <time>", "the same for the end", (text) => pointInTime(text))
-    .option("--repository <owner/name>", "of one repository", repositoryName)
-    .option("--event <name>", "of one event, such as pull_request");
-withSettings(
-  withRange(webhooks.command("list").description("the newest first"))
-    .option("--limit <count>", "at most so many", listLimit, 50)
-    .option("--json", "as JSON"),
-  webhookSettings,
-).action(async (flags) => {
-  const settings = readSettings(webhookSettings, flags, process.env);
-  await (await import("./webhooks.ts")).list(settings, flags);
-});
-withSettings(
-  webhooks
-    .command("show")
-    .description("one webhook, whole: the fields of its payload that are kept")
-    .argument("<delivery>", "GitHub's id of the delivery")
-    .option("--json", "as JSON"),
-  webhookSettings,
-).action(async (delivery: string, flags) => {
-  const settings = readSettings(webhookSettings, flags, process.env);
-  await (await import("./webhooks.ts")).show(delivery, settings, flags);
-});
-withSettings(
-  withRange(
-    webhooks
-      .command("replay")
-      .description("wake the functions with webhooks again: those named, or all of a range")
-      .argument("[delivery...]", "GitHub's ids of deliveries"),
-  ).option("--dry-run", "only print which"),
-  webhookSettings,
-).action(async (ids: string[], flags) => {
-  const settings = readSettings(webhookSettings, flags, process.env);
-  await (await import("./webhooks.ts")).replay(ids, settings, flags);
-});
-
-withSettings(
-  program
-    .command("prune")
-    .description("take away what functions that are gone have left on the bus")
-    .option("--dry-run", "only print what")
-    .option("--force", "also what was used within the last hour, or is not empty"),
-  connectionSettings,
-)
-  .addHelpText(
-    "after",
-    `
-That is streams of functions that this program does not have, and consumers that
-none of its functions uses, in one cluster. What somebody waits at is never
-touched. No role of the platform may delete on the bus: ask as a user who may
-do everything there.`,
-  )
-  .action(async (flags) => {
-    const settings = readSettings(connectionSettings, flags, process.env);
-    await (await import("./prune.ts")).prune(settings, flags);
-  });
+addOperatorCommands(program);
 
 try {
   await program.parseAsync();

@@ -1,39 +1,21 @@
 /** `denrei demo` and `denrei up` */
 
-import { exitCodeOf, onStopSignals } from "../../../bus/process/signals.ts";
 import { report } from "../explain.ts";
-import { say, whenOutputCloses } from "../output.ts";
+import { say } from "../output.ts";
+import { openTerminal } from "../terminal.ts";
 import type { Act, DemoOptions } from "./act.ts";
 import { githubAct } from "./githubdemo.ts";
 import { guide } from "./guide.ts";
 import { paasAct } from "./paasdemo.ts";
 import { pipecdAct } from "./pipecddemo.ts";
-import { progressDisplay } from "./progress.ts";
 import { sing } from "./sing.ts";
 import { count, type Stage, setStage } from "./stage.ts";
 
 /** Starts everything, plays the act, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
   const act = acts[options.act](options);
-  const stopping = new AbortController();
+  const { display, tell, stopping } = openTerminal();
   const { signal } = stopping;
-  const display = progressDisplay(process.stdout);
-  const tell = (line: string): void => {
-    display.done();
-    say(line);
-  };
-  onStopSignals({
-    first(name) {
-      process.exitCode = exitCodeOf(name);
-      tell("\nStopping everything.");
-      stopping.abort(new Error(`stopped by ${name}`));
-    },
-    again(name) {
-      tell("Leaving at once; what still runs is ended in the background.");
-      process.exit(exitCodeOf(name));
-    },
-  });
-  whenOutputCloses(() => stopping.abort(new Error("nobody reads any more")));
   let stage: Stage | undefined;
   try {
     stage = await setStage({ cast: act.cast, display, say: tell, signal });

@@ -17,6 +17,7 @@ import {
   startLocalPlatform,
   startLocalProcesses,
 } from "../../local/index.ts";
+import { foreign } from "../foreign.ts";
 import { type Hook, startGateways } from "./gateways.ts";
 import { duration, type ProgressDisplay } from "./progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "./replicas.ts";
@@ -163,15 +164,6 @@ async function existingGround(kubeconfig: string, natsUrl: string): Promise<Grou
 }
 
 async function localGround({ cast, display, say }: StageOptions, signal: AbortSignal): Promise<Ground> {
-  // These are about a bus and a cluster that are not used here.
-  const foreign = {
-    NATS_CREDS: undefined,
-    NATS_CA: undefined,
-    NATS_CERT: undefined,
-    NATS_KEY: undefined,
-    DENREI_STREAM_REPLICAS: undefined,
-    DENREI_NAMESPACES: undefined,
-  };
   const ours = { ...replicaEnv, ...foreign, NATS_URL: undefined };
   const { cluster } = readSettings(processSettings, {}, { ...process.env, ...ours });
   const { KUBECONFIG, NATS_URL } = process.env;

@@ -1,9 +1,8 @@
 /** `denrei dev`: functions run on a local platform, and what is saved takes the place of what runs. */
 import { fileURLToPath } from "node:url";
-import { exitCodeOf, onStopSignals } from "../../../bus/process/signals.ts";
-import { progressDisplay } from "../demo/progress.ts";
 import { report } from "../explain.ts";
-import { say, whenOutputCloses } from "../output.ts";
+import { say } from "../output.ts";
+import { openTerminal } from "../terminal.ts";
 import { UsageError } from "../usage.ts";
 import { type Ground, openGround } from "./ground.ts";
 import { guide } from "./guide.ts";
@@ -30,25 +29,8 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   if (isInspected && workers > 1)
     throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
   const inspector = isInspected ? await openInspector(inspectPort) : undefined;
-  const stopping = new AbortController();
+  const { display, tell, stopping } = openTerminal();
   const { signal } = stopping;
-  const display = progressDisplay(process.stdout);
-  const tell = (line: string): void => {
-    display.done();
-    say(line);
-  };
-  onStopSignals({
-    first(name) {
-      process.exitCode = exitCodeOf(name);
-      tell("\nStopping everything.");
-      stopping.abort(new Error(`stopped by ${name}`));
-    },
-    again(name) {
-      tell("Leaving at once; what still runs is ended in the background.");
-      process.exit(exitCodeOf(name));
-    },
-  });
-  whenOutputCloses(() => stopping.abort(new Error("nobody reads any more")));
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   let ground: Ground | undefined;
   try {

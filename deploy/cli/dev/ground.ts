@@ -11,6 +11,7 @@ import {
 } from "../../local/index.ts";
 import type { ProgressDisplay } from "../demo/progress.ts";
 import { revive } from "../demo/revive.ts";
+import { foreign } from "../foreign.ts";
 
 /** Cluster and bus, and a place for children. */
 export interface Ground {
@@ -45,16 +46,6 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
 
 /** A client that does not answer is taken for dead after three times this. */
 const debuggedPingSeconds = 24 * 3600;
-
-/** Settings that are about a bus and a cluster that are not used here. */
-const foreign = {
-  NATS_CREDS: undefined,
-  NATS_CA: undefined,
-  NATS_CERT: undefined,
-  NATS_KEY: undefined,
-  DENREI_STREAM_REPLICAS: undefined,
-  DENREI_NAMESPACES: undefined,
-};
 
 async function localGround({ display, say, signal, isDebugged }: GroundOptions): Promise<Ground> {
   const { KUBECONFIG, NATS_URL } = process.env;

@@ -1,0 +1,9 @@
+/** Settings that are about another bus and another cluster than the local ones: replicas of a local platform do not get them. */
+export const foreign = {
+  NATS_CREDS: undefined,
+  NATS_CA: undefined,
+  NATS_CERT: undefined,
+  NATS_KEY: undefined,
+  DENREI_STREAM_REPLICAS: undefined,
+  DENREI_NAMESPACES: undefined,
+} as const;
