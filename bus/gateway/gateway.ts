@@ -46,6 +46,8 @@ export interface GatewayTimes {
   readonly store: number;
   /** Everything, from a request's headers to its answer. */
   readonly answer: number;
+  /** At a stop, to a request that is on its way on a connection that was kept for it. */
+  readonly linger: number;
   /** Between two looks at the secrets: a new one is known before GitHub has it, if whoever changes it takes a breath. */
   readonly reread: number;
 }
@@ -57,6 +59,7 @@ const defaultTimes: GatewayTimes = {
   look: 500,
   store: 5_000,
   answer: 9_000,
+  linger: 500,
   reread: 2_000,
 };
 
@@ -66,7 +69,7 @@ export interface Gateway {
   readonly url: string;
   /** Why the bus has not stored something a moment ago. */
   notReady(): string | undefined;
-  /** Takes no more connections, and answers what has begun. */
+  /** Takes no more connections, and answers what has begun, or begins within a moment on one that was kept. */
   stop(): Promise<void>;
 }
 
@@ -161,7 +164,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       stopping = true;
       secrets.stop();
-      await closed(server, times.answer);
+      await closed(server, times);
     },
   };
 }
@@ -170,14 +173,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 const pastEnd = (request: IncomingMessage): Promise<void> =>
   finished(request.resume()).catch(() => undefined);
 
-/** Resolves when every request that has begun is answered, or has not come to its end within `millis`. */
-async function closed(server: Server, millis: number): Promise<void> {
-  const late = setTimeout(() => server.closeAllConnections(), millis);
+/** Resolves when every request that has begun is answered, or has not come to its end in time. */
+async function closed(server: Server, { answer, linger }: GatewayTimes): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), answer);
+  // Whoever has sent a request on a connection that is closed at this moment can not know what became of it.
+  const idle = setTimeout(() => server.closeIdleConnections(), linger);
   // Closed as one of HTTP, a server looks no more for those that take too long, and waits for them.
   await new Promise((resolve) => {
     TcpServer.prototype.close.call(server, resolve);
-    server.closeIdleConnections();
   });
+  clearTimeout(idle);
   clearTimeout(late);
   server.close();
 }

@@ -66,11 +66,12 @@ program
   .description("run functions locally while they are written: what is saved takes the place of what runs")
   .argument("[function...]", "names of functions (default: all)")
   .option("--workers <count>", "worker replicas (default: 1)", workerCount)
-  .option(
-    "--inspect [port]",
-    "let a debugger attach to the worker, at 9229 or the next free port",
-    portNumber,
-  )
+  .option("--inspect", "let a debugger attach to the worker, at 9229 or the next free port")
+  .option("--inspect-port <port>", "the same, at this port", portNumber)
+  .option("--gateway", "receive webhooks, at 8080 or the next free port")
+  .option("--gateway-port <port>", "the same, at this port", portNumber)
+  .option("--github", "play GitHub, with an App on the repository acme/web, and receive its webhooks")
+  .option("--github-program <path>", "program that plays GitHub; npm run dev has one")
   .addHelpText(
     "after",
     `

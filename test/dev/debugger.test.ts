@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { connectBus } from "../../bus/connect.ts";
 import { consumers, workStream } from "../../bus/subjects.ts";
+import { freePort } from "../../deploy/local/index.ts";
 import { place } from "../cli/program.ts";
 import { attach } from "./inspected.ts";
 import { project, startDev } from "./project.ts";
@@ -16,7 +17,10 @@ const limits = { DENREI_ACK_WAIT_SECONDS: "5" };
 test("a reconcile that is stopped for longer than any limit goes on as if nothing had been", async () => {
   const here = place();
   const mine = project(here);
-  const { client, env, inspectorPort = 0, printed, running } = await startDev(mine, ["--inspect"], limits);
+  const inspectorPort = await freePort();
+  const args = ["--inspect-port", String(inspectorPort)];
+  const { client, env, printed, running, ...dev } = await startDev(mine, args, limits);
+  expect(dev.inspectorPort).toBe(inspectorPort);
   const editor = await attach(inspectorPort);
   await editor.breakAt(file, firstLine);
   await put(client, "held");

@@ -48,7 +48,7 @@ test("new code handles what comes next and what is there; code that is broken ta
 
   // One more function, with a kind of its own.
   save("stones/rock.ts", source({ kind: "Rock", mark: "rock" }));
-  saveCatalog("pebble", "rock");
+  saveCatalog({ pebble, rock: "stones/rock.ts" });
   await printed("Code 5 runs");
   await put(client, "fifth", { kind: "Rock" });
   expect(await firstMark(client, "fifth", "Rock")).toBe("rock");

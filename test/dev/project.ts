@@ -35,6 +35,8 @@ export interface Dev {
   readonly client: KubeClient;
   /** Where debuggers attach. */
   readonly inspectorPort: number | undefined;
+  /** Where webhooks are received. */
+  readonly gatewayPort: number | undefined;
   /** Resolves with the next line that holds the text, from those on that came since this was asked for last. */
   printed(text: string | RegExp): Promise<string>;
 }
@@ -56,16 +58,18 @@ export async function startDev(
   const exported = await printed("export KUBECONFIG=");
   const [, KUBECONFIG = "", NATS_URL = ""] = /KUBECONFIG=(\S+) NATS_URL=(\S+)/.exec(exported) ?? [];
   await printed("Ctrl-C stops everything");
-  const attach = running.lines.all
-    .map((line) => /attach to 127\.0\.0\.1:(\d+)/.exec(line)?.[1])
-    .find(Boolean);
+  const portIn = (pattern: RegExp): number | undefined => {
+    const found = running.lines.all.map((line) => pattern.exec(line)?.[1]).find(Boolean);
+    return found === undefined ? undefined : Number(found);
+  };
   const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
   onTestFinished(() => connection.close());
   return {
     running,
     env: { KUBECONFIG, NATS_URL },
     client: kubeClient(connection),
-    inspectorPort: attach === undefined ? undefined : Number(attach),
+    inspectorPort: portIn(/attach to 127\.0\.0\.1:(\d+)/),
+    gatewayPort: portIn(/received at http:\/\/127\.0\.0\.1:(\d+)/),
     printed,
   };
 }

@@ -54,8 +54,10 @@ export interface StoneCode {
   readonly folder: string;
   /** Saves a file of functions/, by its path from there. */
   save(path: string, text: string): void;
-  /** Saves which functions there are, by name. */
-  saveCatalog(...names: readonly string[]): void;
+  /** Saves which functions there are: the paths of their files, by name. */
+  saveCatalog(files: Readonly<Record<string, string>>): void;
+  /** Adds functions of this project: a folder of functions/. */
+  addFunctions(folder: string): void;
 }
 
 /** Makes a project with the function `pebble` in a folder that there is not yet. */
@@ -70,12 +72,15 @@ export function makeStoneCode(folder: string): StoneCode {
       mkdirSync(join(folder, "functions", path, ".."), { recursive: true });
       writeFileSync(join(folder, "functions", path), text);
     },
-    saveCatalog(...names) {
-      const entries = names.map((name) => `  ${name}: () => import("./stones/${name}.ts"),`);
+    addFunctions(name) {
+      cpSync(join(root, "functions", name), join(folder, "functions", name), { recursive: true });
+    },
+    saveCatalog(files) {
+      const entries = Object.entries(files).map(([name, path]) => `  ${name}: () => import("./${path}"),`);
       code.save("catalog.ts", ["export const catalog = {", ...entries, "};", ""].join("\n"));
     },
   };
-  code.saveCatalog("pebble");
+  code.saveCatalog({ pebble: "stones/pebble.ts" });
   code.save("stones/pebble.ts", source());
   return code;
 }

@@ -49,6 +49,19 @@ test("what has begun is answered, on connections that are closed with it; new on
   agent.destroy();
 });
 
+test("a request that was on its way on a connection that was kept is answered, and told that it was the last", async () => {
+  const gateway = await openGateway(local, { times: { linger: minutes } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const url = gateway.hookUrl();
+  expect(await ask(url, { ...push(), agent })).toMatchObject({ status: 202 });
+  const stopped = gateway.stop();
+  expect(await refused(url)).toContain("ECONNREFUSED");
+  const last = await ask(url, { ...push(), agent });
+  expect(last).toMatchObject({ status: 202, headers: { connection: "close" } });
+  await stopped;
+  agent.destroy();
+});
+
 /** Connections that are open when a gateway stops, and on which nothing more comes. */
 const silent: readonly [what: string, text: (url: string) => string, options: TestGatewayOptions][] = [
   ["that have said nothing", () => "", { times: { headers: 300, answer: minutes } }],

@@ -16,33 +16,48 @@ export interface Hook {
 const hookName = "app";
 const path = "/github";
 
+/** A hook with a secret of its own, and the settings of a gateway that receives it. */
+export interface MadeHook {
+  readonly hook: Hook;
+  /** The file with the secret. */
+  readonly secretPath: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Makes the hook that is received at these addresses, `host:port`. Its secret is kept in the folder of a run. */
+export async function makeHook(directory: string, addresses: readonly string[]): Promise<MadeHook> {
+  const folder = join(directory, "webhooks");
+  const secretPath = join(folder, hookName);
+  const secret = randomBytes(24).toString("base64url");
+  await mkdir(folder);
+  await writeFile(secretPath, `${secret}\n`, { mode: 0o600 });
+  return {
+    hook: { urls: addresses.map((address) => `http://${address}${path}/${hookName}`), secret },
+    secretPath,
+    env: { DENREI_WEBHOOK_PATH: path, DENREI_WEBHOOK_SECRETS: folder },
+  };
+}
+
 /** Starts `gateway-1` and so on, and resolves when all of them are ready. */
 export async function startGateways(
   count: number,
   options: ReplicaOptions,
 ): Promise<{ readonly children: readonly Child[]; readonly hook: Hook }> {
-  const folder = join(options.processes.directory, "webhooks");
-  const secret = randomBytes(24).toString("base64url");
-  await mkdir(folder);
-  await writeFile(join(folder, hookName), `${secret}\n`, { mode: 0o600 });
   // One that is started again is to be found where it was.
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const addresses = ports.map((port) => `127.0.0.1:${port}`);
+  const { hook, env: received } = await makeHook(options.processes.directory, addresses);
   const children = await Promise.all(
     addresses.map((address, at) => {
       const env = {
         ...options.env,
         // It tells of a webhook that it has taken in its log for debugging only.
         DENREI_LOG_LEVEL: options.env.DENREI_LOG_LEVEL ?? "debug",
+        ...received,
         DENREI_WEBHOOK_ADDRESS: address,
-        DENREI_WEBHOOK_PATH: path,
-        DENREI_WEBHOOK_SECRETS: folder,
       };
       return startReplica(`gateway-${at + 1}${options.suffix}`, "gateway", [], { ...options, env });
     }),
   );
-  return {
-    children,
-    hook: { urls: addresses.map((address) => `http://${address}${path}/${hookName}`), secret },
-  };
+  return { children, hook };
 }

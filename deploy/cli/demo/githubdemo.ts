@@ -13,7 +13,8 @@ const tokenSeconds = 12;
 
 /** The act. Throws a `UsageError` without a program that plays GitHub. */
 export function githubAct({ workers = 2, github: program }: DemoOptions): Act {
-  const path = programOf(githubPart("github"), program);
+  const part = githubPart("npm run demo -- github");
+  const path = programOf(part, program);
   const records = new Records();
   return {
     cast: { workers, functions: ["githubapp", "installation"], gateways: 2, onLine: records.add },
@@ -26,7 +27,7 @@ export function githubAct({ workers = 2, github: program }: DemoOptions): Act {
       const begun = performance.now();
       const onEnd = (error: Error) => ended.abort(error);
       const github = await startPlayedGitHub(stage, {
-        act: "github",
+        part,
         program: path,
         repository,
         tokenSeconds,

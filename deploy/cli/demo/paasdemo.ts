@@ -24,7 +24,8 @@ const namespace = "denrei-demo";
 
 /** The act. Throws a `UsageError` without the programs that play GitHub and kpack, and in somebody's own cluster. */
 export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
-  const [github, kpack] = [programOf(githubPart(act), programs.github), programOf(kpackPart, programs.kpack)];
+  const part = githubPart(`npm run demo -- ${act}`);
+  const [github, kpack] = [programOf(part, programs.github), programOf(kpackPart, programs.kpack)];
   refuseOwnCluster(act, "builds");
   const records = new Records();
   return {
@@ -38,7 +39,7 @@ export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
         timed(
           display,
           "emulated GitHub",
-          startPlayedGitHub(stage, { ...common, act, program: github, repository, tokenSeconds }),
+          startPlayedGitHub(stage, { ...common, part, program: github, repository, tokenSeconds }),
         ),
         timed(display, "kpack stand-in", startPlayedKpack(stage, { ...common, program: kpack })),
       ]);

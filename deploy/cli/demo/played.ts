@@ -1,4 +1,4 @@
-/** What a demo can not have for real, played by a program that is given on the command line. */
+/** What can not be had for real on one machine, played by a program that is given on the command line. */
 import { existsSync } from "node:fs";
 import type { z } from "zod";
 import { ChildStartError, describeExit } from "../../local/index.ts";
@@ -11,8 +11,8 @@ export interface Part<T> {
   readonly plays: string;
   /** The flag that names its program, without dashes. */
   readonly flag: string;
-  /** The demo that needs it. */
-  readonly act: string;
+  /** The command that needs it, as it is typed in a checkout. */
+  readonly command: string;
   /** Of a line of JSON on its standard output. */
   readonly ready: z.ZodType<T>;
 }
@@ -28,8 +28,8 @@ export interface PlayedOptions {
   readonly signal: AbortSignal;
 }
 
-const whatToDo = ({ act }: Pick<Part<unknown>, "act">): string =>
-  `It comes with a checkout and its development dependencies: npm ci && npm run demo -- ${act}`;
+const whatToDo = ({ command }: Pick<Part<unknown>, "command">): string =>
+  `It comes with a checkout and its development dependencies: npm ci && ${command}`;
 
 /** The program. Throws a `UsageError` where there is none. */
 export function programOf(part: Part<unknown>, path: string | undefined): string {

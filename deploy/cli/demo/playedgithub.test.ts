@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../local/parts/ports.ts";
 import { type ChildSpec, ChildStartError } from "../../local/run/child.ts";
 import { githubUser } from "./githubuser.ts";
-import { startPlayedGitHub } from "./playedgithub.ts";
+import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
 import type { Stage } from "./stage.ts";
 
 const there = {
@@ -27,7 +27,7 @@ async function started(run: (spec: ChildSpec) => void) {
   };
   const hook = { urls: ["http://127.0.0.1:1/github/app", "http://127.0.0.1:2/github/app"], secret: "hush" };
   const played = startPlayedGitHub({ spawn, hook } as unknown as Stage, {
-    act: "github",
+    part: githubPart("npm run demo -- github"),
     program: "github.ts",
     repository: "acme/web",
     tokenSeconds: 12,

@@ -1,4 +1,4 @@
-/** GitHub, played by a program: for demos there is none that they could ask. */
+/** GitHub, played by a program: for a demo, or while functions are written, there is none that could be asked. */
 import { z } from "zod";
 import { type Part, type PlayedOptions, startPlayed } from "./played.ts";
 import type { Stage } from "./stage.ts";
@@ -13,37 +13,39 @@ const ready = z.object({
 });
 
 /**
- * What there is on it, and who the demo is there: its API is below `/api/v3` of `url`, the key is PEM, the token is of
+ * What there is on it, and who somebody is there: its API is below `/api/v3` of `url`, the key is PEM, the token is of
  * somebody who may write to the repository, whose name is `owner/name`.
  */
 export type PlayedGitHub = Readonly<z.infer<typeof ready>>;
 
-/** The part, in one of the demos. */
-export const githubPart = (act: string): Part<PlayedGitHub> => ({
+/** The part, as a command needs it that names its program by this flag. */
+export const githubPart = (command: string, flag = "github"): Part<PlayedGitHub> => ({
   plays: "GitHub",
-  flag: "github",
-  act,
+  flag,
+  command,
   ready,
 });
 
 /** How it is played. */
 export interface PlayOptions extends Pick<PlayedOptions, "program" | "onEnd" | "signal"> {
-  readonly act: string;
+  readonly part: Part<PlayedGitHub>;
   readonly repository: string;
   /** How long tokens of the App work. */
   readonly tokenSeconds: number;
 }
 
 /** Starts the program; resolves when it answers. Throws what `startPlayed` throws. */
-export function startPlayedGitHub(stage: Stage, options: PlayOptions): Promise<PlayedGitHub> {
-  const { act, repository, tokenSeconds, ...rest } = options;
-  const { urls, secret } = stage.hook;
+export function startPlayedGitHub(
+  { spawn, hook: { urls, secret } }: Pick<Stage, "spawn" | "hook">,
+  options: PlayOptions,
+): Promise<PlayedGitHub> {
+  const { part, repository, tokenSeconds, ...rest } = options;
   const flags = {
     "--deliver-to": urls.join(","),
     "--token-seconds": String(tokenSeconds),
     "--repository": repository,
   };
-  return startPlayed(stage, githubPart(act), {
+  return startPlayed({ spawn }, part, {
     ...rest,
     args: Object.entries(flags).flat(),
     // A command line is for all to see.

@@ -6,7 +6,12 @@ import type { Stage } from "./stage.ts";
 const ready = z.object({ builder: z.object({ kind: z.string(), name: z.string() }) });
 
 /** The part: it says which builder there is. */
-export const kpackPart: Part<z.infer<typeof ready>> = { plays: "kpack", flag: "kpack", act: "paas", ready };
+export const kpackPart: Part<z.infer<typeof ready>> = {
+  plays: "kpack",
+  flag: "kpack",
+  command: "npm run demo -- paas",
+  ready,
+};
 
 /** Starts the program on the stage's cluster; resolves when Images are built. Throws what `startPlayed` throws. */
 export async function startPlayedKpack(

@@ -9,7 +9,12 @@ const ready = z.object({ web: z.string(), api: z.string() });
 export type PlayedPipecd = Readonly<z.infer<typeof ready>>;
 
 /** The part: it says where it is reached. */
-export const pipecdPart: Part<PlayedPipecd> = { plays: "PipeCD", flag: "pipecd", act: "pipecd", ready };
+export const pipecdPart: Part<PlayedPipecd> = {
+  plays: "PipeCD",
+  flag: "pipecd",
+  command: "npm run demo -- pipecd",
+  ready,
+};
 
 /** Starts the program on the stage's cluster; resolves when it is there. Throws what `startPlayed` throws. */
 export const startPlayedPipecd = (

@@ -6,7 +6,8 @@ import { openTerminal } from "../terminal.ts";
 import { UsageError } from "../usage.ts";
 import { type Ground, openGround } from "./ground.ts";
 import { guide } from "./guide.ts";
-import { openInspector } from "./inspector.ts";
+import { openHookRelay, openReceiver } from "./receiver.ts";
+import { openRelay } from "./relay.ts";
 import { watchSaves } from "./saves.ts";
 import { screen as openScreen } from "./screen.ts";
 import { succession } from "./succession.ts";
@@ -18,17 +19,40 @@ export interface DevOptions {
   readonly workers?: number;
   /** Lets a debugger attach. */
   readonly inspect?: true;
-  /** Where; the same as `inspect`. */
+  /** Where; includes `inspect`. */
   readonly inspectPort?: number;
+  /** Receives webhooks. */
+  readonly gateway?: true;
+  /** Where; includes `gateway`. */
+  readonly gatewayPort?: number;
+  /** Plays GitHub, and receives its webhooks. */
+  readonly github?: true;
+  /** Path of the program that plays it. */
+  readonly githubProgram?: string;
 }
+
+/** What debuggers try first. */
+const inspectorPort = 9229;
 
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
-  const { workers = 1, inspect, inspectPort } = options;
+  const { workers = 1, inspect, inspectPort, gateway, gatewayPort } = options;
   const isInspected = inspect || inspectPort !== undefined;
+  const isReached = gateway || gatewayPort !== undefined || options.github;
   if (isInspected && workers > 1)
     throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
-  const inspector = isInspected ? await openInspector(inspectPort) : undefined;
+  // Code of the project's functions, which may be broken at the moment, or not be there.
+  const playing = options.github && (await import("./github.ts"));
+  const program = playing?.githubProgram(options.githubProgram) ?? "";
+  const inspector = isInspected
+    ? await openRelay({
+        for: "debuggers",
+        port: inspectPort,
+        usualPort: inspectorPort,
+        before: "cut off",
+      })
+    : undefined;
+  const hooks = isReached ? await openHookRelay(gatewayPort) : undefined;
   const { display, tell, stopping } = openTerminal();
   const { signal } = stopping;
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -38,13 +62,16 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     display.done();
     signal.throwIfAborted();
     const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
-    const codes = succession({ ground, functions, workers, inspector, root, screen, signal });
+    const receiver = hooks && (await openReceiver(ground, hooks));
+    const onEnd = (error: Error): void => stopping.abort(error);
+    const github = receiver && (await playing?.openGitHub({ program, ground, receiver, signal, onEnd }));
+    const codes = succession({ ground, functions, workers, inspector, receiver, root, screen, signal });
     let guided = false;
     const renew = async (): Promise<void> => {
       await codes.renew();
       if (guided || codes.declared === undefined || signal.aborted) return;
       guided = true;
-      say(guide(ground as Ground, codes.declared, inspector?.port));
+      say(guide(ground as Ground, codes.declared, { inspector, receiver, github }));
     };
     await watchSaves({
       root,
@@ -61,6 +88,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     if (process.exitCode === undefined) await report(error);
   }
   inspector?.close();
+  hooks?.close();
   await ground?.processes.stop();
   process.exit();
 }

@@ -1,17 +1,27 @@
 /** What to type next, once the first code runs. Every line is one that can be pasted as it is. */
 import { existsSync } from "node:fs";
+import type { DevGitHub } from "./github.ts";
 import type { Ground } from "./ground.ts";
+import type { Receiver } from "./receiver.ts";
+import type { Relay } from "./relay.ts";
 import type { Declared } from "./told.ts";
 
 /** Text for the shell, in quotes only if it must be. */
 const quoted = (text: string): string =>
   /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** What may be there beside bridge and workers. */
+export interface Beside {
+  readonly inspector: Relay | undefined;
+  readonly receiver: Receiver | undefined;
+  readonly github: DevGitHub | undefined;
+}
+
 /** The guide to a ground and what runs on it. */
 export function guide(
   { kubeconfigPath, natsUrl }: Ground,
   { functions, plurals }: Declared,
-  inspectorPort: number | undefined,
+  { inspector, receiver, github }: Beside,
 ): string {
   // The user's own settings are not repeated: there may be a password in them.
   const settings =
@@ -30,12 +40,31 @@ export function guide(
     ...(functions.includes("hikawa") && existsSync(sample) ? [`    kubectl apply -f ${sample}`] : []),
     `    kubectl get ${plurals.join(",")} -A`,
     "    npx denrei status",
-    ...(inspectorPort === undefined
-      ? []
-      : [
-          `A debugger can attach to 127.0.0.1:${inspectorPort}: in VS Code with "Attach to npm run dev", in Chrome at chrome://inspect.`,
-        ]),
+    ...(github ? guideToGitHub(github) : []),
+    ...(receiver
+      ? [`Webhooks are received at ${receiver.hook.urls[0]}, with the secret in ${receiver.secretPath}.`]
+      : []),
+    ...(inspector
+      ? [
+          `A debugger can attach to 127.0.0.1:${inspector.port}: in VS Code with "Attach to npm run dev", in Chrome at chrome://inspect.`,
+        ]
+      : []),
     "Save a file below functions/ or bus/, and the next event is handled by its new code. Ctrl-C stops everything.",
     "",
   ].join("\n");
+}
+
+/** The App's key and a commit: the first makes its functions busy, the second brings a webhook. */
+function guideToGitHub({ url, repository, manifestPath, headerPath }: DevGitHub): string[] {
+  const file = `${url}/api/v3/repos/${repository}/contents/hello-$RANDOM.txt`;
+  const commit = {
+    message: "Say hello",
+    content: Buffer.from("Hello.\n").toString("base64"),
+    branch: "main",
+  };
+  return [
+    `GitHub is played at ${url}. To use its App, and to push to ${repository}:`,
+    `    kubectl apply -f ${quoted(manifestPath)}`,
+    `    curl -X PUT ${file} -H @${quoted(headerPath)} -d ${quoted(JSON.stringify(commit))}`,
+  ];
 }

@@ -7,7 +7,12 @@ import type { Ground } from "./ground.ts";
 import type { LogRecord } from "./screen.ts";
 import { askSignal, type Declared } from "./told.ts";
 
-const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
+/** A gateway has nothing to do with functions: what runs in a cluster does here. */
+const programs = {
+  bridge: [fileURLToPath(new URL("./replica.ts", import.meta.url)), "bridge"],
+  worker: [fileURLToPath(new URL("./replica.ts", import.meta.url)), "worker"],
+  gateway: [fileURLToPath(new URL("../denrei.ts", import.meta.url)), "gateway"],
+} as const;
 /** An orderly stop takes less, whatever is being reconciled. Milliseconds. */
 const graceMillis = 12_000;
 /** What it wrote that is no log record, of which the end is kept: why it died. */
@@ -16,7 +21,7 @@ const keptLines = 60;
 /** What to start. */
 export interface ReplicaSpec {
   readonly ground: Pick<Ground, "processes" | "env">;
-  readonly role: "bridge" | "worker";
+  readonly role: keyof typeof programs;
   readonly name: string;
   readonly functions: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -41,10 +46,12 @@ export class CodeError extends Error {
 /** A replica. */
 export interface Replica {
   readonly child: Child;
-  /** What it said of its code; a bridge says nothing. */
+  /** What a worker said of its code. */
   readonly declared: Declared | undefined;
   /** Where Node's inspector listens, if it does. */
   readonly inspector: string | undefined;
+  /** Where a gateway receives webhooks. */
+  readonly url: string | undefined;
   /** What it wrote last that is no log record. */
   readonly output: readonly string[];
   /** Starts it; resolves when it takes requests. Rejects with a {@link CodeError}. */
@@ -61,6 +68,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
   let output: string[] = [];
   let declared: Declared | undefined;
   let inspector: string | undefined;
+  let url: string | undefined;
   let ready = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<void>();
 
@@ -72,7 +80,10 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
       return;
     }
     if (record.msg === "declared") declared = record as unknown as Declared;
-    if (record.msg === `${role} ready`) ready.resolve();
+    if (record.msg === `${role} ready`) {
+      if (role === "gateway") url = String(record.url);
+      ready.resolve();
+    }
     if (record.msg === "stopping") stopping.resolve();
     onRecord(record);
   }
@@ -80,7 +91,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
   const child = ground.processes.prepare({
     name,
     command: process.execPath,
-    args: [...(spec.nodeArgs ?? []), program, role, ...functions],
+    args: [...(spec.nodeArgs ?? []), ...programs[role], ...functions],
     env: {
       DENREI_HTTP_ADDRESS: undefined,
       NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
@@ -103,6 +114,9 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     },
     get inspector() {
       return inspector;
+    },
+    get url() {
+      return url;
     },
     get output() {
       return output;

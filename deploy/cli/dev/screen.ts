@@ -70,6 +70,13 @@ export function screen({ write, colours, root }: ScreenOptions): Screen {
     error(record.err);
   }
 
+  function webhook({ event, delivery, outcome, status }: LogRecord): void {
+    const which = [event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
+    write(
+      `${clock()} ${paint("cyan", "gateway")} ${which}  ${paint("dim", `${outcome}, answered ${status}`)}`,
+    );
+  }
+
   function error(err: unknown): void {
     const { type = "Error", message = "", stack = "" } = (err ?? {}) as Record<string, string>;
     const [first = "", ...rest] = message.split("\n");
@@ -88,6 +95,7 @@ export function screen({ write, colours, root }: ScreenOptions): Screen {
       const { msg, level, ms, writes } = record;
       // It was asked for.
       if (msg === debuggedWarning) return;
+      if (msg === "webhook") return webhook(record);
       if (record.function === undefined) {
         if (level === "error" || level === "fatal" || level === "warn") {
           write(`${clock()} ${paint("yellow", `${String(record.replica)}: ${String(msg)}`)}`);

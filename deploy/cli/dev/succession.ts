@@ -5,7 +5,8 @@
 import { describeExit, type Exit } from "../../local/index.ts";
 import { duration } from "../demo/progress.ts";
 import type { Ground } from "./ground.ts";
-import type { InspectorAddress } from "./inspector.ts";
+import type { Receiver } from "./receiver.ts";
+import type { Relay } from "./relay.ts";
 import { CodeError, prepareReplica, type Replica } from "./replicas.ts";
 import type { Screen } from "./screen.ts";
 import { loadErrorIn, placeText } from "./source.ts";
@@ -17,7 +18,9 @@ export interface SuccessionOptions {
   readonly functions: readonly string[];
   readonly workers: number;
   /** Where debuggers find the one worker. */
-  readonly inspector: InspectorAddress | undefined;
+  readonly inspector: Relay | undefined;
+  /** Where webhooks are received, if they are. */
+  readonly receiver: Receiver | undefined;
   readonly root: string;
   readonly screen: Screen;
   readonly signal: AbortSignal;
@@ -35,7 +38,10 @@ export interface Succession {
 interface Code {
   readonly number: number;
   readonly workers: readonly Replica[];
+  readonly gateways: readonly Replica[];
 }
+
+const replicasOf = ({ workers, gateways }: Code): readonly Replica[] => [...workers, ...gateways];
 
 /** A worker that dies again and again is started at this pace. Milliseconds. */
 const revivePauses = [0, 1000, 3000, 10_000];
@@ -46,6 +52,7 @@ export function succession({
   functions,
   workers,
   inspector,
+  receiver,
   root,
   screen,
   signal,
@@ -59,15 +66,19 @@ export function succession({
   let last: Promise<void> = Promise.resolve();
   let wanted = 0;
 
-  const prepare = (role: "bridge" | "worker", name: string): Replica =>
+  const names = functions.length === 0 ? ["all"] : functions;
+  const prepare = (role: "bridge" | "worker" | "gateway", name: string): Replica =>
     prepareReplica({
       ground,
       role,
       name: `${name}${ground.suffix}`,
-      functions: functions.length === 0 ? ["all"] : functions,
+      functions: role === "gateway" ? [] : names,
       // Any port: debuggers come by the one that stays.
       nodeArgs: role === "worker" && inspector !== undefined ? ["--inspect=127.0.0.1:0"] : [],
-      env: { [crdDigestVariable]: current?.workers[0]?.declared?.crds },
+      env: {
+        ...(role === "gateway" && receiver?.env),
+        [crdDigestVariable]: current?.workers[0]?.declared?.crds,
+      },
       onRecord: (record) => screen.record(record),
       onDeath: (exit, replica) => void revive(replica, exit),
     });
@@ -75,7 +86,7 @@ export function succession({
   /** Starts again what has died, as long as it is not replaced. */
   async function revive(replica: Replica, exit: Exit): Promise<void> {
     const isWanted = () =>
-      !signal.aborted && (current?.workers.includes(replica) || bridge?.replica === replica);
+      !signal.aborted && ((current && replicasOf(current).includes(replica)) || bridge?.replica === replica);
     screen.tell(`${replica.child.name} ${describeExit(exit)}; starting it again`, "red");
     screen.more(replica.output);
     for (let tries = 0; isWanted(); tries++) {
@@ -83,12 +94,18 @@ export function succession({
       if (!isWanted()) return;
       try {
         await replica.start();
-        if (current?.workers[0] === replica) inspector?.lead(replica.inspector);
+        leadTo(replica);
         return screen.tell(`${replica.child.name} runs again`);
       } catch (error) {
         if (isWanted()) complain(error, `${replica.child.name} does not start`);
       }
     }
+  }
+
+  /** Who has an address that stays is found there from now on. */
+  function leadTo(replica: Replica): void {
+    if (current?.workers[0] === replica) inspector?.lead(replica.inspector);
+    if (current?.gateways[0] === replica) receiver?.relay.lead(replica.url);
   }
 
   function complain(error: unknown, what: string): void {
@@ -111,30 +128,35 @@ export function succession({
 
   async function succeed(since: number): Promise<void> {
     const number = numbered + 1;
-    const next = Array.from({ length: workers }, (_, at) =>
-      prepare("worker", `worker-${at + 1}-code-${number}`),
-    );
+    const next: Code = {
+      number,
+      workers: Array.from({ length: workers }, (_, at) =>
+        prepare("worker", `worker-${at + 1}-code-${number}`),
+      ),
+      gateways: receiver === undefined ? [] : [prepare("gateway", `gateway-1-code-${number}`)],
+    };
     const before = current;
-    starting = next;
+    starting = replicasOf(next);
     try {
-      await Promise.all(next.map((replica) => replica.start()));
+      await Promise.all(starting.map((replica) => replica.start()));
       starting = [];
       if (wanted > 1) throw new Error("expected the newest code, but something was saved meanwhile");
-      const [{ declared } = {}] = next;
+      const [first] = next.workers;
+      const declared = first?.declared;
       if (declared === undefined) throw new Error("expected a worker to say what it declares");
       await renewBridge(declared.bridge);
       numbered = number;
-      current = { number, workers: next };
-      inspector?.lead(next[0]?.inspector);
-      await Promise.all((before?.workers ?? []).map((replica) => replica.retire()));
+      current = next;
+      for (const replica of replicasOf(next)) leadTo(replica);
       if (before === undefined) return;
-      next[0]?.askForAll();
+      await Promise.all(replicasOf(before).map((replica) => replica.retire()));
+      first?.askForAll();
       screen.tell(`Code ${number} runs, ${duration(performance.now() - since)} after the save.`, "green");
       if (declared.crds !== before.workers[0]?.declared?.crds)
         screen.tell("The CRDs here follow the code. `npm run generate` writes those in crds/.", "yellow");
     } catch (error) {
       starting = [];
-      await Promise.all(next.map((replica) => replica.child.stop()));
+      await Promise.all(replicasOf(next).map((replica) => replica.child.stop()));
       if (signal.aborted || wanted > 1) return;
       complain(error, "The new code does not start");
     }

@@ -1,0 +1,86 @@
+/** The GitHub of `denrei dev --github`: one that is played, and what makes its App known to a cluster. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { optInLabel } from "../../../bus/domain.ts";
+import { apiVersionOf, type Kind, Namespace } from "../../../bus/kube/kind.ts";
+import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
+import { TokenSecret } from "../../../functions/ghapp/secret.ts";
+import { programOf } from "../demo/played.ts";
+import { githubPart, type PlayedGitHub, startPlayedGitHub } from "../demo/playedgithub.ts";
+import type { Ground } from "./ground.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** What there is to be used. */
+export interface DevGitHub {
+  readonly url: string;
+  /** `owner/name` */
+  readonly repository: string;
+  /** A file with the App's key, a GitHubApp and an Installation, in a namespace of their own. */
+  readonly manifestPath: string;
+  /** A file with the HTTP header by which somebody is a user who may write to the repository. */
+  readonly headerPath: string;
+}
+
+/** What to play it with. */
+export interface DevGitHubOptions {
+  readonly program: string;
+  readonly ground: Pick<Ground, "processes">;
+  readonly receiver: Pick<Receiver, "hook">;
+  /** It ended though nobody stopped it. */
+  readonly onEnd: (error: Error) => void;
+  readonly signal: AbortSignal;
+}
+
+const part = githubPart("npm run dev -- --github", "github-program");
+const repository = "acme/web";
+const namespace = "acme";
+/** As long as those of GitHub. */
+const tokenSeconds = 3600;
+const privateKeySecretRef = { name: "app-key", key: "private-key.pem" };
+
+/** The path of the program that plays it. Throws a `UsageError` where there is none. */
+export const githubProgram = (path: string | undefined): string => programOf(part, path);
+
+/** Starts it; its webhooks go to the receiver. Throws what `startPlayed` throws. */
+export async function openGitHub({
+  ground: { processes },
+  receiver: { hook },
+  ...options
+}: DevGitHubOptions): Promise<DevGitHub> {
+  const { spawn, directory } = processes;
+  const played = await startPlayedGitHub({ spawn, hook }, { ...options, part, repository, tokenSeconds });
+  const [manifestPath, headerPath] = [join(directory, "github.yaml"), join(directory, "github-user")];
+  const secret = { mode: 0o600 };
+  await writeFile(manifestPath, manifestOf(played), secret);
+  await writeFile(headerPath, `authorization: Bearer ${played.userToken}\n`, secret);
+  return { url: played.url, repository, manifestPath, headerPath };
+}
+
+const manifestOf = ({ url, appId, installationId, privateKey }: PlayedGitHub): string =>
+  [
+    object(Namespace, { name: namespace, labels: { [optInLabel]: "true" } }),
+    object(TokenSecret, inNamespace(privateKeySecretRef.name), {
+      stringData: { [privateKeySecretRef.key]: privateKey },
+    }),
+    object(GitHubApp, inNamespace("app"), { spec: { url, appID: appId, privateKeySecretRef } }),
+    object(Installation, inNamespace("acme"), {
+      spec: {
+        appRef: { kind: GitHubApp.kind, name: "app" },
+        installationID: installationId,
+        key: "token",
+        template: {},
+      },
+    }),
+  ]
+    .map((one) => stringify(one))
+    .join("---\n");
+
+const inNamespace = (name: string) => ({ name, namespace });
+
+const object = (kind: Kind, metadata: object, content: object = {}): object => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  metadata,
+  ...content,
+});
