@@ -27,7 +27,7 @@ export function documentOf(results: Results, before = ""): string {
   const [head = "", ...parts] = before.split(/^(?=## )/m);
   const bodies = new Map(parts.map((part) => bodyOf(part)));
   bodies.delete(method);
-  for (const { title, body } of sections(results)) {
+  for (const { title, body, sample } of sections(results)) {
     const known = bodies.get(title);
     if (title === "Goals" || title === "Machine") {
       // Of which machine a part is that ran by itself stands beside it.
@@ -36,7 +36,7 @@ export function documentOf(results: Results, before = ""): string {
       continue;
     }
     const { machine } = results;
-    const alone = `By itself, on ${machine.get("CPU")}, ${occasion(results)}.`;
+    const alone = `By itself, on ${machine.get("CPU")}, ${occasion(results, sample)}.`;
     bodies.set(title, before === "" ? body : `${alone}\n\n${body}`);
   }
   // The machine comes after all that was measured on it.
@@ -69,8 +69,8 @@ function mergedTable(earlier: string, later: string, wins: "earlier" | "later"):
   return table(head, [...merged.values()]);
 }
 
-const occasion = ({ sizes }: Results): string =>
-  `on ${new Date().toISOString().slice(0, 10)}: ${sizes.rounds} rounds`;
+const occasion = ({ sizes }: Results, sample = `${sizes.rounds} rounds`): string =>
+  `on ${new Date().toISOString().slice(0, 10)}: ${sample}`;
 
 const intro = (written: string): string => `# Benchmarks
 

@@ -15,6 +15,8 @@ export interface Section {
   readonly title: string;
   /** Markdown. */
   readonly body: string;
+  /** How often it was measured, where that is not in rounds. */
+  readonly sample?: string;
 }
 
 /** The sections of the parts that were run. */
@@ -35,7 +37,9 @@ export function sections(results: Results): Section[] {
     ...(idle ? [{ title: "Memory with idle Hikawas", body: idleTable(idle) }] : []),
     ...(webhooks ? [{ title: "Webhooks to one gateway", body: webhookTable(webhooks) }] : []),
     ...(routing ? [{ title: "Pushes to their RemoteSyncs", body: routingTable(results, routing) }] : []),
-    ...(saves ? [{ title: "Saves in denrei dev", body: saveTable(saves) }] : []),
+    ...(saves
+      ? [{ title: "Saves in denrei dev", body: saveTable(saves), sample: `${saves.length} saves` }]
+      : []),
     { title: "Machine", body: table(["", ""], [...results.machine]) },
   ];
 }
