@@ -30,7 +30,8 @@ export interface NodeParts {
   readonly kwok: Child;
 }
 
-const Node = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
+/** Nodes, as far as anybody here asks. */
+export const Node = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
   group: "",
   version: "v1",
   kind: "Node",

@@ -1,19 +1,10 @@
 /** The node, as the API server sees it. */
-import { externalKind } from "../../../bus/kube/kind.ts";
-import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
 import { connectCluster } from "../../../bus/process/cluster.ts";
+import { Node } from "../nodes.ts";
 import { poll } from "../run/poll.ts";
 
 /** The only node. */
 export const nodeName = "node-1";
-
-const Node = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
-  group: "",
-  version: "v1",
-  kind: "Node",
-  plural: "nodes",
-  scope: "Cluster",
-});
 
 /** Waits until kubelet has said that the node is ready, its network included. */
 export async function untilNodeIsReady(kubeconfigPath: string): Promise<void> {
