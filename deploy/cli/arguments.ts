@@ -35,6 +35,21 @@ const wholeNumber =
 /** A number of workers. More would be a slip of the finger: each one is a process of 70 MB. */
 export const workerCount = wholeNumber(100);
 
+/** A number of nodes. */
+export const nodeCount = wholeNumber(100);
+
+/** Some of these names, separated by commas. */
+export const someOf =
+  <T extends string>(names: readonly T[]) =>
+  (text: string): T[] => {
+    const found = text.split(",");
+    const other = found.find((name) => !names.includes(name as T));
+    if (other === undefined) return found as T[];
+    throw new InvalidArgumentError(
+      `Expected some of ${names.join(", ")}, separated by commas; found "${other}".`,
+    );
+  };
+
 /** A port to listen on. */
 export const portNumber = wholeNumber(65_535);
 

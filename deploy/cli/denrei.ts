@@ -2,7 +2,8 @@
 import { enableCompileCache } from "node:module";
 import { Argument, Command, type CommanderError } from "commander";
 import { busProcessSettings, processSettings, readSettings } from "../../bus/process/config.ts";
-import { namespaceName, namespaceNames, portNumber, workerCount } from "./arguments.ts";
+import { namespaceName, namespaceNames, nodeCount, portNumber, someOf, workerCount } from "./arguments.ts";
+import { playable } from "./dev/playable.ts";
 import { report } from "./explain.ts";
 import { withSettings } from "./flags.ts";
 import { addOperatorCommands } from "./operate.ts";
@@ -70,8 +71,19 @@ program
   .option("--inspect-port <port>", "the same, at this port", portNumber)
   .option("--gateway", "receive webhooks, at 8080 or the next free port")
   .option("--gateway-port <port>", "the same, at this port", portNumber)
-  .option("--github", "play GitHub, with an App on the repository acme/web, and receive its webhooks")
-  .option("--github-program <path>", "program that plays GitHub; npm run dev has one")
+  .option(
+    "--play <what>",
+    "what to play of github (and receive its webhooks), kpack and pipecd, separated by commas",
+    someOf(playable),
+  )
+  .option(
+    "--nodes <count>",
+    "nodes, of which kwok says that pods run (default: 1 for kpack and pipecd)",
+    nodeCount,
+  )
+  .option("--github <path>", "program that plays GitHub; npm run dev has one")
+  .option("--kpack <path>", "program that plays kpack; npm run dev has one")
+  .option("--pipecd <path>", "program that plays PipeCD; npm run dev has one")
   .addHelpText(
     "after",
     `

@@ -1,4 +1,4 @@
-/** `denrei dev --github`: webhooks come to one address, whichever code receives them, and GitHub is played. */
+/** `denrei dev --play github`: webhooks come to one address, whichever code receives them, and GitHub is played. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,8 +22,8 @@ test("what is pasted makes functions busy and brings webhooks; none is lost whil
     githubapp: "ghapp/githubapp.ts",
     installation: "ghapp/installation.ts",
   });
-  const program = join(root, "test/demo/github.ts");
-  const { client, printed, running } = await startDev(mine, ["--github", "--github-program", program]);
+  const args = ["--play", "github", "--github", join(root, "test/demo/github.ts")];
+  const { client, printed, running } = await startDev(mine, args);
   const said = (pattern: RegExp): string[] => {
     const line = running.lines.all.find((one) => pattern.test(one)) ?? "";
     return [...(pattern.exec(line) ?? [])].slice(1);
@@ -73,16 +73,9 @@ test("what is pasted makes functions busy and brings webhooks; none is lost whil
   expect(here.runs()).toEqual([]);
 }, 240_000);
 
-test("without a program that plays GitHub, or a port that is free, it says so and starts nothing", async () => {
+test("without a port that is free it says so and starts nothing", async () => {
   const here = place();
   const mine = project(here);
-  mine.addFunctions("ghapp");
-  const without = await mine.start(["dev", "--github"]).ended;
-  expect(without).toMatchObject({ code: 2, stdout: "" });
-  expect(without.stderr).toBe(
-    "denrei: expected --github-program with the path of a program that plays GitHub, found none. It comes with a checkout " +
-      "and its development dependencies: npm ci && npm run dev -- --github\n",
-  );
   const { gatewayPort } = await startDev(mine, ["--gateway"]);
   const second = await mine.start(["dev", "--gateway-port", String(gatewayPort)]).ended;
   expect(second).toMatchObject({ code: 2, stdout: "" });

@@ -3,9 +3,9 @@ import { say } from "../output.ts";
 import type { Act, DemoOptions } from "./act.ts";
 import { inNamespace } from "./namespace.ts";
 import { tellPaasSteps } from "./paassteps.ts";
-import { programOf, refuseOwnCluster } from "./played.ts";
+import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
 import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
-import { kpackPart, startPlayedKpack } from "./playedkpack.ts";
+import { kpackPart } from "./playedkpack.ts";
 import { Records } from "./records.ts";
 import { timed } from "./timed.ts";
 
@@ -24,9 +24,10 @@ const namespace = "denrei-demo";
 
 /** The act. Throws a `UsageError` without the programs that play GitHub and kpack, and in somebody's own cluster. */
 export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
-  const part = githubPart(`npm run demo -- ${act}`);
-  const [github, kpack] = [programOf(part, programs.github), programOf(kpackPart, programs.kpack)];
-  refuseOwnCluster(act, "builds");
+  const command = `npm run demo -- ${act}`;
+  const parts = { github: githubPart(command), kpack: kpackPart(command) };
+  const [github, kpack] = [programOf(parts.github, programs.github), programOf(parts.kpack, programs.kpack)];
+  refuseOwnCluster(`the demo ${act}`, "builds", "docs/paas.md");
   const records = new Records();
   return {
     cast: { workers, functions, gateways: 2, nodes: 1, onLine: records.add },
@@ -39,9 +40,19 @@ export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
         timed(
           display,
           "emulated GitHub",
-          startPlayedGitHub(stage, { ...common, part, program: github, repository, tokenSeconds }),
+          startPlayedGitHub(stage, {
+            ...common,
+            part: parts.github,
+            program: github,
+            repository,
+            tokenSeconds,
+          }),
         ),
-        timed(display, "kpack stand-in", startPlayedKpack(stage, { ...common, program: kpack })),
+        timed(
+          display,
+          "kpack stand-in",
+          startPlayedInCluster(stage, parts.kpack, { ...common, program: kpack }),
+        ),
       ]);
       display.done();
       say(`\nOn ${played.url}, which plays GitHub, an App is installed on ${repository}.`);

@@ -4,8 +4,8 @@ import { say } from "../output.ts";
 import type { Act, DemoOptions } from "./act.ts";
 import { inNamespace } from "./namespace.ts";
 import { tellPipecdSteps } from "./pipecdsteps.ts";
-import { programOf, refuseOwnCluster } from "./played.ts";
-import { pipecdPart, startPlayedPipecd } from "./playedpipecd.ts";
+import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
+import { addressesOf, pipecdPart } from "./playedpipecd.ts";
 import { Records } from "./records.ts";
 import { timed } from "./timed.ts";
 
@@ -15,8 +15,9 @@ const namespace = "denrei-demo";
 
 /** The act. Throws a `UsageError` without a program that plays PipeCD, and in somebody's own cluster. */
 export function pipecdAct({ workers = 3, pipecd }: DemoOptions): Act {
-  const program = programOf(pipecdPart, pipecd);
-  refuseOwnCluster(act, "runs");
+  const part = pipecdPart(`npm run demo -- ${act}`);
+  const program = programOf(part, pipecd);
+  refuseOwnCluster(`the demo ${act}`, "runs", "docs/pipecd.md");
   const records = new Records();
   const ended = new AbortController();
   return {
@@ -28,9 +29,8 @@ export function pipecdAct({ workers = 3, pipecd }: DemoOptions): Act {
       onLine: records.add,
       async before({ display, signal, ...backstage }) {
         const onEnd = (error: Error) => ended.abort(error);
-        const played = startPlayedPipecd(backstage, { program, onEnd, signal });
-        const { web, api } = await timed(display, "PipeCD stand-in", played);
-        return { DENREI_PIPECD_WEB_ADDRESS: web, DENREI_PIPECD_API_ADDRESS: api };
+        const played = startPlayedInCluster(backstage, part, { program, onEnd, signal });
+        return addressesOf(await timed(display, "PipeCD stand-in", played));
       },
     },
     async play(stage, _display, stopped) {

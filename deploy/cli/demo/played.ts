@@ -40,11 +40,11 @@ export function programOf(part: Part<unknown>, path: string | undefined): string
 }
 
 /** Throws a `UsageError` in somebody's own cluster: what is played there would be nothing, and in the way. */
-export function refuseOwnCluster(act: string, what: string): void {
+export function refuseOwnCluster(what: string, does: string, page: string): void {
   if (process.env.KUBECONFIG && process.env.NATS_URL)
     throw new UsageError(
-      `expected no KUBECONFIG and NATS_URL for the demo ${act}, found both: what it ${what} is played, and is nothing for a cluster. ` +
-        `How it is done in one: docs/${act}.md`,
+      `expected no KUBECONFIG and NATS_URL for ${what}, found both: what it ${does} is played, and is nothing for a cluster. ` +
+        `How it is done in one: ${page}`,
     );
 }
 
@@ -86,6 +86,13 @@ export async function startPlayed<T>(
   }
   return played.promise;
 }
+
+/** Starts the program for a cluster, as its administrator; resolves when it is ready. Throws what `startPlayed` throws. */
+export const startPlayedInCluster = <T>(
+  { spawn, kubeconfigPath }: Pick<Stage, "spawn" | "kubeconfigPath">,
+  part: Part<T>,
+  options: Omit<PlayedOptions, "args" | "env">,
+): Promise<T> => startPlayed({ spawn }, part, { ...options, args: [], env: { KUBECONFIG: kubeconfigPath } });
 
 function parsed<T>(line: string, schema: z.ZodType<T>): T | undefined {
   try {

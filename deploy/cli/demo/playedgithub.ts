@@ -18,10 +18,10 @@ const ready = z.object({
  */
 export type PlayedGitHub = Readonly<z.infer<typeof ready>>;
 
-/** The part, as a command needs it that names its program by this flag. */
-export const githubPart = (command: string, flag = "github"): Part<PlayedGitHub> => ({
+/** The part, as `command` needs it. */
+export const githubPart = (command: string): Part<PlayedGitHub> => ({
   plays: "GitHub",
-  flag,
+  flag: "github",
   command,
   ready,
 });

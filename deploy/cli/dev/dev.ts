@@ -6,6 +6,8 @@ import { openTerminal } from "../terminal.ts";
 import { UsageError } from "../usage.ts";
 import { type Ground, openGround } from "./ground.ts";
 import { guide } from "./guide.ts";
+import type { Play } from "./playable.ts";
+import { type Programs, preparePlays } from "./plays.ts";
 import { openHookRelay, openReceiver } from "./receiver.ts";
 import { openRelay } from "./relay.ts";
 import { watchSaves } from "./saves.ts";
@@ -15,7 +17,7 @@ import { succession } from "./succession.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
 
 /** What the command line says. */
-export interface DevOptions {
+export interface DevOptions extends Programs {
   readonly workers?: number;
   /** Lets a debugger attach. */
   readonly inspect?: true;
@@ -25,10 +27,10 @@ export interface DevOptions {
   readonly gateway?: true;
   /** Where; includes `gateway`. */
   readonly gatewayPort?: number;
-  /** Plays GitHub, and receives its webhooks. */
-  readonly github?: true;
-  /** Path of the program that plays it. */
-  readonly githubProgram?: string;
+  /** What is played of the world outside; `github` includes `gateway`. */
+  readonly play?: readonly Play[];
+  /** How many nodes a local platform has; one where pods matter to what is played, otherwise none. */
+  readonly nodes?: number;
 }
 
 /** What debuggers try first. */
@@ -36,14 +38,13 @@ const inspectorPort = 9229;
 
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
-  const { workers = 1, inspect, inspectPort, gateway, gatewayPort } = options;
+  const { workers = 1, inspect, inspectPort, gateway, gatewayPort, play = [] } = options;
   const isInspected = inspect || inspectPort !== undefined;
-  const isReached = gateway || gatewayPort !== undefined || options.github;
+  const isReached = gateway || gatewayPort !== undefined || play.includes("github");
   if (isInspected && workers > 1)
     throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
-  // Code of the project's functions, which may be broken at the moment, or not be there.
-  const playing = options.github && (await import("./github.ts"));
-  const program = playing?.githubProgram(options.githubProgram) ?? "";
+  const begin = preparePlays(play, options);
+  const { nodes = play.some((one) => one !== "github") ? 1 : 0 } = options;
   const inspector = isInspected
     ? await openRelay({
         for: "debuggers",
@@ -58,13 +59,14 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   let ground: Ground | undefined;
   try {
-    ground = await openGround({ display, say: tell, signal, isDebugged: inspector !== undefined });
+    ground = await openGround({ display, say: tell, signal, nodes, isDebugged: inspector !== undefined });
     display.done();
     signal.throwIfAborted();
     const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
     const receiver = hooks && (await openReceiver(ground, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
-    const github = receiver && (await playing?.openGitHub({ program, ground, receiver, signal, onEnd }));
+    const { github, env } = await begin({ ground, receiver, signal, onEnd });
+    ground = { ...ground, env: { ...ground.env, ...env } };
     const codes = succession({ ground, functions, workers, inspector, receiver, root, screen, signal });
     let guided = false;
     const renew = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The GitHub of `denrei dev --github`: one that is played, and what makes its App known to a cluster. */
+/** The GitHub of `denrei dev --play github`, and what makes its App known to a cluster. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -6,8 +6,7 @@ import { optInLabel } from "../../../bus/domain.ts";
 import { apiVersionOf, type Kind, Namespace } from "../../../bus/kube/kind.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";
-import { programOf } from "../demo/played.ts";
-import { githubPart, type PlayedGitHub, startPlayedGitHub } from "../demo/playedgithub.ts";
+import { type PlayedGitHub, type PlayOptions, startPlayedGitHub } from "../demo/playedgithub.ts";
 import type { Ground } from "./ground.ts";
 import type { Receiver } from "./receiver.ts";
 
@@ -23,24 +22,16 @@ export interface DevGitHub {
 }
 
 /** What to play it with. */
-export interface DevGitHubOptions {
-  readonly program: string;
+export interface DevGitHubOptions extends Pick<PlayOptions, "part" | "program" | "onEnd" | "signal"> {
   readonly ground: Pick<Ground, "processes">;
   readonly receiver: Pick<Receiver, "hook">;
-  /** It ended though nobody stopped it. */
-  readonly onEnd: (error: Error) => void;
-  readonly signal: AbortSignal;
 }
 
-const part = githubPart("npm run dev -- --github", "github-program");
 const repository = "acme/web";
 const namespace = "acme";
 /** As long as those of GitHub. */
 const tokenSeconds = 3600;
 const privateKeySecretRef = { name: "app-key", key: "private-key.pem" };
-
-/** The path of the program that plays it. Throws a `UsageError` where there is none. */
-export const githubProgram = (path: string | undefined): string => programOf(part, path);
 
 /** Starts it; its webhooks go to the receiver. Throws what `startPlayed` throws. */
 export async function openGitHub({
@@ -49,7 +40,7 @@ export async function openGitHub({
   ...options
 }: DevGitHubOptions): Promise<DevGitHub> {
   const { spawn, directory } = processes;
-  const played = await startPlayedGitHub({ spawn, hook }, { ...options, part, repository, tokenSeconds });
+  const played = await startPlayedGitHub({ spawn, hook }, { ...options, repository, tokenSeconds });
   const [manifestPath, headerPath] = [join(directory, "github.yaml"), join(directory, "github-user")];
   const secret = { mode: 0o600 };
   await writeFile(manifestPath, manifestOf(played), secret);

@@ -32,6 +32,8 @@ export interface GroundOptions {
   readonly signal: AbortSignal;
   /** A worker may be stopped by a debugger, and answer nothing for as long as somebody looks. */
   readonly isDebugged: boolean;
+  /** How many nodes a local platform has. */
+  readonly nodes: number;
 }
 
 /** With both KUBECONFIG and NATS_URL set, it is theirs; otherwise everything is local. */
@@ -47,7 +49,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
 /** A client that does not answer is taken for dead after three times this. */
 const debuggedPingSeconds = 24 * 3600;
 
-async function localGround({ display, say, signal, isDebugged }: GroundOptions): Promise<Ground> {
+async function localGround({ display, say, signal, nodes, isDebugged }: GroundOptions): Promise<Ground> {
   const { KUBECONFIG, NATS_URL } = process.env;
   if (KUBECONFIG || NATS_URL)
     say(
@@ -63,10 +65,13 @@ async function localGround({ display, say, signal, isDebugged }: GroundOptions):
         etcd: platform.etcd,
         "kube-apiserver": platform.apiserver,
         "kube-controller-manager": platform.controllerManager,
+        "kube-scheduler": platform.scheduler,
+        kwok: platform.nodes?.kwok,
       } as Partial<Record<BinaryName, Child>>
     )[name];
   platform = await startLocalPlatform({
     signal,
+    nodes,
     // What a function may do on the bus follows from its declaration, which changes here: the replicas may do everything.
     roles: [],
     ...(isDebugged && { pingSeconds: debuggedPingSeconds }),
