@@ -35,9 +35,12 @@ export default defineFunction({
   owns: [Deployment, Service, ConfigMap, Secret, ServiceAccount, ClusterRole, ClusterRoleBinding],
   indexes: {
     ...namespaceIndex,
-    ...mountedIndex<Piped>(mountsOf, ({ spec }) =>
-      spec.apiKeySecretRef ? [objectNames.secret, spec.apiKeySecretRef.name] : [objectNames.secret],
-    ),
+    // One of its own name may be somebody else's, who takes it away.
+    ...mountedIndex<Piped>(mountsOf, ({ metadata, spec }) => [
+      metadata.name,
+      objectNames.secret,
+      ...(spec.apiKeySecretRef ? [spec.apiKeySecretRef.name] : []),
+    ]),
   },
   watches: [
     neighbour(ControlPlane),
