@@ -15,7 +15,7 @@ import type { Context, ReconcileFunction, Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
 import { type FirstRead, isReplay, readFirstLive, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
-import { reconcileWrites } from "./writes.ts";
+import { reconcileWrites, type Write } from "./writes.ts";
 
 /** Condition that the platform keeps while it can not bring an object forward (kstatus). */
 export const stalled = "Stalled";
@@ -45,7 +45,7 @@ export interface AttemptInput {
   readonly log: Logger;
   assertOwned(): void;
   /** Told of each write that the API server has confirmed. */
-  onWrite(uid: string, resourceVersion: string): void;
+  onWrite(uid: string, resourceVersion: string, event: Write["event"]): void;
 }
 
 /** How an attempt ended well. */
@@ -101,8 +101,8 @@ async function tryOnce(
     traceparent,
     signal,
     assertOwned: input.assertOwned,
-    onWrite({ verb, kind, name, uid, resourceVersion }) {
-      input.onWrite(uid, resourceVersion);
+    onWrite({ verb, kind, name, uid, resourceVersion, event }) {
+      input.onWrite(uid, resourceVersion, event);
       log.debug({ verb, kind: kind.kind, name, resourceVersion }, "wrote");
     },
   });

@@ -146,6 +146,14 @@ test("seen - a newer version of the object itself that comes with a list is not 
   await reads.list(Child, key.namespace);
   await reads.live(Child, at);
   expect(Object.fromEntries(sources.seen)).toEqual({ a: "5", b: "7" });
-  reads.wrote("a", "9");
-  expect(sources.seen.get("a")).toBe("9");
+  expect(reads.wrote("a", "9", "8")).toBe("overtaken");
+  expect(sources.seen.get("a")).toBe("5");
+  for (const [version, over] of [
+    ["10", "5"],
+    ["11", "10"],
+    ["12", undefined],
+  ] as const) {
+    expect(reads.wrote("a", version, over)).toBe("seen");
+    expect(sources.seen.get("a")).toBe(version);
+  }
 });

@@ -101,8 +101,11 @@ export interface ReadSources {
 
 /** The reads of one reconcile. */
 export interface ReconcileReads {
-  /** Notes a version that was written. */
-  wrote(uid: string, resourceVersion: string): void;
+  /**
+   * Notes a version that was written, over another one if that is known. `overtaken` is said of the object that the request is
+   * about, when it was written over a change that the reconcile has not gone by: what is there now is not what it has answered.
+   */
+  wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken";
   /**
    * The object that the request is about, as {@link readFirst} found it. The reconcile goes by this version: a newer one that
    * comes with a later read (in a list of its kind, say) is not noted as seen, or its event would be taken for answered.
@@ -140,9 +143,11 @@ export function reconcileReads({
 }: ReadSources): ReconcileReads {
   let subject: string | undefined;
 
-  function wrote(uid: string, resourceVersion: string): void {
+  function wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken" {
     const before = seen.get(uid);
+    if (uid === subject && before && over && compareVersions(over, before) > 0) return "overtaken";
     if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
+    return "seen";
   }
 
   function note(uid: string, resourceVersion: string): void {

@@ -35,7 +35,18 @@ export interface WriteTools {
   /** Throws when this worker may not write any more. */
   assertOwned(): void;
   /** Called after each call that changed something. */
-  onWrite(write: { verb: string; kind: Kind; name: string; uid: string; resourceVersion: string }): void;
+  onWrite(write: Write): void;
+}
+
+/** A write that the API server has confirmed. */
+export interface Write {
+  readonly verb: string;
+  readonly kind: Kind;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** `news`: it went over a change that nobody has reconciled yet, so its event is to wake the key. */
+  readonly event: "echo" | "news";
 }
 
 /** JSON merge patch (RFC 7386) on plain JSON values. */
@@ -61,11 +72,17 @@ export function reconcileWrites(
   const { client, reads, own, fn, fieldManager, traceparent, signal } = tools;
   const options: WriteOptions = { fieldManager, traceparent, signal };
 
-  function written<T extends KubeObject>(verb: string, kind: Kind<T>, object: Stored<T>): Stored<T> {
+  /** `over` is the version that the API server has held the write against. */
+  function written<T extends KubeObject>(
+    verb: string,
+    kind: Kind<T>,
+    object: Stored<T>,
+    over?: string,
+  ): Stored<T> {
     const { uid, resourceVersion, name } = object.metadata;
     own.record(object);
-    reads.wrote(uid, resourceVersion);
-    tools.onWrite({ verb, kind, name, uid, resourceVersion });
+    const event = reads.wrote(uid, resourceVersion, over) === "seen" ? "echo" : "news";
+    tools.onWrite({ verb, kind, name, uid, resourceVersion, event });
     return object;
   }
 
@@ -145,6 +162,7 @@ export function reconcileWrites(
         "patch",
         kind,
         await client.mergePatch(kind, at(object), conditional as object, options),
+        object.metadata.resourceVersion,
       );
     },
     async apply(kind, child, { uid } = {}) {
@@ -189,7 +207,7 @@ export function reconcileWrites(
       // With finalizers the object stays until their owners are done, and its events tell.
       if (!object.metadata.finalizers?.length && propagation !== "Foreground") own.record(object, "deleted");
       const { name, uid, resourceVersion } = object.metadata;
-      tools.onWrite({ verb: "delete", kind, name, uid, resourceVersion });
+      tools.onWrite({ verb: "delete", kind, name, uid, resourceVersion, event: "echo" });
     },
     async status(kind, object, status, conditions) {
       const before = (object.status ?? {}) as Record<string, unknown>;
@@ -209,6 +227,7 @@ export function reconcileWrites(
         "status",
         kind,
         await client.mergePatch(kind, at(object), patch, { ...options, subresource: "status" }),
+        object.metadata.resourceVersion,
       );
     },
   };

@@ -108,6 +108,13 @@ test.each([
   await expect.poll(() => deadLetters(bus, scope).get(at(mode)), patience).toBeUndefined();
 });
 
+test("a change that a reconcile writes over, without having gone by it, is not lost", async () => {
+  const mode = "overtaken-and-written";
+  await create(mode, { mode });
+  await kit.until(Probe, at(mode), isReady);
+  await expect.poll(() => runs(mode).map((run) => run.mode), patience).toEqual([mode, "ok"]);
+});
+
 test("one that hangs is broken off at its time limit, and the others are not kept waiting", async () => {
   await create("hangs", { mode: "hang" });
   await untilRuns("hangs", 1);
