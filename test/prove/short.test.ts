@@ -1,4 +1,4 @@
-/** Every scenario of `npm run prove`, in a few minutes: smaller, with the same faults, and the same limits but that of a cold start. */
+/** Every scenario of `npm run prove`, in a few minutes: smaller, with the same faults and the same limits. */
 import { type TestContext, test } from "vitest";
 import { describe, prove } from "./prove.ts";
 import type { Scenario } from "./scenario.ts";

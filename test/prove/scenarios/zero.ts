@@ -15,11 +15,6 @@ import { bounded, type Outcome, type Scenario, type Trial } from "../scenario.ts
 const tomorrow = 86_400_000;
 const deadlineMillis = 120_000;
 const coldStartMillis = 500;
-/**
- * At the smallest size, which runs with the tests on any machine: a start that has become twice as slow is found there. Whether
- * it keeps the limit is for the full size to say.
- */
-const smallestMillis = 2 * coldStartMillis;
 
 const at = (name: string) => ({ namespace: "default", name });
 
@@ -160,7 +155,7 @@ async function coldStarts(
     starts.length >= (smallest ? 5 : 15) &&
     (!smallest ||
       starts.length >= 15 ||
-      starts.some(({ reconciledMillis }) => reconciledMillis <= smallestMillis));
+      starts.some(({ reconciledMillis }) => reconciledMillis <= coldStartMillis));
   while (!enough()) {
     const name = names[Math.floor(trial.next() * names.length)] ?? "";
     await worker.stop();
@@ -231,7 +226,7 @@ function outcome(
         `cold start: spawn to the end of the first reconcile, ${which} of ${cold.length}`,
         found,
         "<=",
-        smallest ? smallestMillis : coldStartMillis,
+        coldStartMillis,
         "ms",
       ),
     ],
