@@ -1,15 +1,12 @@
 /** What to type next, once everything runs. Every line is one that can be pasted as it is. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { quoted } from "../quoted.ts";
 import { sampleFile } from "./sing.ts";
 import type { Stage } from "./stage.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
 const launcher = fileURLToPath(new URL("../denrei.js", import.meta.url));
-
-/** Text for the shell, in quotes only if it must be. */
-const quoted = (text: string): string =>
-  /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The guide to a stage. */
 export function guide({ kubeconfigPath, natsUrl, directory, replicas }: Stage): string {

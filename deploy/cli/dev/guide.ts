@@ -1,14 +1,11 @@
 /** What to type next, once the first code runs. Every line is one that can be pasted as it is. */
 import { existsSync } from "node:fs";
+import { quoted } from "../quoted.ts";
 import type { DevGitHub } from "./github.ts";
 import type { Ground } from "./ground.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
 import type { Declared } from "./told.ts";
-
-/** Text for the shell, in quotes only if it must be. */
-const quoted = (text: string): string =>
-  /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** What may be there beside bridge and workers. */
 export interface Beside {

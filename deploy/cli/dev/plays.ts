@@ -37,9 +37,13 @@ export function preparePlays(
   plays: readonly Play[],
   programs: Programs,
 ): (options: PlayingOptions) => Promise<Played> {
-  const parts = { github: githubPart, kpack: kpackPart, pipecd: pipecdPart };
+  const parts = {
+    github: githubPart(command("github")),
+    kpack: kpackPart(command("kpack")),
+    pipecd: pipecdPart(command("pipecd")),
+  };
   for (const play of plays) {
-    programOf(parts[play](command(play)), programs[play]);
+    programOf(parts[play], programs[play]);
     if (play === "kpack") refuseOwnCluster("--play kpack", "builds", "docs/paas.md");
     if (play === "pipecd") refuseOwnCluster("--play pipecd", "runs", "docs/pipecd.md");
   }
@@ -55,15 +59,10 @@ export function preparePlays(
       begin("github", async (program) => {
         // Kinds of this project's functions, which may be broken at the moment.
         const { openGitHub } = await import("./github.ts");
-        const part = githubPart(command("github"));
-        return receiver && openGitHub({ ...options, part, program, ground, receiver });
+        return receiver && openGitHub({ ...options, part: parts.github, program, ground, receiver });
       }),
-      begin("kpack", (program) =>
-        startPlayedInCluster(stage, kpackPart(command("kpack")), { ...options, program }),
-      ),
-      begin("pipecd", (program) =>
-        startPlayedInCluster(stage, pipecdPart(command("pipecd")), { ...options, program }),
-      ),
+      begin("kpack", (program) => startPlayedInCluster(stage, parts.kpack, { ...options, program })),
+      begin("pipecd", (program) => startPlayedInCluster(stage, parts.pipecd, { ...options, program })),
     ]);
     return { github, env: pipecd ? addressesOf(pipecd) : {} };
   };
