@@ -1,7 +1,10 @@
 /** The probe and metrics server of a process: `/healthz`, `/readyz`, `/metrics`. */
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { Registry } from "prom-client";
 import { listenOn } from "./listen.ts";
+
+// An `import` of it looks at each of its names, among them `WebSocket`: Node's own undici is loaded, which nobody here uses.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** What the server answers with. */
 export interface ProbeOptions {

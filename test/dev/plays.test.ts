@@ -64,6 +64,11 @@ describe("refused:", () => {
       { KUBECONFIG: "/there", NATS_URL: "nats://there" },
       "expected no KUBECONFIG and NATS_URL for --play pipecd, found both",
     ],
+    [
+      ["--nodes", "2"],
+      { KUBECONFIG: "/there", NATS_URL: "nats://there" },
+      "expected no --nodes with KUBECONFIG and NATS_URL, found --nodes 2: a cluster that exists has its own",
+    ],
     [["--play", "kpack,github,gitlab"], {}, 'separated by commas; found "gitlab"'],
   ])("%j", async (args, env, says) => {
     const ended = await project(place()).start(["dev", ...args], env).ended;
