@@ -1,7 +1,23 @@
-/** Whether somebody's own cluster and bus are used, or local ones. */
+/** The user's own cluster and bus, which take the place of local ones where the environment names both. */
 
-/** With both KUBECONFIG and NATS_URL set, they are the user's own. */
-export const isOwnCluster = (): boolean => Boolean(process.env.KUBECONFIG && process.env.NATS_URL);
+/** Where they are. */
+export interface OwnCluster {
+  readonly kubeconfig: string;
+  readonly natsUrl: string;
+}
+
+/** What the environment names; undefined where everything is to be local. */
+export function ownCluster(): OwnCluster | undefined {
+  const { KUBECONFIG: kubeconfig, NATS_URL: natsUrl } = process.env;
+  return kubeconfig && natsUrl ? { kubeconfig, natsUrl } : undefined;
+}
+
+/** What to tell whoever has named one of the two and gets local ones; undefined where there is nothing to tell. */
+export function leftAlone(): string | undefined {
+  const [only, other] = ["KUBECONFIG", "NATS_URL"].filter((name) => process.env[name]);
+  if (only === undefined || other !== undefined) return undefined;
+  return `Only ${only} is set and not the other one, so both are left alone.`;
+}
 
 /** Settings that are about another bus and another cluster than the local ones: replicas of a local platform do not get them. */
 export const foreign = {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { z } from "zod";
 import { ChildStartError, describeExit } from "../../local/index.ts";
-import { isOwnCluster } from "../foreign.ts";
+import { ownCluster } from "../foreign.ts";
 import { AbsentError, UsageError } from "../usage.ts";
 import type { Stage } from "./stage.ts";
 
@@ -42,7 +42,7 @@ export function programOf(part: Part<unknown>, path: string | undefined): string
 
 /** Throws a `UsageError` in somebody's own cluster: what is played there would be nothing, and in the way. */
 export function refuseOwnCluster(what: string, does: string, page: string): void {
-  if (isOwnCluster())
+  if (ownCluster())
     throw new UsageError(
       `expected no KUBECONFIG and NATS_URL for ${what}, found both: what it ${does} is played, and is nothing for a cluster. ` +
         `How it is done in one: ${page}`,

@@ -17,7 +17,7 @@ import {
   startLocalPlatform,
   startLocalProcesses,
 } from "../../local/index.ts";
-import { foreign } from "../foreign.ts";
+import { foreign, leftAlone, type OwnCluster, ownCluster } from "../foreign.ts";
 import { type Hook, startGateways } from "./gateways.ts";
 import { duration, type ProgressDisplay } from "./progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "./replicas.ts";
@@ -78,9 +78,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const { cast, display, say } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
-  const { KUBECONFIG, NATS_URL } = process.env;
-  const ground =
-    KUBECONFIG && NATS_URL ? await existingGround(KUBECONFIG, NATS_URL) : await localGround(options, signal);
+  const own = ownCluster();
+  const ground = own ? await existingGround(own) : await localGround(options, signal);
   const { processes, origin, kubeconfigPath, natsUrl } = ground;
   let client: KubeClient | undefined;
   async function stop(): Promise<void> {
@@ -150,7 +149,7 @@ const replicaEnv = {
     : undefined,
 };
 
-async function existingGround(kubeconfig: string, natsUrl: string): Promise<Ground> {
+async function existingGround({ kubeconfig, natsUrl }: OwnCluster): Promise<Ground> {
   const env = { ...replicaEnv, KUBECONFIG: kubeconfig };
   const settings = readSettings(processSettings, {}, { ...process.env, ...env, NATS_URL: natsUrl });
   const bus = await connectBus(busAddress(settings, "denrei-cli"));
@@ -166,12 +165,8 @@ async function existingGround(kubeconfig: string, natsUrl: string): Promise<Grou
 async function localGround({ cast, display, say }: StageOptions, signal: AbortSignal): Promise<Ground> {
   const ours = { ...replicaEnv, ...foreign, NATS_URL: undefined };
   const { cluster } = readSettings(processSettings, {}, { ...process.env, ...ours });
-  const { KUBECONFIG, NATS_URL } = process.env;
-  if (KUBECONFIG || NATS_URL) {
-    say(
-      `Only ${KUBECONFIG ? "KUBECONFIG" : "NATS_URL"} is set and not the other one, so both are left alone.`,
-    );
-  }
+  const notice = leftAlone();
+  if (notice !== undefined) say(notice);
   say("Starting a local platform:");
   let platform: LocalPlatform | undefined;
   const partOf = (name: PartName): Child | undefined => {

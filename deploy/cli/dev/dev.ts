@@ -1,7 +1,7 @@
 /** `denrei dev`: functions run on a local platform, and what is saved takes the place of what runs. */
 import { fileURLToPath } from "node:url";
 import { report } from "../explain.ts";
-import { isOwnCluster } from "../foreign.ts";
+import { ownCluster } from "../foreign.ts";
 import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
 import { UsageError } from "../usage.ts";
@@ -44,7 +44,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   const isReached = gateway || gatewayPort !== undefined || play.includes("github");
   if (isInspected && workers > 1)
     throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
-  if (options.nodes !== undefined && isOwnCluster())
+  if (options.nodes !== undefined && ownCluster())
     throw new UsageError(
       `expected no --nodes with KUBECONFIG and NATS_URL, found --nodes ${options.nodes}: a cluster that exists has its own`,
     );

@@ -11,7 +11,7 @@ import {
 } from "../../local/index.ts";
 import type { ProgressDisplay } from "../demo/progress.ts";
 import { revive } from "../demo/revive.ts";
-import { foreign } from "../foreign.ts";
+import { foreign, leftAlone, ownCluster } from "../foreign.ts";
 
 /** Cluster and bus, and a place for children. */
 export interface Ground {
@@ -38,23 +38,21 @@ export interface GroundOptions {
 
 /** With both KUBECONFIG and NATS_URL set, it is theirs; otherwise everything is local. */
 export async function openGround(options: GroundOptions): Promise<Ground> {
-  const { KUBECONFIG, NATS_URL } = process.env;
-  if (!KUBECONFIG || !NATS_URL) return localGround(options);
-  options.say(`Using the cluster of ${KUBECONFIG} and the bus at ${redacted(NATS_URL)}.`);
+  const own = ownCluster();
+  if (own === undefined) return localGround(options);
+  const { kubeconfig, natsUrl } = own;
+  options.say(`Using the cluster of ${kubeconfig} and the bus at ${redacted(natsUrl)}.`);
   const processes = await startLocalProcesses();
   const suffix = basename(processes.directory).replace(/^denrei/, "");
-  return { processes, kubeconfigPath: undefined, natsUrl: NATS_URL, env: {}, suffix };
+  return { processes, kubeconfigPath: undefined, natsUrl, env: {}, suffix };
 }
 
 /** A client that does not answer is taken for dead after three times this. */
 const debuggedPingSeconds = 24 * 3600;
 
 async function localGround({ display, say, signal, nodes, isDebugged }: GroundOptions): Promise<Ground> {
-  const { KUBECONFIG, NATS_URL } = process.env;
-  if (KUBECONFIG || NATS_URL)
-    say(
-      `Only ${KUBECONFIG ? "KUBECONFIG" : "NATS_URL"} is set and not the other one, so both are left alone.`,
-    );
+  const notice = leftAlone();
+  if (notice !== undefined) say(notice);
   say("Starting a local platform:");
   let platform: LocalPlatform | undefined;
   const partOf = (name: BinaryName): Child | undefined =>
