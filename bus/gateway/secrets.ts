@@ -2,7 +2,7 @@
  * Secrets of webhooks: a folder with a file for each hook, named like it, with a secret in each line. While one is
  * exchanged for another both are there. A mounted Secret of Kubernetes is such a folder.
  */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { ConfigError } from "../process/config.ts";
@@ -53,8 +53,26 @@ export async function openSecrets(folder: string, log: Logger, rereadMillis: num
   return { of: (hook) => secrets.get(hook), stop: () => clearInterval(timer) };
 }
 
-/** Reads a folder. Throws {@link ConfigError}. */
+/**
+ * Reads a folder. A mounted Secret is read as it was at one time: never one hook's secrets of before beside another's of
+ * after an exchange, nor none because the files have just been exchanged. Throws {@link ConfigError}.
+ */
 export async function readSecrets(folder: string): Promise<Secrets> {
+  // Whoever comes round again has met an exchange, and the kubelet makes one a minute at most.
+  for (;;) {
+    const before = await versionOf(folder);
+    const [read] = await Promise.allSettled([readOnce(folder)]);
+    if ((await versionOf(folder)) !== before) continue;
+    if (read.status === "rejected") throw read.reason;
+    return read.value;
+  }
+}
+
+/** Which of its versions a mounted Secret is: the folder behind the link `..data`, exchanged as a whole. Another folder has none. */
+const versionOf = (folder: string): Promise<string | undefined> =>
+  readlink(join(folder, "..data")).catch(() => undefined);
+
+async function readOnce(folder: string): Promise<Secrets> {
   const names = await namesIn(folder);
   const secrets = new Map<string, readonly string[]>();
   for (const name of names) {

@@ -2,6 +2,7 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readSecrets, type Secrets } from "../../bus/gateway/secrets.ts";
 import { ConfigError } from "../../bus/process/config.ts";
 import { hookSecret } from "../harness/kit.ts";
 import type { LocalBus } from "../harness/localbus.ts";
@@ -178,6 +179,28 @@ test("a mounted Secret of Kubernetes works, and is exchanged without a gap", asy
     },
     { webhookSecrets: folder, times },
   );
+});
+
+test("a mounted Secret is read as it was at one time, also while it is exchanged", async () => {
+  // With each exchange the hook "other" comes or goes, and both secrets change.
+  const volume = (version: number): Record<string, string> =>
+    version % 2 === 0 ? { app: `v${version}`, other: `v${version}` } : { app: `v${version}` };
+  const { folder, write } = await mount(volume(0));
+  let exchanging = true;
+  const read: Secrets[] = [];
+  const reader = (async () => {
+    while (exchanging) read.push(await readSecrets(folder));
+  })();
+  for (let version = 1; version <= 300; version++) await write(volume(version));
+  exchanging = false;
+  await reader;
+  for (const secrets of read) {
+    const version = Number(secrets.get("app")?.[0]?.slice(1));
+    expect(Object.fromEntries(secrets)).toEqual(
+      Object.fromEntries(Object.entries(volume(version)).map(([hook, text]) => [hook, [text]])),
+    );
+  }
+  expect(new Set(read.map((secrets) => secrets.get("app")?.[0])).size).toBeGreaterThan(1);
 });
 
 describe("a gateway does not start, and says what to do, when", () => {
