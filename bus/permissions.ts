@@ -154,7 +154,9 @@ const operator = (interests: readonly Interest[]): Permissions => ({
       api("STREAM.INFO", timersStream(scope.fn)),
       api("DIRECT.GET", workStream(scope.fn)),
       // Of any cluster: how long a queue is.
-      api("CONSUMER.INFO", workStream(scope.fn), "*"),
+      ...[streams.objects, streams.webhooks, workStream(scope.fn), timersStream(scope.fn)].map((stream) =>
+        api("CONSUMER.INFO", stream, "*"),
+      ),
       work.tickets(scope),
       work.marks(scope),
       work.deadLetters(scope),

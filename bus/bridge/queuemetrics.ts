@@ -6,6 +6,7 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
+import { countUnrouted } from "../queue/unrouted.ts";
 import { consumers, streams, timersStream, work, workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
 
@@ -19,6 +20,8 @@ export interface QueueMetricsOptions {
 
 /** A function's queue. */
 interface QueueLength {
+  /** Events, webhooks and due requests of which no worker has made tickets yet. */
+  readonly unrouted: number;
   /** Tickets that wait for a free worker, and that workers have. */
   readonly waiting: number;
   readonly inFlight: number;
@@ -31,6 +34,7 @@ interface QueueLength {
 }
 
 const gauges: Readonly<Record<keyof QueueLength, readonly [name: string, help: string]>> = {
+  unrouted: ["denrei_events_waiting", "Events, webhooks and due requests that no worker has looked at yet."],
   waiting: ["workqueue_depth", "Requests that wait for a free worker."],
   inFlight: ["denrei_requests_in_flight", "Requests that a worker has."],
   redelivered: [
@@ -88,18 +92,21 @@ async function lengths(
   const letters = await lettersByFunction(jsm, interests);
   const now = Date.now();
   const found = await Promise.all(
-    interests.map(async ({ scope }): Promise<[string, QueueLength] | undefined> => {
+    interests.map(async (interest): Promise<[string, QueueLength] | undefined> => {
+      const { scope } = interest;
       const asked = Promise.all([
+        countUnrouted({ jsm }, interest),
         jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
         jsm.streams.info(workStream(scope.fn)),
         jsm.streams.info(timersStream(scope.fn)),
       ]);
       const answers = await asked.catch(absent);
       if (answers === undefined) return undefined;
-      const [tickets, { state }, timers] = answers;
+      const [unrouted, tickets, { state }, timers] = answers;
       return [
         scope.fn,
         {
+          unrouted,
           waiting: tickets.num_pending,
           inFlight: tickets.num_ack_pending,
           redelivered: tickets.num_redelivered,

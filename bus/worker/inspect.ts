@@ -5,6 +5,7 @@ import type { Bus } from "../connect.ts";
 import { kindText } from "../kube/kind.ts";
 import { lastValuesOf } from "../lastvalues.ts";
 import { deadLetters } from "../queue/deadletters.ts";
+import { countUnrouted } from "../queue/unrouted.ts";
 import {
   bridgeStream,
   bridgeSubject,
@@ -16,11 +17,13 @@ import {
   work,
   workStream,
 } from "../subjects.ts";
-import { kindsOf, type ReconcileFunction } from "./function.ts";
+import { interestOf, kindsOf, type ReconcileFunction } from "./function.ts";
 
-/** A function's queue. All figures are counts of objects; undefined when the function never ran on this bus. */
+/** A function's queue. Figures are counts of objects unless they say so; undefined when the function never ran on this bus. */
 export interface FunctionStatus {
   readonly function: string;
+  /** Events, webhooks and due requests that no worker has looked at yet: of these it is not known how many objects they are. */
+  readonly events: number | undefined;
   /** Wait for a free worker. */
   readonly pending: number | undefined;
   /** Changed while they were reconciled; asked for again when that ends. */
@@ -46,15 +49,21 @@ export interface KindStatus {
 
 const absent = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
 
-/** Messages on the matching subjects of a stream; undefined when there is no such stream. */
-async function count({ jsm }: Bus, stream: string, filter: string): Promise<number | undefined> {
+/** What was asked of a stream or consumer; undefined when there is no such. */
+async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
-    return Object.values(state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
+    return await asked;
   } catch (error) {
     if (absent(error)) return undefined;
     throw error;
   }
+}
+
+/** Messages on the matching subjects of a stream; undefined when there is no such stream. */
+async function count({ jsm }: Bus, stream: string, filter: string): Promise<number | undefined> {
+  const info = await ifThere(jsm.streams.info(stream, { subjects_filter: filter }));
+  if (info === undefined) return undefined;
+  return Object.values(info.state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
 }
 
 /** So many letters can be looked at in one read. */
@@ -74,22 +83,16 @@ export async function functionStatus(
   cluster: string,
 ): Promise<FunctionStatus> {
   const scope: QueueScope = { fn: fn.name, cluster };
-  const tickets = async () => {
-    try {
-      return await bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope));
-    } catch (error) {
-      if (absent(error)) return undefined;
-      throw error;
-    }
-  };
-  const [consumer, parked, delayed, letters] = await Promise.all([
-    tickets(),
+  const [events, consumer, parked, delayed, letters] = await Promise.all([
+    ifThere(countUnrouted(bus, interestOf(fn, cluster))),
+    ifThere(bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope))),
     count(bus, timersStream(fn.name), work.marks(scope)),
     count(bus, timersStream(fn.name), work.timers(scope)),
     countLetters(bus, scope),
   ]);
   return {
     function: fn.name,
+    events,
     pending: consumer?.num_pending,
     parked,
     inFlight: consumer?.num_ack_pending,

@@ -33,9 +33,9 @@ function addQueueCommands(program: Command): void {
     .addHelpText(
       "after",
       `
-Per function, in objects: PENDING wait for a free worker, PARKED have changed
-while they were reconciled, IN FLIGHT are being reconciled, DELAYED wait for
-their time, DEAD LETTERS were given up.
+Per function: EVENTS that no worker has looked at yet; in objects: PENDING wait
+for a free worker, PARKED have changed while they were reconciled, IN FLIGHT are
+being reconciled, DELAYED wait for their time, DEAD LETTERS were given up.
 Per kind: OBJECTS on the bus (deleted ones stay for some days), the BRIDGE that
 watches it, the resourceVersion up to which it has published, and since when.`,
     )

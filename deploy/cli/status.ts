@@ -21,10 +21,12 @@ export async function status(settings: BusSettings, { json }: { json?: boolean }
   const cell = (value: number | string | undefined) => String(value ?? "-");
   say(
     aligned([
-      ["FUNCTION", "PENDING", "PARKED", "IN FLIGHT", "DELAYED", "DEAD LETTERS"],
+      ["FUNCTION", "EVENTS", "PENDING", "PARKED", "IN FLIGHT", "DELAYED", "DEAD LETTERS"],
       ...queues.map((queue) => [
         queue.function,
-        ...[queue.pending, queue.parked, queue.inFlight, queue.delayed, queue.deadLetters].map(cell),
+        ...[queue.events, queue.pending, queue.parked, queue.inFlight, queue.delayed, queue.deadLetters].map(
+          cell,
+        ),
       ]),
     ]),
   );

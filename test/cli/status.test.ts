@@ -16,6 +16,7 @@ import { type Ended, run } from "./program.ts";
 
 let kit: Kit;
 let bus: Bus;
+let bridge: Replica;
 let worker: Replica;
 const cluster = "default";
 const scope = { fn: "hikawa", cluster };
@@ -50,7 +51,7 @@ afterAll(async () => {
 
 test("a bus that nobody has used yet", async () => {
   const text = await said("status");
-  expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-"]);
+  expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-", "-"]);
   expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual([
     "-",
     "-",
@@ -63,7 +64,7 @@ test("a bus that nobody has used yet", async () => {
   expect(await told("status")).toEqual({
     cluster,
     functions: functions.map(({ name }) => ({
-      ...{ function: name, pending: null, parked: null },
+      ...{ function: name, events: null, pending: null, parked: null },
       ...{ inFlight: null, delayed: null, deadLetters: null },
     })),
     kinds: [...new Set(functions.flatMap(kindsOf).map(kindText))].map((kind) => ({ kind, bridges: [] })),
@@ -81,7 +82,7 @@ test("a bus that nobody has used yet", async () => {
 });
 
 test("an object that waits for its time is DELAYED, and the kinds are where the bridge is", async () => {
-  [, worker] = await Promise.all([kit.bridge("bridge-1"), kit.worker("worker-1", ["hikawa"])]);
+  [bridge, worker] = await Promise.all([kit.bridge("bridge-1"), kit.worker("worker-1", ["hikawa"])]);
   await kit.client.create(Hikawa, hikawa("waits", 60_000), { fieldManager: "test" });
   await expect.poll(queue, patience).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
   // The bridge writes down where it is once a second.
@@ -96,8 +97,10 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
     ["watching", 0],
   ]);
   const text = await said("status");
-  expect(text.split("\n")[0]).toMatch(/^FUNCTION +PENDING +PARKED +IN FLIGHT +DELAYED +DEAD LETTERS$/);
-  expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "1", "0"]);
+  expect(text.split("\n")[0]).toMatch(
+    /^FUNCTION +EVENTS +PENDING +PARKED +IN FLIGHT +DELAYED +DEAD LETTERS$/,
+  );
+  expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "0", "1", "0"]);
   expect(text).toMatch(/^KIND +NAMESPACE +OBJECTS +BRIDGE +STATE +POSITION +MOVED$/m);
   const kind = (name: string) => row(text, `${name}.zundokokiyoshi.kaitoy.github.com`)?.slice(1);
   expect(kind("Hikawa")?.slice(0, 4)).toEqual(["(all)", "1", "bridge-1", "watching"]);
@@ -167,4 +170,19 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
     ),
   ).toBe("owned");
   expect(await queue()).toMatchObject({ parked: 1, pending: 0, inFlight: 1 });
+});
+
+test("without a worker what is new is among the EVENTS, and the bridge tells how many wait", async () => {
+  const { events: before = 0 } = await queue();
+  const names = ["new-1", "new-2", "new-3"];
+  for (const name of names) await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  await expect
+    .poll(async () => (await queue()).events, patience)
+    .toBeGreaterThanOrEqual(before + names.length);
+  const { events } = (await told("status")).functions[0];
+  expect(events).toBeGreaterThanOrEqual(before + names.length);
+  expect(Number(row(await said("status"), "hikawa")?.[1])).toBeGreaterThanOrEqual(events);
+  const waiting = /^denrei_events_waiting\{name="hikawa"\} (\d+)$/m;
+  const scraped = Number(waiting.exec((await bridge.probe("/metrics")).text)?.[1]);
+  expect(scraped).toBeGreaterThanOrEqual(events);
 });
