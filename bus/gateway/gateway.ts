@@ -8,6 +8,7 @@ import { finished } from "node:stream/promises";
 import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
+import { webhookEventNames } from "../events/github/payloads.ts";
 import { listenOn } from "../process/listen.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
 import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
@@ -73,6 +74,8 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** What metrics call an event that there is none of, or none of interest. */
+const otherEvent = "other";
 /** More than any sender needs: who opens this many holds nothing but sockets. */
 const maxConnections = 5_000;
 /** A bus that refused is tried again by others meanwhile. Milliseconds. */
@@ -124,7 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log.error({ err: error }, "request not answered as it should be");
       answer = { status: 500, outcome: "failed", text: "failed: send it again" };
     }
-    const { status, outcome, event = "other" } = answer;
+    const { status, outcome, event = otherEvent } = answer;
     metrics.requests.inc({ event, outcome, code: status });
     metrics.duration.observe((performance.now() - started) / 1000);
     tell(log, request, answer);
@@ -197,13 +200,22 @@ function tell(log: Logger, { socket }: IncomingMessage, answer: Answer): void {
 
 function gatewayMetrics(registry: Registry) {
   const registers = [registry];
+  const requests = new Counter({
+    name: "denrei_gateway_requests_total",
+    help: 'Requests, by event ("other" where there is none, or none of interest), outcome and status code.',
+    labelNames: ["event", "outcome", "code"] as const,
+    registers,
+  });
+  // What somebody is to be told of is there before it happens, or the first time would be no increase.
+  for (const event of webhookEventNames) {
+    requests.inc({ event, outcome: "not_stored", code: 503 }, 0);
+    requests.inc({ event, outcome: "oversized", code: 413 }, 0);
+  }
+  requests.inc({ event: otherEvent, outcome: "busy", code: 503 }, 0);
+  requests.inc({ event: otherEvent, outcome: "failed", code: 500 }, 0);
+  requests.inc({ event: otherEvent, outcome: "unsigned", code: 401 }, 0);
   return {
-    requests: new Counter({
-      name: "denrei_gateway_requests_total",
-      help: 'Requests, by event ("other" where there is none, or none of interest), outcome and status code.',
-      labelNames: ["event", "outcome", "code"] as const,
-      registers,
-    }),
+    requests,
     duration: new Histogram({
       name: "denrei_gateway_request_seconds",
       help: "From the headers of a request to its answer.",

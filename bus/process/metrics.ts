@@ -2,13 +2,22 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { serverCertificateExpiry } from "../greeting.ts";
 import type { CallObserver } from "../kube/client.ts";
+
+/** Where the bus is, and the files with what is shown to it and trusted of it. */
+interface BusFiles {
+  readonly natsUrl: string;
+  readonly natsCert?: string | undefined;
+  readonly natsKey?: string | undefined;
+  readonly natsCa?: string | undefined;
+}
 
 /** Registers what all processes have in common. `notReady` is asked when somebody reads the metrics. */
 export function registerProcessMetrics(
   registry: Registry,
   notReady: () => string | undefined,
-  { natsCert, natsCa }: { readonly natsCert?: string | undefined; readonly natsCa?: string | undefined },
+  { natsUrl, natsCert, natsKey, natsCa }: BusFiles,
 ): void {
   new Gauge({
     name: "denrei_ready",
@@ -20,18 +29,18 @@ export function registerProcessMetrics(
   });
   new Gauge({
     name: "denrei_certificate_expires_seconds",
-    help: "When a certificate for the bus is not valid any more, as its file is now: of this user, or the first to expire of the authorities it trusts. Seconds since the epoch.",
+    help: "When a certificate for the bus is not valid any more: of this user and the first to expire of the authorities it trusts, as the files are now, and of the server, as it shows it now. Seconds since the epoch.",
     labelNames: ["certificate"] as const,
     registers: [registry],
     async collect() {
+      const found = await Promise.all([
+        expiryOf(natsCert).then((expires) => ["user", expires] as const),
+        expiryOf(natsCa).then((expires) => ["authority", expires] as const),
+        shownExpiry({ natsUrl, natsCert, natsKey }).then((expires) => ["server", expires] as const),
+      ]);
       this.reset();
-      for (const [certificate, path] of [
-        ["user", natsCert],
-        ["authority", natsCa],
-      ] as const) {
-        const expires = path === undefined ? undefined : await expiryOf(path);
+      for (const [certificate, expires] of found)
         if (expires !== undefined) this.set({ certificate }, expires);
-      }
     },
   });
 }
@@ -39,11 +48,24 @@ export function registerProcessMetrics(
 const pemBlock = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 
 /** When the first of a file's certificates expires; undefined when the file is being written, or is none. */
-async function expiryOf(path: string): Promise<number | undefined> {
+async function expiryOf(path: string | undefined): Promise<number | undefined> {
+  if (path === undefined) return undefined;
   try {
     const certificates = (await readFile(path, "utf8")).match(pemBlock) ?? [];
     const times = certificates.map((pem) => new X509Certificate(pem).validToDate.getTime() / 1000);
     return times.length === 0 ? undefined : Math.min(...times);
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the certificate expires that the server shows; undefined when it shows none, or is away. */
+async function shownExpiry({ natsUrl, natsCert, natsKey }: BusFiles): Promise<number | undefined> {
+  const read = (path: string | undefined) => (path === undefined ? undefined : readFile(path));
+  try {
+    const [cert, key] = await Promise.all([read(natsCert), read(natsKey)]);
+    const expires = await serverCertificateExpiry(natsUrl, { cert, key });
+    return expires && expires.getTime() / 1000;
   } catch {
     return undefined;
   }

@@ -139,6 +139,8 @@ function startFunction(
     log,
   });
   metrics.concurrency.set({ controller: fn.name }, fn.concurrency);
+  // An increase is seen from a figure that is there before.
+  metrics.lost.inc({ name: fn.name }, 0);
 
   const pull = (
     stream: string,

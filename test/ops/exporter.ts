@@ -5,6 +5,8 @@
  */
 export const exported: readonly string[] = [
   "gnatsd_healthz_status",
+  // Of a server that it can not reach it serves this one alone, as 0 with `value="unreachable"`.
+  "gnatsd_healthz_status_value",
   "gnatsd_varz_mem",
   "gnatsd_varz_slow_consumers",
   "jetstream_server_total_message_bytes",

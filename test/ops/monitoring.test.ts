@@ -10,6 +10,7 @@ import { exported } from "./exporter.ts";
 import { metricsIn, servedIn } from "./expressions.ts";
 
 let kit: Kit;
+let texts: string[];
 let served: string[];
 const text = readFileSync(fileURLToPath(new URL("../../docs/operations.md", import.meta.url)), "utf8");
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
     kit.worker("worker-1", ["hikawa"], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } }),
     kit.gateway("gateway-1"),
   ]);
-  const texts = await Promise.all(replicas.map(async (replica) => (await replica.probe("/metrics")).text));
+  texts = await Promise.all(replicas.map(async (replica) => (await replica.probe("/metrics")).text));
   served = [...new Set(texts.flatMap(servedIn))];
 });
 afterAll(() => kit?.stop());
@@ -45,6 +46,21 @@ test("rules ask for what processes, rules or the exporter of NATS serve", () => 
   const known = new Set([...served, ...Object.keys(recordings), ...exported]);
   const asked = [...Object.values(recordings), ...[...alerts, ...natsAlerts].map(({ expr }) => expr)];
   expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("counters whose increase is asked for are there before the first time, which would be none otherwise", () => {
+  const increases = alerts.flatMap(({ expr }) => [
+    ...expr.matchAll(/increase\((\w+)(?:\{(\w+)=~?"([^"]+)"\})?/g),
+  ]);
+  expect(increases.length).toBeGreaterThan(3);
+  for (const [, metric = "", label = "", values = ""] of increases)
+    for (const value of values.split("|")) {
+      const sample = new RegExp(`^${metric}\\{(?:.*,)?${label && `${label}="${value}"`}.* 0$`, "m");
+      expect(
+        texts.some((text) => sample.test(text)),
+        `${metric} ${label} ${value}`,
+      ).toBe(true);
+    }
 });
 
 test("the dashboard does, too", () => {

@@ -84,15 +84,32 @@ test("both authorities are trusted, then the certificates are replaced, then the
   }
 });
 
+/** When a process says that a certificate expires, in seconds since the epoch. */
+async function toldOf(certificate: string): Promise<number> {
+  const text = (await replicas[1]?.probe("/metrics"))?.text ?? "";
+  const sample = new RegExp(
+    `^denrei_certificate_expires_seconds\\{certificate="${certificate}"\\} (\\S+)$`,
+    "m",
+  );
+  return Number(sample.exec(text)?.[1]);
+}
+
+const soon = { to: new Date(Date.now() + 3 * 86_400_000) };
+
+test("a process tells when the server's certificate expires: the one it shows, and not the one in its file", async () => {
+  const before = await toldOf("server");
+  expect(before).toBeGreaterThan(soon.to.getTime() / 1000);
+  const expiring = secretWith("nats-tls", next.cert, next.server(["localhost", "127.0.0.1"], soon));
+  await bus.mount(expiring);
+  expect(await toldOf("server")).toBe(before);
+  await rotate([expiring]);
+  expect(await toldOf("server")).toBe(Math.floor(soon.to.getTime() / 1000));
+});
+
 test("a process tells when its certificate expires, by the file as it is now", async () => {
-  const [, worker] = replicas;
-  const told = async () => {
-    const text = (await worker?.probe("/metrics"))?.text ?? "";
-    return Number(/^denrei_certificate_expires_seconds\{certificate="user"\} (\S+)$/m.exec(text)?.[1]);
-  };
+  const told = () => toldOf("user");
   const before = await told();
   expect(before).toBeGreaterThan(Date.now() / 1000);
-  const soon = { to: new Date(Date.now() + 3 * 86_400_000) };
   await bus.mount(secretWith("denrei-hikawa-tls", next.cert, next.client({ user: "denrei-hikawa" }, soon)));
   expect(await told()).toBeLessThan(before);
 });

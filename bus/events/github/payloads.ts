@@ -145,6 +145,9 @@ export type WebhookEventName = keyof typeof webhookPayloads;
 /** The reduced payload of an event. */
 export type WebhookPayload<E extends WebhookEventName> = z.output<(typeof webhookPayloads)[E]>;
 
+/** Their names. */
+export const webhookEventNames = Object.keys(webhookPayloads) as readonly WebhookEventName[];
+
 /** The text names an event that is taken from GitHub. */
 export const isWebhookEventName = (text: string): text is WebhookEventName =>
   Object.hasOwn(webhookPayloads, text);

@@ -1,5 +1,5 @@
 /** What somebody has to look at. Each alert names the section of docs/operations.md that says what to do. */
-import { ofQueue, ours, place } from "./queries.ts";
+import { ofQueue, ours, place, placesOf } from "./queries.ts";
 
 /** A Prometheus alert. */
 export interface Alert {
@@ -15,6 +15,8 @@ export interface Alert {
 }
 
 const days = (n: number): number => n * 86_400;
+/** What the figure never fell below in five minutes: between two moments of rest it is nobody's trouble. */
+const allTheTime = (gauge: string): string => ofQueue(`min_over_time(${gauge}[5m])`);
 const increase = (counter: string, range: string, by: string): string =>
   `sum by (${place}${by}) (increase(${counter}[${range}]))`;
 
@@ -30,19 +32,30 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiRestarts",
-    expr: ours("changes(process_start_time_seconds[30m]) > 2"),
+    // Who waits to be started again is not scraped meanwhile.
+    expr: ours("changes(process_start_time_seconds[30m]) > 2", "last_over_time(denrei_ready[30m])"),
     severity: "warning",
     summary: "{{ $labels.instance }} was started {{ $value }} times in half an hour.",
     runbook: "a-worker-dies",
   },
   {
     name: "DenreiNoBridge",
-    expr: "absent(denrei_bridge_leading)",
+    // The last is for when nothing at all is scraped any more, or never was.
+    expr: `${placesOf("denrei_ready")} unless ${placesOf("denrei_bridge_leading")} or absent(denrei_ready)`,
     holds: "5m",
     severity: "critical",
     summary:
       "No bridge is scraped: no change of an object comes to the bus, or nobody knows whether it does.",
     runbook: "bridge-lag",
+  },
+  {
+    name: "DenreiNoGateway",
+    // Not everybody has one: there was one a day ago at most.
+    expr: `${placesOf("last_over_time(denrei_gateway_requests_total[1d])")} unless ${placesOf("denrei_gateway_requests_total")}`,
+    holds: "5m",
+    severity: "critical",
+    summary: "No gateway is scraped any more: GitHub is not answered, and does not send again by itself.",
+    runbook: "webhooks-are-not-stored",
   },
   {
     name: "DenreiKindNotWatched",
@@ -78,8 +91,17 @@ export const alerts: readonly Alert[] = [
     runbook: "an-object-is-too-large",
   },
   {
+    name: "DenreiEventsWait",
+    expr: `max by (${place}, name) (min_over_time(denrei_events_waiting[5m])) > 0`,
+    holds: "5m",
+    severity: "warning",
+    summary:
+      "{{ $labels.name }} has no worker, or too few: in five minutes never less than {{ $value }} events waited for one to look at them.",
+    runbook: "requests-wait",
+  },
+  {
     name: "DenreiRequestsWait",
-    expr: `${ofQueue("denrei_oldest_request_seconds")} > 300 and ${ofQueue("workqueue_depth")} > 0`,
+    expr: `${ofQueue("denrei_oldest_request_seconds")} > 300 and ${allTheTime("workqueue_depth")} > 0`,
     holds: "5m",
     severity: "warning",
     summary:
@@ -88,11 +110,11 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiKeyStuck",
-    expr: `${ofQueue("denrei_oldest_request_seconds")} > 900 unless ${ofQueue("workqueue_depth")} > 0`,
+    expr: `${ofQueue("denrei_oldest_request_seconds")} > 900 unless ${allTheTime("workqueue_depth")} > 0`,
     holds: "5m",
     severity: "warning",
     summary:
-      "{{ $labels.name }} has not finished an object for {{ $value | humanizeDuration }}, and no other one waits.",
+      "{{ $labels.name }} has not finished an object for {{ $value | humanizeDuration }}, while no other one has to wait for long.",
     runbook: "stuck-keys",
   },
   {
@@ -136,7 +158,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiWebhooksNotStored",
-    expr: `${increase('denrei_gateway_requests_total{outcome=~"not_stored|failed"}', "10m", "")} > 0`,
+    expr: `${increase('denrei_gateway_requests_total{outcome=~"not_stored|oversized|busy|failed"}', "10m", "")} > 0`,
     severity: "critical",
     summary: "Webhooks were not stored. GitHub does not send them again by itself.",
     runbook: "webhooks-are-not-stored",
@@ -159,10 +181,19 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiCertificateExpires",
-    expr: `min by (${place}, certificate, instance) (denrei_certificate_expires_seconds) - time() < ${days(14)}`,
+    expr: `min by (${place}, certificate, instance) (denrei_certificate_expires_seconds{certificate!="server"}) - time() < ${days(14)}`,
     severity: "warning",
     summary:
       "The certificate ({{ $labels.certificate }}) of {{ $labels.instance }} for the bus expires in {{ $value | humanizeDuration }}.",
+    runbook: "rotation",
+  },
+  {
+    name: "DenreiServerCertificateExpires",
+    // Each look is at one of the servers.
+    expr: `min by (${place}) (min_over_time(denrei_certificate_expires_seconds{certificate="server"}[1h])) - time() < ${days(14)}`,
+    severity: "warning",
+    summary:
+      "The certificate that a NATS server shows expires in {{ $value | humanizeDuration }}. It may have a newer one that it has not read yet.",
     runbook: "rotation",
   },
 ];
@@ -171,11 +202,19 @@ export const alerts: readonly Alert[] = [
 export const natsAlerts: readonly Alert[] = [
   {
     name: "DenreiNatsNotHealthy",
-    expr: "gnatsd_healthz_status != 0",
+    expr: 'gnatsd_healthz_status != 0 or gnatsd_healthz_status_value{value="unreachable"} == 0',
     holds: "2m",
     severity: "critical",
     summary:
-      "The NATS server {{ $labels.server_id }} is not healthy: a stream of it is not current, or JetStream has no leader.",
+      "The NATS server {{ $labels.server_id }} is not healthy: it does not answer, a stream of it is not current, or JetStream has no leader.",
+    runbook: "nats-lost-its-quorum",
+  },
+  {
+    name: "DenreiNatsServerMissing",
+    expr: "denrei:nats_servers:count < max_over_time(denrei:nats_servers:count[1d])",
+    holds: "5m",
+    severity: "warning",
+    summary: "{{ $value }} NATS servers are scraped, and there were more within the last day.",
     runbook: "nats-lost-its-quorum",
   },
   {

@@ -53,7 +53,12 @@ export const rows: readonly Row[] = [
         "{{instance}}",
       ]),
       panel("Events in, by kind", "ops", [rate(`denrei_bridge_events_total{${chosen}}`, "kind"), "{{kind}}"]),
-      panel("Requests waiting", "short", [queue("workqueue_depth"), "{{name}}"]),
+      panel(
+        "Waiting: requests, and events that nobody has looked at",
+        "short",
+        [queue("workqueue_depth"), "{{name}}"],
+        [queue("denrei_events_waiting"), "{{name}}, events"],
+      ),
       panel("Reconciles", "ops", [
         `sum by (controller) (denrei:reconciles:rate5m{${ofController}})`,
         "{{controller}}",
