@@ -1,8 +1,8 @@
 /** One call to GitHub's REST API: when it may be made, how long it may take, and what its failures are. */
 import { request } from "@octokit/request";
 import type { z } from "zod";
-import { gitHubCallSpan, setStatusCode } from "../tracing/calls.ts";
-import { type Span, spanned } from "../tracing/spans.ts";
+import { gitHubCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
+import type { Span } from "../tracing/spans.ts";
 import type { RefusedAnswer } from "./advice.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./errors.ts";
 import { conditional, type EtagCache } from "./etags.ts";
@@ -109,7 +109,7 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
 
   return (call) => {
     const span = gitHubCallSpan(call.method, call.path, base);
-    return span === undefined ? made(call) : spanned(span, () => made(call, span));
+    return span === undefined ? made(call) : spannedCall(span, () => made(call, span));
   };
 }
 

@@ -1,9 +1,9 @@
 /** A small typed client for the Kubernetes API: requests, watches, and one function per verb. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { request as ask, type Dispatcher } from "undici";
-import { apiCallSpan, setStatusCode } from "../tracing/calls.ts";
+import { apiCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
 import { noteOrigin } from "../tracing/origins.ts";
-import { type Span, spanned } from "../tracing/spans.ts";
+import type { Span } from "../tracing/spans.ts";
 import type { KubeConnection } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
@@ -194,7 +194,7 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
   function answered<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
     const span = apiCallSpan(request, host);
     if (span === undefined) return send(request, parse);
-    return spanned(span, async () => {
+    return spannedCall(span, async () => {
       const answer = await send({ ...request, traceparent: span.traceparent }, parse, span);
       if (request.method !== "GET") noteOrigin(span, answer);
       return answer;

@@ -1,8 +1,11 @@
 /** Calls in a trace: named by what they are about, and by nothing that is in them. */
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { newTrace } from "../events/trace.ts";
+import { GitHubError } from "../github/errors.ts";
+import { ApiError } from "../kube/errors.ts";
 import { spanRecorder } from "../process/otlp/recorder.ts";
-import { type ApiCall, apiCallSpan, gitHubCallSpan, setStatusCode } from "./calls.ts";
+import { type ApiCall, apiCallSpan, gitHubCallSpan, setStatusCode, spannedCall } from "./calls.ts";
 import { inSpan, recordSpans, startSpan } from "./spans.ts";
 
 let exporter: InMemorySpanExporter;
@@ -71,6 +74,24 @@ test("a call to GitHub is named without its query", () => {
       },
     },
   ]);
+});
+
+test("a call's parent is in this process, and that of what it is made in is not", () => {
+  const outer = startSpan("reconcile", { kind: "consumer", parent: newTrace().replace(/00$/, "01") });
+  inSpan(outer, () => apiCallSpan({ method: "GET", path: "/version" }, "h"))?.end();
+  outer.end();
+  const parents = exporter.getFinishedSpans().map(({ parentSpanContext }) => parentSpanContext?.isRemote);
+  expect(parents).toEqual([false, true]);
+});
+
+test.each([
+  [new ApiError("GET /version", 409, {}), "409"],
+  [new GitHubError("GET /user was answered with something else", 200), "GitHubError"],
+  [new TypeError("not JSON"), "TypeError"],
+])("what fails with %s is named %s", async (error, type) => {
+  const span = startSpan("call", { kind: "client" });
+  await expect(spannedCall(span, () => Promise.reject(error))).rejects.toBe(error);
+  expect(ended()[0]?.attributes["error.type"]).toBe(type);
 });
 
 test("calls outside of a reconcile are not told", () => {

@@ -3,7 +3,7 @@
  * https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 import type { Attributes } from "@opentelemetry/api";
-import { type Span, startInnerSpan } from "./spans.ts";
+import { type Span, spanned, startInnerSpan } from "./spans.ts";
 
 /** What is known of a call to the API server. */
 export interface ApiCall {
@@ -30,6 +30,12 @@ export const gitHubCallSpan = (method: string, path: string, base: string): Span
 export function setStatusCode(span: Span | undefined, status: number | undefined): void {
   if (status !== undefined) span?.set(() => ({ "http.response.status_code": status }));
 }
+
+/** Makes the call that a span stands for, and ends it. One that was answered with an error is named by its status code. */
+export const spannedCall = <T>(span: Span, call: () => Promise<T>): Promise<T> =>
+  spanned(span, call, (error: Error & { status?: unknown }) =>
+    Number(error.status) >= 400 ? String(error.status) : error.name,
+  );
 
 const http = (method: string, host: string): Attributes => {
   const { hostname, port } = new URL(`http://${host}`);

@@ -72,12 +72,16 @@ export const isRecording = (): boolean => recorder !== undefined;
 /** Runs work in a span. */
 export const inSpan = <T>(span: Span, work: () => T): T => (recorder ? recorder.run(span, work) : work());
 
-/** Does the work that a span stands for, and ends it. */
-export async function spanned<T>(span: Span, work: () => Promise<T>): Promise<T> {
+/** Does the work that a span stands for, and ends it; `failure` names an error. */
+export async function spanned<T>(
+  span: Span,
+  work: () => Promise<T>,
+  failure: (error: Error) => string = ({ name }) => name,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    span.fail((error as Error).name);
+    span.fail(failure(error as Error));
     throw error;
   } finally {
     span.end();

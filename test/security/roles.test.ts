@@ -147,10 +147,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "DIRECT.GET.KV_BRIDGE",
     "DIRECT.GET.WORK_mine",
     "DIRECT.GET.WORK_theirs",
-    ...consumerNames.flatMap((name) => [
-      `CONSUMER.INFO.WORK_mine.${name}`,
-      `CONSUMER.INFO.WORK_theirs.${name}`,
-    ]),
+    // How much waits there, whatever the names of clusters.
+    ...["OBJECTS", "WEBHOOKS", "WORK_mine", "WORK_theirs", "TIMERS_mine", "TIMERS_theirs"].flatMap((stream) =>
+      consumerNames.map((name) => `CONSUMER.INFO.${stream}.${name}`),
+    ),
   ],
   backup: ["STREAM.SNAPSHOT.DEADLETTERS", "STREAM.SNAPSHOT.WEBHOOKS"],
   restore: ["STREAM.RESTORE.DEADLETTERS", "STREAM.RESTORE.WEBHOOKS"],

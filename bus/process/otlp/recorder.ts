@@ -24,7 +24,7 @@ export function spanRecorder(tracer: Tracer): SpanRecorder {
           ...(attributes && { attributes: attributes() }),
           ...(startTime !== undefined && { startTime }),
         },
-        contextOf(parent),
+        contextOf(parent, active.getStore()),
       );
       const { traceId, spanId, traceFlags } = span.spanContext();
       const isRecorded = span.isRecording();
@@ -48,7 +48,8 @@ export function spanRecorder(tracer: Tracer): SpanRecorder {
   };
 }
 
-function contextOf(parent: string | undefined): Context {
+/** The parent's context. Backends take the first span of a process, which has its parent elsewhere, for the way in. */
+function contextOf(parent: string | undefined, here: Span | undefined): Context {
   const known = parseTrace(parent);
   if (known === undefined) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = known;
@@ -56,6 +57,6 @@ function contextOf(parent: string | undefined): Context {
     traceId,
     spanId,
     traceFlags: isSampled ? 1 : 0,
-    isRemote: true,
+    isRemote: here?.traceparent !== parent,
   });
 }

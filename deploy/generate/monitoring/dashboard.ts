@@ -26,6 +26,8 @@ export const dashboard = (mark: string) => ({
         "function",
         "Function",
         'label_values(denrei_oldest_request_seconds{namespace=~"$namespace"}, name)',
+        // Other operators serve metrics of the same names: all is all of ours.
+        null,
       ),
     ],
   },
@@ -34,7 +36,7 @@ export const dashboard = (mark: string) => ({
 });
 
 /** What can be chosen; all of it unless somebody does, and where nobody sets the label that is everything, too. */
-function variable(name: string, label: string, query: string) {
+function variable(name: string, label: string, query: string, allValue: string | null = ".*") {
   return {
     name,
     label,
@@ -45,7 +47,7 @@ function variable(name: string, label: string, query: string) {
     sort: 1,
     multi: true,
     includeAll: true,
-    allValue: ".*",
+    allValue,
     current: { text: ["All"], value: ["$__all"] },
   };
 }
