@@ -1,5 +1,5 @@
 /**
- * What prometheus-nats-exporter serves of a server, with `-healthz -varz -jsz all`, as far as rules and dashboard ask:
+ * What prometheus-nats-exporter serves of a server, with `-use_internal_server_name -healthz -varz -jsz all`, as far as rules and dashboard ask:
  * https://github.com/nats-io/prometheus-nats-exporter/tree/main/collector (`jsz.go`, `healthz.go`; each number of `varz` is
  * `gnatsd_varz_<field>`).
  */

@@ -23,5 +23,6 @@ export const recordings: Readonly<Record<string, string>> = {
   "denrei:reconcile_seconds:p99_5m": `histogram_quantile(0.99, sum by (${place}, controller, le) ${ours("rate(controller_runtime_reconcile_time_seconds_bucket[5m])")})`,
   "denrei:queue_seconds:p99_5m": `histogram_quantile(0.99, sum by (${place}, name, le) ${ours("rate(workqueue_queue_duration_seconds_bucket[5m])")})`,
   "denrei:api_calls:rate5m": `sum by (${place}, code, method) ${ours("rate(rest_client_requests_total[5m])")}`,
-  "denrei:nats_servers:count": `count by (${place}) (gnatsd_varz_mem)`,
+  // Of a server that does not answer, its exporter goes on telling the rest as it was.
+  "denrei:nats_servers:count": `count by (${place}) (gnatsd_healthz_status)`,
 };
