@@ -2,6 +2,8 @@
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import type { PolicyRule } from "../../bus/worker/function.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
 
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 const cluster = { ...rbac, scope: "Cluster" } as const;
@@ -13,7 +15,10 @@ export const rightKinds = {
   RoleBinding: externalKind({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
 };
 
-/** Creates the roles and bindings among manifests: nobody asks whether a service account exists. */
+/**
+ * Creates the roles and bindings among manifests, and resolves when the API server goes by them: it reads its own rules as
+ * anybody does, a moment later. Nobody asks whether a service account exists.
+ */
 export async function grant(
   client: KubeClient,
   manifests: readonly Readonly<Record<string, unknown>>[],
@@ -21,6 +26,45 @@ export async function grant(
   for (const manifest of manifests) {
     const kind = rightKinds[manifest.kind as keyof typeof rightKinds];
     if (kind) await client.create(kind, manifest as unknown as KubeObject, { fieldManager: "test" });
+  }
+  const bindings = manifests.filter(({ kind }) => String(kind).endsWith("RoleBinding"));
+  await Promise.all(bindings.map((binding) => untilInForce(client, binding as unknown as Binding)));
+}
+
+interface Binding {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly roleRef: { readonly name: string };
+  readonly subjects: readonly { readonly namespace: string; readonly name: string }[];
+}
+
+/** Asks what the first rule of a binding's role comes to. */
+async function untilInForce(client: KubeClient, { metadata, roleRef, subjects }: Binding): Promise<void> {
+  const role = await client.get(rightKinds.ClusterRole, { name: roleRef.name });
+  const [rule] = (role as unknown as { rules?: PolicyRule[] } | undefined)?.rules ?? [];
+  if (rule === undefined) return;
+  const [resource = "", subresource] = rule.resources[0]?.split("/") ?? [];
+  const resourceAttributes = {
+    ...{ verb: rule.verbs[0], group: rule.apiGroups[0], resource, subresource },
+    ...{ name: rule.resourceNames?.[0], namespace: metadata.namespace },
+  };
+  for (const { namespace, name } of subjects) {
+    const user = `system:serviceaccount:${namespace}:${name}`;
+    await poll(
+      `${metadata.name} to be in force`,
+      async () => {
+        const { status } = await client.request<{ status: { allowed: boolean } }>({
+          method: "POST",
+          path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+          body: {
+            apiVersion: "authorization.k8s.io/v1",
+            kind: "SubjectAccessReview",
+            spec: { user, resourceAttributes },
+          },
+        });
+        if (!status.allowed) throw new Error(`${user} may not ${JSON.stringify(resourceAttributes)}`);
+      },
+      { timeoutMillis: 30_000 },
+    );
   }
 }
 
