@@ -11,6 +11,7 @@ import { group, objectNames } from "./names.ts";
 import { driftMillis } from "./pace.ts";
 import { outbound } from "./server/address.ts";
 import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
+import { farewellPermissions } from "./server/farewell.ts";
 import { openServer } from "./server/open.ts";
 
 /** There may be many, and each asks PipeCD when it has been away: not all at once. */
@@ -34,7 +35,10 @@ export default defineFunction({
     namedSecret,
     ownNamespace,
   ],
-  permissions: [{ apiGroups: [group], resources: [ControlPlane.plural], verbs: ["list"] }],
+  permissions: [
+    { apiGroups: [group], resources: [ControlPlane.plural], verbs: ["list"] },
+    ...farewellPermissions,
+  ],
   sweepMillis: driftMillis,
   reconcile: (application, ctx) =>
     orWait(Application, application, ctx, () => keepApplication(application, ctx)),

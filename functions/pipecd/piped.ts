@@ -25,6 +25,7 @@ import { report } from "./piped/status.ts";
 import { configOf } from "./piped/wanted.ts";
 import { outbound } from "./server/address.ts";
 import { orWait } from "./server/dependent.ts";
+import { farewellPermissions } from "./server/farewell.ts";
 
 const mountsOf = ({ spec }: Pick<Piped, "spec">): readonly Mount[] => spec.volumeMounts ?? [];
 
@@ -56,6 +57,7 @@ export default defineFunction({
       resources: [Application.plural, ControlPlane.plural, Piped.plural],
       verbs: ["list"],
     },
+    ...farewellPermissions,
     // A piped may do anything, and nobody may grant what they may not do themselves.
     { apiGroups: [ClusterRole.group], resources: [ClusterRole.plural], verbs: ["bind", "escalate"] },
   ],

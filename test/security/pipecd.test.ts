@@ -51,7 +51,8 @@ test("their rights are enough for all that they do, from the first object to the
     for (const { metadata } of await kit.list(kind, namespace)) await pipecd.touch(kind, at(metadata.name));
   await kit.until(Application, at("application-sample"), has("Ready", "True"));
   await kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
-  for (const kind of stackKinds as readonly Kind[])
+  // The first is what all others need: whoever goes finds out whether it is still there to be told.
+  for (const kind of stackKinds.toReversed() as readonly Kind[])
     for (const { metadata } of await kit.list(kind, namespace))
       await kit.client.delete(kind, at(metadata.name), {});
   for (const kind of stackKinds as readonly Kind[])

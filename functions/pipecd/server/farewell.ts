@@ -4,20 +4,28 @@
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, Stored } from "../../../bus/kube/object.ts";
+import { Deployment, Service } from "../../../bus/kube/workloads.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, PolicyRule } from "../../../bus/worker/function.ts";
 import { PipecdError, since } from "../api/errors.ts";
 import { isBeyondHelp } from "../controlplane/deletion.ts";
 import { type Dependent, planeOf } from "../controlplane/find.ts";
-import { storesOf } from "../controlplane/stores.ts";
+import { storeKinds, storesOf } from "../controlplane/stores.ts";
 import { ControlPlane } from "../kinds.ts";
 import { isNamespaceGoing } from "../kubernetes/namespace.ts";
-import { annotations } from "../names.ts";
+import { annotations, group } from "../names.ts";
 import { patience } from "../pace.ts";
 import { type DependentStatus, told } from "./dependent.ts";
 
 const deadlineVariable = "DENREI_PIPECD_CLEANUP_SECONDS";
 const defaultSeconds = 300;
+
+/** What a function needs that says goodbye, to find out whether anybody is there to hear it. */
+export const farewellPermissions: readonly PolicyRule[] = [
+  { apiGroups: [Deployment.group], resources: [Deployment.plural], verbs: ["get"] },
+  { apiGroups: [Service.group], resources: [Service.plural], verbs: ["get"] },
+  { apiGroups: [group], resources: Object.values(storeKinds).map(({ plural }) => plural), verbs: ["get"] },
+];
 
 /**
  * How long a control plane that will hardly come back is waited for. Milliseconds. Throws a `BlockedError` when the worker was
