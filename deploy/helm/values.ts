@@ -124,7 +124,9 @@ export function valuesSchema(defaults: Defaults) {
         servers: z
           .union([z.literal(1), z.literal(3)])
           .default(nats.servers as 1 | 3)
-          .describe("1, or 3 of which one may fail."),
+          .describe(
+            "1, or 3 of which one may fail. From 1 to 3 is a move, or streams are lost: deploy/kubernetes.",
+          ),
         image: text.min(1).default(nats.image).describe("Of the servers."),
         metricsImage: text
           .min(1)

@@ -15,6 +15,7 @@ import { type Kit, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 import type { Manifest } from "./manifests.ts";
+import { groupsAt } from "./natsgroups.ts";
 import { siteWith } from "./overlays.ts";
 import { activeTriggers } from "./triggers.ts";
 
@@ -44,20 +45,6 @@ beforeAll(async () => {
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(() => kit?.stop());
-
-interface Group {
-  readonly leader: string;
-  readonly replicas?: readonly { readonly name: string }[];
-}
-
-async function streamsAt(monitorUrl: string) {
-  const answer = await fetch(`${monitorUrl}/jsz?streams=true&config=true`);
-  const { account_details, meta_cluster } = (await answer.json()) as {
-    meta_cluster: { cluster_size: number };
-    account_details: { stream_detail: { name: string; cluster: Group }[] }[];
-  };
-  return { size: meta_cluster.cluster_size, streams: account_details.flatMap((one) => one.stream_detail) };
-}
 
 /** What a server answers to somebody who would be its peer, with the certificate of this Secret. */
 async function answerToPeer(secret: string): Promise<string> {
@@ -114,7 +101,7 @@ test("the bridge makes streams with three copies, and functions work; also witho
   await kit.client.create(Hikawa, hikawa("with-all", 0), { fieldManager: "test" });
   await kit.until(Hikawa, { name: "with-all" }, isFinished);
   const [first] = bus.servers;
-  const { size, streams } = await streamsAt(first?.monitorUrl ?? "");
+  const { size, streams } = await groupsAt(first?.monitorUrl ?? "");
   expect(size).toBe(3);
   const names = [
     "OBJECTS",

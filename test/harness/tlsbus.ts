@@ -34,6 +34,8 @@ export interface TlsServer {
 
 /** What to start. */
 export interface TlsBusOptions {
+  /** Tells it from another bus of the same processes; `tls` unless given. */
+  readonly name?: string;
   /** The users; the base's unless there are others. */
   readonly authorization?: string;
   /** One server as in the base unless given, three as in `components/nats-cluster`. */
@@ -54,10 +56,10 @@ export function secretWith(name: string, ca: string, { cert, key }: KeyPair): Se
 export async function startTlsBus(
   processes: LocalProcesses,
   secrets: readonly Secret[],
-  { authorization, servers: count = 1 }: TlsBusOptions = {},
+  { name: busName = "tls", authorization, servers: count = 1 }: TlsBusOptions = {},
 ): Promise<TlsBus> {
   const { "nats-server": binary } = await obtainBinaries(["nats-server"]);
-  const folder = join(processes.directory, "tls-bus");
+  const folder = join(processes.directory, `${busName}-bus`);
   const folderOf = (secret: string) => join(folder, secret);
 
   async function mount({ metadata, data }: Secret): Promise<void> {
@@ -96,7 +98,7 @@ export async function startTlsBus(
       for (const [file, text] of Object.entries(files))
         await writeFile(join(folder, name, file), placed(text, index));
       const child = await processes.spawn({
-        name: `tls-${name}`,
+        name: `${busName}-${name}`,
         command: binary.path,
         args: ["--config", join(folder, name, "nats.conf")],
         env: { POD_NAME: name },

@@ -1,0 +1,110 @@
+/** From one NATS server to three, as deploy/kubernetes/README.md says how: what nobody else has is brought over. */
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
+import { keptStreams } from "../../bus/permissions.ts";
+import { peerName, peerNames, serverNames } from "../../deploy/generate/certificates.ts";
+import { obtainBinaries } from "../../deploy/local/index.ts";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { run } from "../cli/program.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
+import { hookOf, post, push } from "../harness/webhooks.ts";
+import { groupsAt } from "./natsgroups.ts";
+
+const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
+const replicas = { DENREI_STREAM_REPLICAS: "3" };
+/** Here servers find each other by address, in a cluster by name. */
+const here = "127.0.0.1";
+/** Its children's names would be too long, which no retry changes. */
+const hopeless = "long".padEnd(250, "g");
+const patience = { timeout: 90_000, interval: 200 };
+let kit: Kit;
+let secrets: Secret[];
+let nats: string;
+let backups: string;
+/** The bus that there is: of one server, then of three. */
+let bus: TlsBus;
+
+const as = (role: string) => bus.env(`${userOf(role)}-tls`);
+async function told(...args: string[]) {
+  const { code, stdout, stderr } = await run([...args, "--json"], { env: as("operator") });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+const letters = async (): Promise<string[]> =>
+  (await told("deadletters", "list")).map(({ key }: { key: { name: string } }) => key.name);
+const deliveries = async (): Promise<string[]> =>
+  (await told("webhooks", "list")).map(({ delivery }: { delivery: string }) => delivery);
+
+/** The client of NATS. */
+const natsAs = (role: string, ...args: string[]) =>
+  promisify(execFile)(nats, ["--inbox-prefix", inboxPrefixOf(userOf(role)), "backup", ...args], {
+    env: { ...process.env, ...as(role) },
+  });
+const replicasOf = async () =>
+  (await groupsAt(bus.servers[0]?.monitorUrl ?? "")).streams.map(({ name, cluster }) => [
+    name,
+    (cluster.replicas ?? []).length + 1,
+  ]);
+const sing = async (name: string) => {
+  await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  await kit.until(Hikawa, { name }, isFinished, 90_000);
+};
+
+beforeAll(async () => {
+  const authority = createCertificateAuthority();
+  const clients = ["bridge", "gateway", "hikawa", "operator", "backup", "restore"].map(userOf);
+  secrets = [
+    secretWith("nats-tls", authority.cert, authority.server(serverNames("denrei"))),
+    secretWith(`${peerName}-tls`, authority.cert, authority.peer({ user: peerName }, [...peerNames, here])),
+    ...clients.map((user) => secretWith(`${user}-tls`, authority.cert, authority.client({ user }))),
+  ];
+  nats = (await obtainBinaries(["nats"])).nats.path;
+  kit = await startKit();
+  backups = join(kit.platform.directory, "backups");
+  await mkdir(backups);
+  bus = await startTlsBus(kit.platform, secrets, { name: "one" });
+}, 300_000);
+afterAll(() => kit?.stop());
+
+test("one server becomes three, and what it kept is there, in three copies", async () => {
+  const former = await Promise.all([
+    kit.bridge("bridge-of-one", { env: as("bridge") }),
+    kit.worker("worker-of-one", ["hikawa"], { env: { ...words, ...as("hikawa") } }),
+    kit.gateway("gateway-of-one", { env: as("gateway") }),
+  ]);
+  const [bridge, worker, gateway] = former;
+  await sing("before");
+  await kit.client.create(Hikawa, hikawa(hopeless, 0), { fieldManager: "test" });
+  await expect.poll(letters, patience).toEqual([hopeless]);
+  expect(await post(gateway.hookUrl(), hookOf("push", push("owner/repository", "main")))).toBe(202);
+  const kept = { letters: await letters(), deliveries: await deliveries() };
+  expect(kept.deliveries).toHaveLength(1);
+
+  await Promise.all([bridge.stop(), gateway.stop()]);
+  for (const stream of keptStreams) await natsAs("backup", "stream", stream, join(backups, stream));
+  await worker.stop();
+  await Promise.all(bus.servers.map(({ child }) => child.stop()));
+
+  bus = await startTlsBus(kit.platform, secrets, { name: "three", servers: 3 });
+  for (const stream of keptStreams)
+    await natsAs("restore", "restore", "stream", "--replicas", "3", join(backups, stream));
+  expect({ letters: await letters(), deliveries: await deliveries() }).toEqual(kept);
+
+  await kit.bridge("bridge-of-three", { env: { ...as("bridge"), ...replicas } });
+  await kit.worker("worker-of-three", ["hikawa"], { env: { ...words, ...replicas, ...as("hikawa") } });
+  await sing("after");
+  await expectFinishedSongs(kit, ["before", "after"]);
+  expect({ letters: await letters(), deliveries: await deliveries() }).toEqual(kept);
+  const copies = await replicasOf();
+  expect(copies.map(([name]) => name)).toEqual(
+    expect.arrayContaining([...keptStreams, "OBJECTS", "KV_BRIDGE", "WORK_hikawa", "TIMERS_hikawa"]),
+  );
+  expect(copies.filter(([, count]) => count !== 3)).toEqual([]);
+});
