@@ -20,6 +20,9 @@ const routedPerReplica = 1000;
 /** Seconds that a function without workers sleeps on after it has something to do, at most. */
 const pollingSeconds = 10;
 
+/** Looks in a row that may fail before a function counts as having something to do: a minute's, with {@link pollingSeconds}. */
+const failedLooks = 5;
+
 const target = (fn: Pick<ReconcileFunction, "name">) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -51,6 +54,9 @@ export function scaledObject(
       pollingInterval: pollingSeconds,
       minReplicaCount: 0,
       maxReplicaCount: maxReplicas,
+      // While one server of a cluster is away KEDA may find no consumer's leader. What it can not see is done all the same: by
+      // a worker that may have come for nothing, and by as many as there are.
+      fallback: { failureThreshold: failedLooks, replicas: 1, behavior: "currentReplicasIfHigher" },
       triggers: interestsOf([fn], cluster)
         .flatMap(consumersOf)
         .map(([stream, consumer]) => ({

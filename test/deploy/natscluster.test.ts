@@ -11,13 +11,13 @@ import {
 } from "../../deploy/generate/certificates.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 import type { Manifest } from "./manifests.ts";
 import { groupsAt } from "./natsgroups.ts";
 import { siteWith } from "./overlays.ts";
-import { activeTriggers } from "./triggers.ts";
+import { activeTriggers, look, scaledObjectOf } from "./triggers.ts";
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const replicas = { DENREI_STREAM_REPLICAS: "3" };
@@ -26,6 +26,7 @@ const here = "127.0.0.1";
 let kit: Kit;
 let bus: TlsBus;
 let objects: Manifest[];
+let worker: Replica;
 
 beforeAll(async () => {
   const authority = createCertificateAuthority();
@@ -63,12 +64,10 @@ async function answerToPeer(secret: string): Promise<string> {
   return "nothing";
 }
 
-/** The monitoring ports as KEDA reaches them in a cluster, where servers have names. */
-const monitors = () => ({
-  urlOf(address: string): string {
-    const [first] = bus.servers;
-    return (bus.servers.find(({ name }) => address.startsWith(`${name}.`)) ?? first)?.monitorUrl ?? "";
-  },
+/** The monitoring ports as KEDA reaches them in a cluster, where servers have names, and all of them one that leads to any. */
+const monitors = (any = bus.servers[0]) => ({
+  urlOf: (address: string): string =>
+    (bus.servers.find(({ name }) => address.startsWith(`${name}.`)) ?? any)?.monitorUrl ?? "",
   routeOf(address: string): string {
     const server = bus.servers.find(({ peerPort }) => address === `${here}:${peerPort}`);
     return `${server?.name}.nats-headless:6222`;
@@ -95,7 +94,7 @@ test("servers are peers by a certificate of their own, which is no process's", a
 
 test("the bridge makes streams with three copies, and functions work; also without one of the servers", async () => {
   const bridge = await kit.bridge("bridge-1", { env: { ...bus.env("denrei-bridge-tls"), ...replicas } });
-  await kit.worker("worker-1", ["hikawa"], {
+  worker = await kit.worker("worker-1", ["hikawa"], {
     env: { ...words, ...replicas, ...bus.env("denrei-hikawa-tls") },
   });
   await kit.client.create(Hikawa, hikawa("with-all", 0), { fieldManager: "test" });
@@ -123,4 +122,25 @@ test("the bridge makes streams with three copies, and functions work; also witho
   await kit.until(Hikawa, { name: "without-one" }, isFinished);
   await expectFinishedSongs(kit, ["with-all", "without-one"]);
   expect(bridge.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
+});
+
+test("a function without a worker is woken while KEDA can read none of its triggers, for want of a server", async () => {
+  const [first, second] = bus.servers;
+  // Those that run already are left alone.
+  for (const { child } of bus.servers) await child.start();
+  await expect
+    .poll(() => activeTriggers(objects, "hikawa", monitors()), { timeout: 60_000, interval: 100 })
+    .toEqual([]);
+  await worker.stop();
+  // KEDA asks servers in the order of the routes, and goes no further than to the first that does not answer.
+  await first?.child.stop("SIGKILL");
+  await kit.client.create(Hikawa, hikawa("asleep", 0), { fieldManager: "test" });
+  const { triggers } = scaledObjectOf(objects, "hikawa").spec;
+  expect(await look(objects, "hikawa", monitors(second))).toEqual({
+    active: [],
+    unreadable: triggers.map(({ metadata: { stream, consumer } }) => `${stream}/${consumer}`),
+    awake: true,
+  });
+  await worker.start();
+  await kit.until(Hikawa, { name: "asleep" }, isFinished);
 });

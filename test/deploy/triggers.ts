@@ -7,6 +7,7 @@ export interface ScaledObject extends Manifest {
   readonly spec: {
     readonly scaleTargetRef: { readonly name: string };
     readonly minReplicaCount: number;
+    readonly fallback?: { readonly failureThreshold: number; readonly replicas: number };
     readonly triggers: readonly {
       readonly type: string;
       readonly metadata: TriggerMetadata;
@@ -43,16 +44,47 @@ export function monitorEndpoint(objects: readonly Manifest[], fn: string): strin
   return find(objects, "ConfigMap", reference.name).data?.[reference.key] ?? "";
 }
 
-/** `stream/consumer` of the triggers by which the function would have a worker. */
+/** `stream/consumer` of the triggers by which the function would have a worker. Throws when one can not be read. */
 export async function activeTriggers(
   objects: readonly Manifest[],
   fn: string,
   bus: Omit<Monitors, "endpoint">,
 ): Promise<string[]> {
+  const { active, unreadable } = await look(objects, fn, bus);
+  if (unreadable.length > 0)
+    throw new Error(`expected to read all triggers of ${fn}, but not ${unreadable.join()}`);
+  return active;
+}
+
+/** What KEDA sees of a function's triggers, as `stream/consumer`, and what it makes of that. */
+export interface Look {
+  readonly active: string[];
+  readonly unreadable: string[];
+  /** Whether the function would have a worker, once as many looks have failed as its `fallback` lets pass. */
+  readonly awake: boolean;
+}
+
+/**
+ * One look of KEDA. A trigger that can not be read counts as active where there is a `fallback`, also with no worker:
+ * `getScalerState` in pkg/scaling/scale_handler.go of github.com/kedacore/keda/v2 v2.21.0.
+ */
+export async function look(
+  objects: readonly Manifest[],
+  fn: string,
+  bus: Omit<Monitors, "endpoint">,
+): Promise<Look> {
   const monitors = { ...bus, endpoint: monitorEndpoint(objects, fn) };
-  const { triggers } = scaledObjectOf(objects, fn).spec;
-  const active = await Promise.all(triggers.map(({ metadata }) => isActive(metadata, monitors)));
-  return triggers
-    .filter((_, at) => active[at])
-    .map(({ metadata: { stream, consumer } }) => `${stream}/${consumer}`);
+  const { triggers, fallback } = scaledObjectOf(objects, fn).spec;
+  const answers = await Promise.allSettled(triggers.map(({ metadata }) => isActive(metadata, monitors)));
+  const names = (wanted: (answer: PromiseSettledResult<boolean> | undefined) => boolean) =>
+    triggers
+      .filter((_, at) => wanted(answers[at]))
+      .map(({ metadata: { stream, consumer } }) => `${stream}/${consumer}`);
+  const active = names((answer) => answer?.status === "fulfilled" && answer.value);
+  const unreadable = names((answer) => answer?.status === "rejected");
+  return {
+    active,
+    unreadable,
+    awake: active.length > 0 || (unreadable.length > 0 && (fallback?.replicas ?? 0) > 0),
+  };
 }
