@@ -1,4 +1,4 @@
-/** Every object of the base, of each overlay and of each component is accepted by a real API server, without a warning. */
+/** Every object of the base, of each overlay, of each component and of what is beside them is accepted by a real API server, without a warning. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -9,7 +9,7 @@ import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
 import { base, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
-import { overlay, siteWith } from "./overlays.ts";
+import { beside, overlay, siteWith } from "./overlays.ts";
 
 let platform: LocalPlatform;
 let connection: KubeConnection;
@@ -23,6 +23,8 @@ beforeAll(async () => {
     await overlay("production"),
     await siteWith("keda", "httproute"),
     await siteWith("hpa", "ingress"),
+    await beside("users"),
+    await beside("app-use"),
   ];
   objects = [...new Map(renderings.flat().map((object) => [JSON.stringify(object), object])).values()];
   platform = await startLocalPlatform({ controllerManager: "omit" });

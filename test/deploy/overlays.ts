@@ -9,6 +9,9 @@ const kubernetes = join(root, "deploy/kubernetes");
 /** The objects of an overlay. */
 export const overlay = (name: string): Promise<Manifest[]> => render(join(kubernetes, "overlays", name));
 
+/** The objects of a kustomization that stands by itself, beside the base: `users`, say. */
+export const beside = (name: string): Promise<Manifest[]> => render(join(kubernetes, name));
+
 /** The objects of the production overlay with these components on top, as a site would have them. */
 export const siteWith = (...components: readonly string[]): Promise<Manifest[]> =>
   site<Manifest>((at) =>
