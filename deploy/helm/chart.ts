@@ -35,11 +35,16 @@ export async function chartFiles(cluster: string): Promise<ChartFiles> {
   return files;
 }
 
+/** The first that has, as it comes, what the manifests use: `preStop.sleep`, and ValidatingAdmissionPolicies for `app-use`. */
+const oldestKubernetes = "1.30.0";
+
 async function about(): Promise<string> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   const { name, version, description } = JSON.parse(text) as Record<string, string>;
+  // With the dash, versions of distributions (v1.30.1-gke.100) count as later ones.
+  const kubeVersion = `>=${oldestKubernetes}-0`;
   return yamlText([
-    { apiVersion: "v2", name, description, type: "application", version, appVersion: version },
+    { apiVersion: "v2", name, description, type: "application", version, appVersion: version, kubeVersion },
   ]);
 }
 

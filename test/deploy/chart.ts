@@ -8,6 +8,7 @@ import { chartFiles } from "../../deploy/helm/chart.ts";
 import { mapStrings, withoutHashes } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { obtainBinaries } from "../../deploy/local/index.ts";
+import { versions } from "../../deploy/local/versions.ts";
 import type { Manifest } from "./manifests.ts";
 
 /** Values as a site has them in a file. */
@@ -18,6 +19,9 @@ export interface Outcome {
   readonly code: number;
   readonly output: string;
 }
+
+/** What to render for, without a cluster: a Helm of `go build` takes it for Kubernetes v1.20. */
+export const kubeVersion: readonly string[] = ["--kube-version", versions["kube-apiserver"]];
 
 /** A chart in a folder of its own. */
 export interface Chart {
@@ -59,7 +63,8 @@ export async function openChart({ cluster = "default", kubeconfig = "" } = {}): 
     folder,
     helm,
     async template(values) {
-      const { code, output } = await helm(["template", "denrei", folder, "--namespace", "denrei"], values);
+      const args = ["template", "denrei", folder, "--namespace", "denrei", ...kubeVersion];
+      const { code, output } = await helm(args, values);
       if (code !== 0) throw new Error(output);
       return parseAllDocuments(output)
         .map((document) => document.toJS() as Manifest | null)

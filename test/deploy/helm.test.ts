@@ -6,7 +6,7 @@ import { authorizationFile } from "../../deploy/generate/files.ts";
 import { operatorManifests } from "../../deploy/generate/monitoring/rules.ts";
 import { identity } from "../../deploy/helm/sources.ts";
 import { functions } from "../../functions/index.ts";
-import { type Chart, comparable, openChart, type Values } from "./chart.ts";
+import { type Chart, comparable, kubeVersion, openChart, type Values } from "./chart.ts";
 import { changedFields, comingAndGoing } from "./chartdiff.ts";
 import { refused } from "./chartvalues.ts";
 import { find, isWorkload, type Manifest } from "./manifests.ts";
@@ -58,6 +58,14 @@ describe("renders to the objects of", () => {
 test("helm lint finds nothing", async () => {
   const { code, output } = await chart.helm(["lint", "--strict", chart.folder]);
   expect([code, output]).toEqual([0, expect.stringContaining("0 chart(s) failed")]);
+});
+
+test("it is for Kubernetes as of 1.30, by whichever distribution, and refuses an older one", async () => {
+  const on = (version: string) =>
+    chart.helm(["template", "denrei", chart.folder, "--kube-version", version]).then(({ code }) => code);
+  expect(await Promise.all(["v1.29.14", "v1.30.0", "v1.30.1-gke.100", "v1.36.3"].map(on))).toEqual([
+    1, 0, 0, 0,
+  ]);
 });
 
 const deployments = ["bridge", "gateway", ...functions.map(({ name }) => name)].map(
@@ -297,7 +305,7 @@ test.for(refused.map((values) => ({ name: text(values), values })))(
 test("every object with a namespace is in that of the release", async () => {
   const everything = { autoscaling: "keda", ingress: { enabled: true }, monitoring: { enabled: true } };
   const { output } = await chart.helm(
-    ["template", "denrei", chart.folder, "--namespace", "elsewhere"],
+    ["template", "denrei", chart.folder, "--namespace", "elsewhere", ...kubeVersion],
     everything,
   );
   const namespaces = [...output.matchAll(/namespace: "?([\w-]+)"?$/gm)].map(([, name]) => name);
