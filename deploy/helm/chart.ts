@@ -178,6 +178,6 @@ function defaultsIn({ base, cluster, added }: Sources): Defaults {
     host: String(places.at(ingress, "rules", 0).host),
     tlsSecret: String(places.at(ingress, "tls", 0).secretName),
     parentRefs: Object.values(places.at(added.httproute[0] ?? {}, "spec", "parentRefs")) as object[],
-    apiServer: Object.values(places.at(apiServer, "spec", "egress", 0, "to")) as object[],
+    apiServer: Object.values(places.at(apiServer, "spec", "egress")) as Defaults["apiServer"],
   };
 }

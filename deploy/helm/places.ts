@@ -169,8 +169,7 @@ export function networkPolicy(policy: Source): Source {
     key === "kubernetes.io/metadata.name" ? (names[value] ?? value) : value,
   );
   const { name } = object.metadata;
-  if (name === "denrei-api-server")
-    at(object, "spec", "egress", 0).to = all(".Values.networkPolicies.apiServer");
+  if (name === "denrei-api-server") at(object, "spec").egress = all(".Values.networkPolicies.apiServer");
   if (name === "denrei-bus") {
     const spec = at(object, "spec");
     spec.egress = either(".Values.nats.external.url", all(".Values.nats.external.egress"), spec.egress);

@@ -22,7 +22,7 @@ export interface Defaults {
   readonly host: string;
   readonly tlsSecret: string;
   readonly parentRefs: readonly object[];
-  readonly apiServer: readonly object[];
+  readonly apiServer: readonly { readonly to: readonly object[]; readonly ports: readonly object[] }[];
 }
 
 /** Variables that the chart sets itself, from other values. */
@@ -172,9 +172,17 @@ export function valuesSchema(defaults: Defaults) {
       .strictObject({
         enabled: z.boolean().default(true).describe("Nobody speaks to anybody, but for what is needed."),
         apiServer: z
-          .array(object)
-          .default(defaults.apiServer.map((peer) => ({ ...peer })))
-          .describe("Where the API server is, as peers of a NetworkPolicy."),
+          // A rule without one of them would lead everywhere, or to every port.
+          .array(z.strictObject({ to: z.array(object).min(1), ports: z.array(object).min(1) }))
+          .default(
+            defaults.apiServer.map(({ to, ports }) => ({
+              to: to.map((peer) => ({ ...peer })),
+              ports: ports.map((port) => ({ ...port })),
+            })),
+          )
+          .describe(
+            "Where the API server is, as egress rules of a NetworkPolicy: by default anything private, pods and nodes too, at 443 and 6443.",
+          ),
         kedaNamespace: text.default("keda").describe("Where KEDA is."),
         monitoringNamespace: text
           .default("monitoring")

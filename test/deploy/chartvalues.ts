@@ -16,5 +16,8 @@ export const refused: readonly Values[] = [
   { nats: { external: { url: "nats://plain.example.com" } } },
   { autoscaling: "vpa" },
   { networkPolicies: { enabled: "yes" } },
+  { networkPolicies: { apiServer: [{ ipBlock: { cidr: "203.0.113.1/32" } }] } },
+  { networkPolicies: { apiServer: [{ to: [{ ipBlock: { cidr: "203.0.113.1/32" } }] }] } },
+  { networkPolicies: { apiServer: [{ to: [], ports: [{ protocol: "TCP", port: 8443 }] }] } },
   { ingress: { hosts: [] } },
 ];

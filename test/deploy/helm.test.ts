@@ -137,18 +137,21 @@ const chosen: readonly (readonly [values: Values, fields: Values])[] = [
   [
     {
       networkPolicies: {
-        apiServer: [{ ipBlock: { cidr: "203.0.113.1/32" } }],
+        apiServer: [
+          { to: [{ ipBlock: { cidr: "203.0.113.1/32" } }], ports: [{ protocol: "TCP", port: 8443 }] },
+        ],
         kedaNamespace: "scaling",
         monitoringNamespace: "on",
       },
     },
     {
-      ...Object.fromEntries(
-        ["203.0.113.1/32", undefined, undefined, undefined, undefined].map((cidr, at) => [
-          `NetworkPolicy denrei-api-server: spec.egress.0.to.${at}.ipBlock.cidr`,
-          cidr,
-        ]),
-      ),
+      ...of(["NetworkPolicy denrei-api-server"], {
+        "spec.egress.0.to.0.ipBlock.cidr": "203.0.113.1/32",
+        ...Object.fromEntries([1, 2, 3, 4].map((at) => [`spec.egress.0.to.${at}.ipBlock.cidr`, undefined])),
+        "spec.egress.0.ports.0.port": 8443,
+        "spec.egress.0.ports.1.port": undefined,
+        "spec.egress.0.ports.1.protocol": undefined,
+      }),
       ...Object.fromEntries(
         [
           ["denrei-nats", "ingress.2", "scaling"],
