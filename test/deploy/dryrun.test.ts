@@ -9,7 +9,7 @@ import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
 import { base, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
-import { beside, overlay, siteWith } from "./overlays.ts";
+import { beside, overlay, shownSite, siteWith } from "./overlays.ts";
 
 let platform: LocalPlatform;
 let connection: KubeConnection;
@@ -23,6 +23,7 @@ beforeAll(async () => {
     await overlay("production"),
     await siteWith("keda", "httproute"),
     await siteWith("hpa", "ingress"),
+    await shownSite(),
     await beside("users"),
     await beside("app-use"),
   ];

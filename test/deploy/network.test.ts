@@ -5,34 +5,41 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { functions } from "../../functions/index.ts";
 import { isWorkload, type Manifest, root, type Workload } from "./manifests.ts";
 import { allows, type Place } from "./network.ts";
-import { overlay } from "./overlays.ts";
+import { overlay, shownSite } from "./overlays.ts";
 
 let objects: Manifest[];
+/** A site that has said where its API server is. */
+let site: Manifest[];
 let workloads: Workload[];
 beforeAll(async () => {
   objects = await overlay("production");
+  site = await shownSite();
   workloads = objects.filter(isWorkload);
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
 
+/** Of any pod. */
+const podAddress = "10.244.1.7";
 const pod = ({ metadata: { namespace = "" }, spec }: Workload): Place => ({
   namespace,
   labels: spec.template.metadata.labels,
+  address: podAddress,
 });
 const named = (name: string): Place => {
   const found = workloads.find(({ metadata }) => metadata.name === name);
   if (found === undefined) throw new Error(`expected a workload ${name}`);
   return pod(found);
 };
-const elsewhere = (namespace: string, labels = {}): Place => ({ namespace, labels });
+const elsewhere = (namespace: string, labels = {}): Place => ({ namespace, labels, address: podAddress });
 const address = (text: string): Place => ({ address: text });
 /** The names of those who may reach a port of a place. */
-const who = (to: Place, port: number): string[] =>
+const who = (to: Place, port: number, within = objects): string[] =>
   workloads
-    .filter((workload) => allows(objects, pod(workload), to, port))
+    .filter((workload) => allows(within, pod(workload), to, port))
     .map(({ metadata }) => metadata.name)
     .sort();
 const everybody = () => workloads.map(({ metadata }) => metadata.name).sort();
+const askers = () => ["denrei-bridge", ...workers()].sort();
 const workers = (among = functions) => among.map(({ name }) => `denrei-${name}`).sort();
 const portsOf = (name: string) =>
   workloads
@@ -69,8 +76,17 @@ describe("processes", () => {
   });
 
   test("ask the API server, but for the gateway, which has nothing to ask", () => {
-    for (const port of [443, 6443])
-      expect(who(address("10.96.0.1"), port)).toEqual(["denrei-bridge", ...workers()].sort());
+    for (const port of [443, 6443]) expect(who(address("10.96.0.1"), port)).toEqual(askers());
+  });
+
+  test("ask it where a site says that it is, and nothing else", () => {
+    expect(who(address("172.18.0.2"), 6443, site)).toEqual(askers());
+    for (const [at, port] of [
+      ["172.18.0.2", 443],
+      ["172.18.0.3", 6443],
+      ["10.96.0.1", 443],
+    ] as const)
+      expect([at, port, who(address(at), port, site)]).toEqual([at, port, []]);
   });
 
   test("take nothing from outside, but for the gateway", () => {
@@ -121,6 +137,12 @@ describe("functions", () => {
   });
 
   test("reach no other pod", () => {
-    for (const port of [80, 443, 3306, 6379, 8080]) expect(who(elsewhere("team-a"), port)).toEqual([]);
+    for (const port of [80, 443, 3306, 6379, 6443, 8080])
+      expect([port, who(elsewhere("team-a"), port, site)]).toEqual([port, []]);
+  });
+
+  test("reach other pods at the ports of an API server alone, where nobody has said where that is", () => {
+    for (const port of [80, 3306, 6379, 8080]) expect(who(elsewhere("team-a"), port)).toEqual([]);
+    for (const port of [443, 6443]) expect(who(elsewhere("team-a"), port)).toEqual(askers());
   });
 });

@@ -2,9 +2,13 @@
 import { BlockList } from "node:net";
 import type { Manifest } from "./manifests.ts";
 
-/** A pod, by its namespace and labels, or an address outside of the cluster. */
+/** A pod, with its namespace and labels, or something else that has an address. */
 export type Place =
-  | { readonly namespace: string; readonly labels: Readonly<Record<string, string>> }
+  | {
+      readonly namespace: string;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly address: string;
+    }
   | { readonly address: string };
 
 interface Selector {
@@ -74,15 +78,14 @@ function isPeer(
   place: Place,
   home: string | undefined,
 ): boolean {
-  if ("address" in place)
+  // Kubernetes leaves it open whether a block is good for pods as well. In many networks it is.
+  if (ipBlock !== undefined)
     return (
-      ipBlock !== undefined &&
-      within(ipBlock.cidr, place.address) &&
-      !ipBlock.except?.some((cidr) => within(cidr, place.address))
+      within(ipBlock.cidr, place.address) && !ipBlock.except?.some((cidr) => within(cidr, place.address))
     );
+  if (!("labels" in place)) return false;
   const names = { "kubernetes.io/metadata.name": place.namespace };
   return (
-    ipBlock === undefined &&
     (namespaceSelector === undefined ? place.namespace === home : selects(namespaceSelector, names)) &&
     selects(podSelector ?? {}, place.labels)
   );

@@ -1,6 +1,6 @@
 /** The overlays as they are rendered, and what components make of them. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,12 +9,11 @@ import { readSettings } from "../../bus/process/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 import { render } from "../../deploy/helm/kustomize.ts";
-import { site } from "../../deploy/helm/sources.ts";
 import { obtainBinaries } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
-import { base, containerOf, find, isWorkload, type Manifest, root, type Workload } from "./manifests.ts";
-import { overlay, siteWith } from "./overlays.ts";
+import { base, containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
+import { overlay, shownSite, siteWith } from "./overlays.ts";
 import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
 
 const ofKind = <T extends Manifest>(objects: readonly Manifest[], kind: string): T[] =>
@@ -182,11 +181,7 @@ describe("every overlay, with every component,", () => {
 });
 
 test("the site that deploy/kubernetes/README.md shows is one", async () => {
-  const readme = await readFile(join(root, "deploy/kubernetes/README.md"), "utf8");
-  const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
-  const objects = await site<Manifest>((at) =>
-    text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path)),
-  );
+  const objects = await shownSite();
   for (const deployment of objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment"))
     expect(containerOf(deployment).image).toBe("registry.example.com/denrei:0.1.0");
   const settings = objects.find(({ metadata }) => metadata.name.startsWith("denrei-settings-"));

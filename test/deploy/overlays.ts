@@ -1,4 +1,5 @@
 /** The overlays and components beside the base, and sites made of them. */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { render } from "../../deploy/helm/kustomize.ts";
 import { site } from "../../deploy/helm/sources.ts";
@@ -11,6 +12,15 @@ export const overlay = (name: string): Promise<Manifest[]> => render(join(kubern
 
 /** The objects of a kustomization that stands by itself, beside the base: `users`, say. */
 export const beside = (name: string): Promise<Manifest[]> => render(join(kubernetes, name));
+
+/** The objects of the site that deploy/kubernetes/README.md shows. */
+export async function shownSite(): Promise<Manifest[]> {
+  const readme = await readFile(join(kubernetes, "README.md"), "utf8");
+  const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
+  return site<Manifest>((at) =>
+    text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path)),
+  );
+}
 
 /** The objects of the production overlay with these components on top, as a site would have them. */
 export const siteWith = (...components: readonly string[]): Promise<Manifest[]> =>
