@@ -17,7 +17,14 @@ export interface Container {
   readonly image: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: {
+      readonly resourceFieldRef?: { readonly resource: string; readonly divisor: string };
+    };
+  }[];
+  readonly resources?: { readonly limits?: { readonly memory?: string } };
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
