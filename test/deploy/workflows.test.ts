@@ -16,6 +16,7 @@ interface Step {
 }
 
 interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
   readonly permissions: Readonly<Record<string, string>>;
   readonly concurrency: { readonly group: string };
   readonly jobs: Readonly<
@@ -86,6 +87,16 @@ describe("every workflow", () => {
   });
 });
 
+async function expectVersions(workflow: string): Promise<void> {
+  for (const [action, field, expected] of [
+    ["actions/setup-node", "node-version-file", '"node": "'],
+    ["actions/setup-go", "go-version-file", "\ngo 1."],
+  ] as const) {
+    const step = stepsOf(workflow).find(({ uses }) => uses?.startsWith(`${action}@`));
+    expect(await readFile(join(root, String(step?.with?.[field])), "utf8")).toContain(expected);
+  }
+}
+
 describe("CI", () => {
   test("runs what .ci/run and the README run, and nothing else", async () => {
     const byHand = (await readFile(join(root, ".ci/run"), "utf8")).trim().split("\n").at(-1) ?? "";
@@ -94,13 +105,7 @@ describe("CI", () => {
   });
 
   test("takes the versions of Node and Go from files that are there", async () => {
-    for (const [action, field, expected] of [
-      ["actions/setup-node", "node-version-file", '"node": "'],
-      ["actions/setup-go", "go-version-file", "\ngo 1."],
-    ] as const) {
-      const step = stepsOf("ci.yaml").find(({ uses }) => uses?.startsWith(`${action}@`));
-      expect(await readFile(join(root, String(step?.with?.[field])), "utf8")).toContain(expected);
-    }
+    await expectVersions("ci.yaml");
   });
 
   test("keeps the programs of the platform for as long as their versions are these", async () => {
@@ -120,5 +125,24 @@ describe("the image's workflow", () => {
     expect(readme).toContain(command);
     expect(build.startsWith(command)).toBe(true);
     expect(build.endsWith(" .")).toBe(true);
+  });
+});
+
+describe("the workflow with real pods", () => {
+  test("runs what the page about them runs, as root, every night and when somebody asks", async () => {
+    expect(Object.keys(workflows.get("node.yaml")?.on ?? {}).sort()).toEqual([
+      "schedule",
+      "workflow_dispatch",
+    ]);
+    expect(commandsOf("node.yaml")).toEqual(["npm ci", 'sudo env "PATH=$PATH" npm run test:node']);
+    const page = await readFile(join(root, "deploy/local/node/README.md"), "utf8");
+    expect(page).toContain("\n    sudo npm run test:node\n");
+    expect(JSON.parse(await readFile(join(root, "package.json"), "utf8")).scripts).toHaveProperty([
+      "test:node",
+    ]);
+  });
+
+  test("takes the versions of Node and Go from files that are there", async () => {
+    await expectVersions("node.yaml");
   });
 });
