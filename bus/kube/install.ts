@@ -19,9 +19,26 @@ export const CustomResourceDefinition = externalKind<Crd>({
   scope: "Cluster",
 });
 
-/** The CRD in the cluster is a newer version's. */
+const usualAdvice =
+  "a newer version has installed it, or its fields were taken out of the code since. Use the newer version; or, if they are not " +
+  "needed any more, apply the older one yourself: denrei crds | kubectl apply --server-side --force-conflicts -f -";
+
+/** The CRD in the cluster has what the one to be installed does not have. */
 export class CrdDowngradeError extends Error {
   override readonly name = "CrdDowngradeError";
+  /** Name of the CRD. */
+  readonly crd: string;
+  /** What would be lost: `v1 .spec.words`, and how many more. */
+  readonly lost: string;
+
+  constructor(crd: string, lost: string, advice = usualAdvice, options?: ErrorOptions) {
+    super(
+      `expected the CRD ${crd} in the cluster to have nothing that this version does not know, found ${lost}: ${advice}`,
+      options,
+    );
+    this.crd = crd;
+    this.lost = lost;
+  }
 }
 
 const pollMillis = 50;
@@ -33,6 +50,8 @@ const established = (crd: Stored<Crd>): boolean =>
 interface InstallOptions {
   readonly fieldManager: string;
   readonly signal: AbortSignal;
+  /** What becomes of fields and versions that the manifests do not have any more; `refuse` unless given. */
+  readonly lostFields?: "refuse" | "drop";
   /** How long a CRD that is being deleted is waited for; a minute unless given. Milliseconds. */
   readonly deletionMillis?: number;
 }
@@ -40,7 +59,7 @@ interface InstallOptions {
 /**
  * Applies CRDs and waits until each is established and listed; one that is still being deleted is waited for first.
  * Rejects with the reason of `signal`, when such a one does not go, or with a {@link CrdDowngradeError} where it would take away
- * what a newer version has brought.
+ * what a newer version has brought, unless it is told to.
  */
 export async function installCrds(
   client: KubeClient,
@@ -59,15 +78,11 @@ async function assertNoDowngrade(client: KubeClient, { metadata: { name }, spec 
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
   const [first, ...others] = lostBy(found.spec as CrdVersions, spec as CrdVersions);
   if (first === undefined) return;
-  throw new CrdDowngradeError(
-    `expected the CRD ${name} in the cluster to have nothing that this version does not know, found ${first}` +
-      `${others.length > 0 ? ` and ${others.length} more` : ""}: a newer version has installed it. Use that version; or, if the fields ` +
-      "are not needed any more, apply the older one yourself: denrei crds | kubectl apply --server-side --force-conflicts -f -",
-  );
+  throw new CrdDowngradeError(name, others.length > 0 ? `${first} and ${others.length} more` : first);
 }
 
 async function install(client: KubeClient, manifest: Crd, options: InstallOptions): Promise<void> {
-  await assertNoDowngrade(client, manifest, options.signal);
+  if (options.lostFields !== "drop") await assertNoDowngrade(client, manifest, options.signal);
   const applied = await client.apply(CustomResourceDefinition, manifest, {
     ...options,
     force: "take-ownership",

@@ -88,7 +88,8 @@ program
     "after",
     `
 With KUBECONFIG and NATS_URL set, that cluster and that bus are used; the CRDs
-there follow the code. Otherwise everything is local, as it is for up.`,
+there follow the code, but lose nothing. Otherwise everything is local, as it
+is for up.`,
   )
   .action(async (names: string[], options) => (await import("./dev/dev.ts")).dev(names, options));
 

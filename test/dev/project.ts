@@ -41,11 +41,11 @@ export interface Dev {
   printed(text: string | RegExp): Promise<string>;
 }
 
-/** Starts it, and waits until it says what to type. */
+/** Starts it, on a platform of its own unless the environment names another, and waits until it says what to type. */
 export async function startDev(
   { start: begin }: Project,
   args: readonly string[],
-  env?: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Dev> {
   const running = begin(["dev", ...args], env);
   let heard = 0;
@@ -55,8 +55,11 @@ export async function startDev(
     heard = running.lines.all.indexOf(line, heard) + 1;
     return line;
   }
-  const exported = await printed("export KUBECONFIG=");
-  const [, KUBECONFIG = "", NATS_URL = ""] = /KUBECONFIG=(\S+) NATS_URL=(\S+)/.exec(exported) ?? [];
+  const given = env.KUBECONFIG !== undefined;
+  const exported = await printed(given ? "with the same KUBECONFIG and NATS_URL" : "export KUBECONFIG=");
+  const [, KUBECONFIG = "", NATS_URL = ""] = given
+    ? ["", env.KUBECONFIG, env.NATS_URL]
+    : (/KUBECONFIG=(\S+) NATS_URL=(\S+)/.exec(exported) ?? []);
   await printed("Ctrl-C stops everything");
   const portIn = (pattern: RegExp): number | undefined => {
     const found = running.lines.all.map((line) => pattern.exec(line)?.[1]).find(Boolean);

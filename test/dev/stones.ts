@@ -1,26 +1,42 @@
 /** Objects of the test functions, and what has become of them. */
 import { expect } from "vitest";
+import { z } from "zod";
 import type { KubeClient } from "../../bus/kube/client.ts";
+import { CustomResourceDefinition } from "../../bus/kube/install.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Stone, stoneKind } from "./stonecode.ts";
 
+const Fields = z.object({ properties: z.record(z.string(), z.unknown()) });
+const Versions = z.tuple([
+  z.object({
+    schema: z.object({ openAPIV3Schema: z.object({ properties: z.object({ spec: Fields }) }) }),
+  }),
+]);
 const patience = { timeout: 60_000, interval: 50 };
 
 /** Puts a stone down. */
 export const put = (
   client: KubeClient,
   name: string,
-  { kind = "Pebble", spec = {} }: { kind?: string; spec?: Record<string, unknown> } = {},
+  {
+    kind = "Pebble",
+    spec = {},
+    namespace = "default",
+  }: { kind?: string; spec?: Record<string, unknown>; namespace?: string } = {},
 ): Promise<Stored<Stone>> =>
   client.create(
     stoneKind(kind),
-    { apiVersion: "test.denrei.dev/v1", kind, metadata: { namespace: "default", name }, spec },
+    { apiVersion: "test.denrei.dev/v1", kind, metadata: { namespace, name }, spec },
     { fieldManager: "test" },
   );
 
 /** A stone as it is. */
-export const stone = (client: KubeClient, name: string, kind = "Pebble"): Promise<Stored<Stone>> =>
-  client.get(stoneKind(kind), { namespace: "default", name });
+export const stone = (
+  client: KubeClient,
+  name: string,
+  kind = "Pebble",
+  namespace = "default",
+): Promise<Stored<Stone>> => client.get(stoneKind(kind), { namespace, name });
 
 /** Waits until a stone has a mark. */
 export const untilMarked = (client: KubeClient, name: string, mark: string, kind = "Pebble"): Promise<void> =>
@@ -34,4 +50,12 @@ export async function firstMark(
 ): Promise<string | undefined> {
   await expect.poll(async () => (await stone(client, name, kind)).status?.mark, patience).toBeDefined();
   return (await stone(client, name, kind)).status?.mark;
+}
+
+/** The fields that a stone's spec may have, as the CRD on the API server says. */
+export async function specFields(client: KubeClient, kind = "Pebble"): Promise<string[]> {
+  const { plural, group } = stoneKind(kind);
+  const { spec } = await client.get(CustomResourceDefinition, { name: `${plural}.${group}` });
+  const [{ schema }] = Versions.parse(spec.versions);
+  return Object.keys(schema.openAPIV3Schema.properties.spec.properties).sort();
 }

@@ -334,14 +334,22 @@ test("a CRD that is to be installed while it is being deleted is there when that
   expect((await client.list(Probe)).items).toEqual([]);
 });
 
-test("a CRD with fields of a newer version is left as it is", async () => {
+test("a CRD with fields of a newer version is left as it is, unless they are to go", async () => {
   const { client } = bridged.kit;
-  const install = (crd: object) =>
-    installCrds(client, [{ ...crd }], { ...manager, signal: AbortSignal.timeout(60_000) });
+  const install = (crd: object, options: { lostFields?: "drop" } = {}) =>
+    installCrds(client, [{ ...crd }], { ...manager, ...options, signal: AbortSignal.timeout(60_000) });
   const newer = JSON.parse(
     JSON.stringify(crdOf(Probe)).replace('"mode":', '"verses":{"type":"string"},"mode":'),
   );
   await install(newer);
   await expect(install(crdOf(Probe))).rejects.toThrow("found v1 .spec.verses: a newer version");
   await install(newer);
+
+  const spec = async () => {
+    const definition = { name: `${Probe.plural}.${Probe.group}` };
+    return JSON.stringify((await client.get(CustomResourceDefinition, definition)).spec);
+  };
+  expect(await spec()).toContain('"verses"');
+  await install(crdOf(Probe), { lostFields: "drop" });
+  expect(await spec()).not.toContain('"verses"');
 });

@@ -12,6 +12,7 @@ import {
 import type { ProgressDisplay } from "../demo/progress.ts";
 import { revive } from "../demo/revive.ts";
 import { foreign, leftAlone, ownCluster } from "../foreign.ts";
+import { lostFieldsVariable } from "./told.ts";
 
 /** Cluster and bus, and a place for children. */
 export interface Ground {
@@ -44,7 +45,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
   options.say(`Using the cluster of ${kubeconfig} and the bus at ${redacted(natsUrl)}.`);
   const processes = await startLocalProcesses();
   const suffix = basename(processes.directory).replace(/^denrei/, "");
-  return { processes, kubeconfigPath: undefined, natsUrl, env: {}, suffix };
+  return { processes, kubeconfigPath: undefined, natsUrl, env: { [lostFieldsVariable]: undefined }, suffix };
 }
 
 /** A client that does not answer is taken for dead after three times this. */
@@ -77,6 +78,6 @@ async function localGround({ display, say, signal, nodes, isDebugged }: GroundOp
     onUnexpectedExit: (part, exit) => void revive(part, exit, () => partOf(part), { say, signal }),
   });
   const { kubeconfigPath, natsUrl } = platform;
-  const env = { ...foreign, KUBECONFIG: kubeconfigPath, NATS_URL: natsUrl };
+  const env = { ...foreign, KUBECONFIG: kubeconfigPath, NATS_URL: natsUrl, [lostFieldsVariable]: "drop" };
   return { processes: platform, kubeconfigPath, natsUrl, env, suffix: "" };
 }

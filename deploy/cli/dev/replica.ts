@@ -1,11 +1,11 @@
 /**
  * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. Beside what such a one does in a cluster,
- * it brings the CRDs of its functions to what their code says, and tells what it was made of.
+ * a worker brings the CRDs of its functions to what their code says, and tells what it was made of.
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { digestOf } from "../../../bus/digest.ts";
 import { metadataOnly } from "../../../bus/kube/client.ts";
-import { installCrds } from "../../../bus/kube/install.ts";
+import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
 import { processSettings, readSettings } from "../../../bus/process/config.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
@@ -17,7 +17,11 @@ import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
 import { UsageError } from "../usage.ts";
-import { askSignal, crdDigestVariable, type Declared } from "./told.ts";
+import { askSignal, crdDigestVariable, type Declared, lostFieldsVariable } from "./told.ts";
+
+const lostFieldsAdvice =
+  "others may use it, so that in a cluster of your own dev takes nothing away from a CRD. Take it back into the code; or, if nobody " +
+  "needs it any more, apply what the code says yourself and save again: npx denrei crds | kubectl apply --server-side --force-conflicts -f -";
 
 /** How long the API server may take to serve new CRDs. */
 const installMillis = 30_000;
@@ -33,10 +37,9 @@ const interests = interestsOf(functions, settings.cluster);
 
 try {
   if (role === "bridge") {
-    await runProcess("bridge", settings, async (context) => {
-      await installKinds(context);
-      return startBridge({ ...context, ...settings, busOptions, kinds, interests });
-    });
+    await runProcess("bridge", settings, (context) =>
+      startBridge({ ...context, ...settings, busOptions, kinds, interests }),
+    );
   } else {
     await runProcess("worker", settings, startTelling);
   }
@@ -90,7 +93,15 @@ async function askForAll({ bus, client }: ProcessContext): Promise<void> {
   }
 }
 
-function installKinds({ client }: ProcessContext): Promise<void> {
-  const signal = AbortSignal.timeout(installMillis);
-  return installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
+async function installKinds({ client }: ProcessContext): Promise<void> {
+  try {
+    await installCrds(client, crdManifests(functions), {
+      fieldManager: "denrei-cli",
+      signal: AbortSignal.timeout(installMillis),
+      lostFields: process.env[lostFieldsVariable] === "drop" ? "drop" : "refuse",
+    });
+  } catch (error) {
+    if (!(error instanceof CrdDowngradeError)) throw error;
+    throw new CrdDowngradeError(error.crd, error.lost, lostFieldsAdvice, { cause: error });
+  }
 }

@@ -1,7 +1,10 @@
 /** What the replicas of `denrei dev` and the program that starts them tell each other. */
 
-/** Tells a worker which CRDs are installed: those with this digest need no look. */
+/** Tells a worker which CRDs are certainly installed: those with this digest need no look. */
 export const crdDigestVariable = "DENREI_DEV_CRDS";
+
+/** Tells a worker that the CRDs may lose what its code does not have any more, if it is `drop`: nobody else uses the cluster. */
+export const lostFieldsVariable = "DENREI_DEV_LOST_FIELDS";
 
 /** Tells a worker that those with other code take no more requests: it is to ask for every object. */
 export const askSignal = "SIGUSR2";

@@ -1,0 +1,35 @@
+/** `denrei dev`: the CRDs on its API server are what the code says that runs. */
+import { expect, test } from "vitest";
+import { place } from "../cli/program.ts";
+import { project, startDev } from "./project.ts";
+import { source } from "./stonecode.ts";
+import { firstMark, put, specFields, untilMarked } from "./stones.ts";
+
+const pebble = "stones/pebble.ts";
+
+test("a field that is renamed, or taken out of the code, is so in the CRD, and the new code runs", async () => {
+  const here = place();
+  const mine = project(here);
+  mine.save(pebble, source({ spec: "colour: z.string().optional()," }));
+  const { client, printed, running } = await startDev(mine, []);
+  await put(client, "first", { spec: { colour: "red" } });
+  expect(await firstMark(client, "first")).toBe("1");
+
+  mine.save(pebble, source({ mark: "2", spec: "shade: z.string().optional()," }));
+  await printed("Code 2 runs");
+  await untilMarked(client, "first", "2");
+  expect(await specFields(client)).toEqual(["shade", "ticks"]);
+  expect((await put(client, "second", { spec: { shade: "dark", colour: "red" } })).spec).toEqual({
+    shade: "dark",
+  });
+
+  mine.save(pebble, source({ mark: "3" }));
+  await printed("Code 3 runs");
+  await untilMarked(client, "second", "3");
+  expect(await specFields(client)).toEqual(["ticks"]);
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);
