@@ -26,7 +26,7 @@ export async function followOptedIn(options: OptedInOptions): Promise<void> {
   let told: string | undefined;
   while (!signal.aborted) {
     try {
-      const labelled = await labelledNamespaces(client, signal);
+      const labelled = await optedInNamespaces(client, signal);
       onTrouble(undefined);
       told = undefined;
       const entered = [...labelled].filter((namespace) => !inside.has(namespace));
@@ -51,7 +51,11 @@ export async function followOptedIn(options: OptedInOptions): Promise<void> {
   await Promise.all([...inside.values()].map((leave) => leave()));
 }
 
-async function labelledNamespaces(client: KubeClient, signal: AbortSignal): Promise<ReadonlySet<string>> {
+/** The namespaces that are opted in now. */
+export async function optedInNamespaces(
+  client: KubeClient,
+  signal?: AbortSignal,
+): Promise<ReadonlySet<string>> {
   const query = { labelSelector: `${optInLabel}=true` };
   const { items } = await client.list(Namespace, undefined, query, signal, metadataOnly.list);
   return new Set(items.map(({ metadata }) => metadata.name));

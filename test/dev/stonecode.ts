@@ -63,7 +63,7 @@ export interface StoneCode {
 /** Makes a project with the function `pebble` in a folder that there is not yet. */
 export function makeStoneCode(folder: string): StoneCode {
   mkdirSync(folder);
-  for (const name of ["bus", "deploy", "package.json"])
+  for (const name of ["bus", "deploy", "functions/index.ts", "package.json"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const code: StoneCode = {

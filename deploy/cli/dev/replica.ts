@@ -3,9 +3,11 @@
  * a worker brings the CRDs of its functions to what their code says, and tells what it was made of.
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
+import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
 import { digestOf } from "../../../bus/digest.ts";
-import { metadataOnly } from "../../../bus/kube/client.ts";
+import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
 import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
+import type { Kind } from "../../../bus/kube/kind.ts";
 import { processSettings, readSettings } from "../../../bus/process/config.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
@@ -87,10 +89,22 @@ async function askForAll({ bus, client }: ProcessContext): Promise<void> {
   for (const fn of functions) {
     const queue = ticketQueue(bus, { fn: fn.name, cluster }, { replica });
     const request = newRequest({ type: "replay" });
-    const { items } = await client.list(fn.for, undefined, undefined, undefined, metadataOnly.list);
-    for (const { metadata } of items)
-      await queue.request({ namespace: metadata.namespace ?? "", name: metadata.name }, request);
+    for (const namespace of await namespacesOf(fn.for, client)) {
+      const { items } = await client.list(fn.for, namespace, undefined, undefined, metadataOnly.list);
+      for (const { metadata } of items)
+        await queue.request({ namespace: metadata.namespace ?? "", name: metadata.name }, request);
+    }
   }
+}
+
+/** Where the bridge looks: other objects are not there for these functions. All namespaces are one without a name. */
+async function namespacesOf(
+  { scope, reach }: Kind,
+  client: KubeClient,
+): Promise<Iterable<string | undefined>> {
+  if (scope === "Cluster") return [undefined];
+  if (settings.namespaces.length > 0) return settings.namespaces;
+  return reach === "opted-in" ? optedInNamespaces(client) : [undefined];
 }
 
 async function installKinds({ client }: ProcessContext): Promise<void> {

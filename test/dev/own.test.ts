@@ -1,0 +1,66 @@
+/** `denrei dev` with KUBECONFIG and NATS_URL: on somebody's own cluster and bus. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installCrds } from "../../bus/kube/install.ts";
+import { Namespace } from "../../bus/kube/kind.ts";
+import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import { place } from "../cli/program.ts";
+import { project, startDev } from "./project.ts";
+import { source } from "./stonecode.ts";
+import { firstMark, put, specFields, stone, untilMarked } from "./stones.ts";
+
+const pebble = "stones/pebble.ts";
+/** Somebody else's, and the first in every list. */
+const others = "another";
+let platform: LocalPlatform;
+beforeAll(async () => {
+  platform = await startLocalPlatform({ roles: [] });
+});
+afterAll(() => platform?.stop());
+
+test("saves act on the namespaces that are meant alone, and take nothing away from a CRD", async () => {
+  const here = place();
+  const mine = project(here);
+  const env = {
+    KUBECONFIG: platform.kubeconfigPath,
+    NATS_URL: platform.natsUrl,
+    DENREI_NAMESPACES: "default",
+  };
+  const colourful = { spec: "colour: z.string().optional()," };
+  mine.save(pebble, source(colourful));
+  const { client, printed, running } = await startDev(mine, [], env);
+  const elsewhere = { apiVersion: "v1", kind: "Namespace", metadata: { name: others }, spec: {} };
+  await client.create(Namespace, elsewhere, { fieldManager: "test" });
+  await put(client, "theirs", { namespace: others });
+  await put(client, "first");
+  expect(await firstMark(client, "first")).toBe("1");
+
+  // What the first one has asked for is long done when the second one's is.
+  for (const mark of ["2", "3"]) {
+    mine.save(pebble, source({ ...colourful, mark }));
+    await printed(`Code ${mark} runs`);
+    await untilMarked(client, "first", mark);
+  }
+  expect((await stone(client, "theirs", "Pebble", others)).status).toBeUndefined();
+
+  mine.save(pebble, source({ mark: "4" }));
+  await printed("The new code does not start. Code 3 goes on.");
+  const advice = await printed("found v1 .spec.colour: others may use it");
+  expect(await specFields(client)).toEqual(["colour", "ticks"]);
+  await put(client, "second");
+  expect(await firstMark(client, "second")).toBe("3");
+
+  // It is done as it is said.
+  expect(advice).toContain("npx denrei crds | kubectl apply --server-side --force-conflicts -f -");
+  const { items } = JSON.parse((await mine.start(["crds", "--json"]).ended).stdout);
+  const signal = AbortSignal.timeout(60_000);
+  await installCrds(client, items, { fieldManager: "kubectl", lostFields: "drop", signal });
+  mine.save(pebble, source({ mark: "5" }));
+  await printed("Code 4 runs");
+  await untilMarked(client, "second", "5");
+  expect(await specFields(client)).toEqual(["ticks"]);
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);
