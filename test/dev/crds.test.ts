@@ -33,3 +33,29 @@ test("a field that is renamed, or taken out of the code, is so in the CRD, and t
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 }, 240_000);
+
+test("a CRD that code has brought which did not start is taken back by the code after it", async () => {
+  const here = place();
+  const mine = project(here);
+  const { client, printed, running } = await startDev(mine, []);
+  expect(await specFields(client)).toEqual(["ticks"]);
+
+  // What a worker reads when it begins to take requests, and so when it has installed its CRDs.
+  const late = 'Object.defineProperty(pebble, "concurrency", { get() { throw new Error("too late"); } });';
+  const begins = source({ mark: "2", spec: "colour: z.string().optional()," });
+  mine.save(pebble, `${begins.replace("export default", "const pebble =")}${late}\nexport default pebble;\n`);
+  await printed(/The new code does not start: functions\/stones\/pebble\.ts:\d+\. Code 1 goes on\./);
+  await printed("Error: too late");
+  expect(await specFields(client)).toEqual(["colour", "ticks"]);
+
+  mine.save(pebble, source({ mark: "3" }));
+  await printed("Code 2 runs");
+  expect(await specFields(client)).toEqual(["ticks"]);
+  await put(client, "first");
+  expect(await firstMark(client, "first")).toBe("3");
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);

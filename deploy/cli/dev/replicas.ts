@@ -24,7 +24,8 @@ export interface ReplicaSpec {
   readonly role: keyof typeof programs;
   readonly name: string;
   readonly functions: readonly string[];
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Asked for at each start. */
+  readonly env: () => Readonly<Record<string, string | undefined>>;
   /** Arguments of Node's own. */
   readonly nodeArgs?: readonly string[];
   readonly onRecord: (record: LogRecord) => void;
@@ -92,14 +93,16 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     name,
     command: process.execPath,
     args: [...(spec.nodeArgs ?? []), ...programs[role], ...functions],
-    env: {
-      DENREI_HTTP_ADDRESS: undefined,
-      NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
-      ...ground.env,
-      ...spec.env,
-      DENREI_LOG_LEVEL: "debug",
-      DENREI_REPLICA: name,
-      NODE_NO_WARNINGS: "1",
+    get env() {
+      return {
+        DENREI_HTTP_ADDRESS: undefined,
+        NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+        ...ground.env,
+        ...spec.env(),
+        DENREI_LOG_LEVEL: "debug",
+        DENREI_REPLICA: name,
+        NODE_NO_WARNINGS: "1",
+      };
     },
     graceMillis,
     onLine: hear,

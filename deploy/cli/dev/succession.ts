@@ -41,6 +41,12 @@ interface Code {
   readonly gateways: readonly Replica[];
 }
 
+/** A bridge, and the digest of all that it does. */
+interface Bridge {
+  readonly replica: Replica;
+  readonly digest: string;
+}
+
 const replicasOf = ({ workers, gateways }: Code): readonly Replica[] => [...workers, ...gateways];
 
 /** A worker that dies again and again is started at this pace. Milliseconds. */
@@ -58,13 +64,17 @@ export function succession({
   signal,
 }: SuccessionOptions): Succession {
   let current: Code | undefined;
-  let bridge: { readonly replica: Replica; readonly digest: string } | undefined;
+  let bridge: Bridge | undefined;
   let numbered = 0;
   let bridges = 0;
   let starting: readonly Replica[] = [];
+  /** Digest of the CRDs that are certainly installed; undefined since somebody began who may have installed others. */
+  let installed: string | undefined;
   /** Renewals follow each other; of those that wait, the last one is enough. */
   let last: Promise<void> = Promise.resolve();
   let wanted = 0;
+  /** Whether what is saved is, or may be, other code than that which runs. */
+  let behind = false;
 
   const names = functions.length === 0 ? ["all"] : functions;
   const prepare = (role: "bridge" | "worker" | "gateway", name: string): Replica =>
@@ -75,10 +85,7 @@ export function succession({
       functions: role === "gateway" ? [] : names,
       // Any port: debuggers come by the one that stays.
       nodeArgs: role === "worker" && inspector !== undefined ? ["--inspect=127.0.0.1:0"] : [],
-      env: {
-        ...(role === "gateway" && receiver?.env),
-        [crdDigestVariable]: current?.workers[0]?.declared?.crds,
-      },
+      env: () => ({ ...(role === "gateway" && receiver?.env), [crdDigestVariable]: installed }),
       onRecord: (record) => screen.record(record),
       onDeath: (exit, replica) => void revive(replica, exit),
     });
@@ -87,17 +94,26 @@ export function succession({
   async function revive(replica: Replica, exit: Exit): Promise<void> {
     const isWanted = () =>
       !signal.aborted && ((current && replicasOf(current).includes(replica)) || bridge?.replica === replica);
-    screen.tell(`${replica.child.name} ${describeExit(exit)}; starting it again`, "red");
+    // One of new code takes nobody's place then, which is told there.
+    if (!isWanted()) return;
+    const { name } = replica.child;
+    screen.tell(
+      `${name} ${describeExit(exit)}; starting it again${behind ? ", with the code as it is saved" : ""}`,
+      "red",
+    );
     screen.more(replica.output);
     for (let tries = 0; isWanted(); tries++) {
       await new Promise((resolve) => setTimeout(resolve, revivePauses[tries] ?? 10_000));
       if (!isWanted()) return;
       try {
-        await replica.start();
+        // What is saved may be other code than that which ran.
+        const started = replica.start();
+        installed = undefined;
+        await started;
         leadTo(replica);
-        return screen.tell(`${replica.child.name} runs again`);
+        return screen.tell(`${name} runs again`);
       } catch (error) {
-        if (isWanted()) complain(error, `${replica.child.name} does not start`);
+        if (isWanted()) complain(error, `${name} does not start`, "Tried again until what is saved starts.");
       }
     }
   }
@@ -108,22 +124,31 @@ export function succession({
     if (current?.gateways[0] === replica) receiver?.relay.lead(replica.url);
   }
 
-  function complain(error: unknown, what: string): void {
+  function complain(error: unknown, what: string, rest: string): void {
     if (!(error instanceof CodeError)) throw error;
     const { place, lines } = loadErrorIn(error.output, root);
-    const rest = current === undefined ? "Save it again to go on." : `Code ${current.number} goes on.`;
     screen.tell(`${what}${place === undefined ? "" : `: ${placeText(place)}`}. ${rest}`, "red");
     screen.more(lines.length > 0 ? lines : [error.message], []);
   }
 
-  /** A bridge for other kinds than before starts beside the one before, too. */
-  async function renewBridge(digest: string): Promise<void> {
-    if (bridge?.digest === digest) return;
+  function assertNewest(): void {
+    if (wanted > 1) throw new Error("expected the newest code, but something was saved meanwhile");
+  }
+
+  /** Workers and gateways, and then a bridge if it is to do something else than the one that runs. */
+  async function start(next: Code): Promise<Bridge> {
+    const starts = replicasOf(next).map((replica) => replica.start());
+    installed = undefined;
+    await Promise.all(starts);
+    assertNewest();
+    const declared = next.workers[0]?.declared;
+    if (declared === undefined) throw new Error("expected a worker to say what it declares");
+    if (bridge?.digest === declared.bridge) return bridge;
     const replica = prepare("bridge", `bridge-${++bridges}`);
-    const before = bridge?.replica;
+    starting = [...starting, replica];
     await replica.start();
-    bridge = { replica, digest };
-    await before?.retire();
+    assertNewest();
+    return { replica, digest: declared.bridge };
   }
 
   async function succeed(since: number): Promise<void> {
@@ -135,31 +160,34 @@ export function succession({
       ),
       gateways: receiver === undefined ? [] : [prepare("gateway", `gateway-1-code-${number}`)],
     };
-    const before = current;
+    const before = { code: current, bridge };
     starting = replicasOf(next);
     try {
-      await Promise.all(starting.map((replica) => replica.start()));
-      starting = [];
-      if (wanted > 1) throw new Error("expected the newest code, but something was saved meanwhile");
-      const [first] = next.workers;
-      const declared = first?.declared;
-      if (declared === undefined) throw new Error("expected a worker to say what it declares");
-      await renewBridge(declared.bridge);
-      numbered = number;
-      current = next;
-      for (const replica of replicasOf(next)) leadTo(replica);
-      if (before === undefined) return;
-      await Promise.all(replicasOf(before).map((replica) => replica.retire()));
-      first?.askForAll();
-      screen.tell(`Code ${number} runs, ${duration(performance.now() - since)} after the save.`, "green");
-      if (declared.crds !== before.workers[0]?.declared?.crds)
-        screen.tell("The CRDs here follow the code. `npm run generate` writes those in crds/.", "yellow");
+      const nextBridge = await start(next);
+      const dead = starting.find(({ child }) => child.pid === undefined);
+      if (dead !== undefined)
+        throw new CodeError(`expected ${dead.child.name} to run, but it ended after its start`, dead.output);
+      // All of it at once: whoever dies from here on is started again.
+      [current, bridge, numbered, starting, behind] = [next, nextBridge, number, [], false];
     } catch (error) {
+      const discarded = starting;
       starting = [];
-      await Promise.all(replicasOf(next).map((replica) => replica.child.stop()));
+      await Promise.all(discarded.map((replica) => replica.child.stop()));
       if (signal.aborted || wanted > 1) return;
-      complain(error, "The new code does not start");
+      const rest = current === undefined ? "Save it again to go on." : `Code ${current.number} goes on.`;
+      return complain(error, "The new code does not start", rest);
     }
+    const [first] = next.workers;
+    const crds = first?.declared?.crds;
+    installed = crds;
+    for (const replica of replicasOf(next)) leadTo(replica);
+    if (before.bridge?.replica !== bridge.replica) await before.bridge?.replica.retire();
+    if (before.code === undefined) return;
+    await Promise.all(replicasOf(before.code).map((replica) => replica.retire()));
+    first?.askForAll();
+    screen.tell(`Code ${number} runs, ${duration(performance.now() - since)} after the save.`, "green");
+    if (crds !== before.code.workers[0]?.declared?.crds)
+      screen.tell("The CRDs here follow the code. `npm run generate` writes those in crds/.", "yellow");
   }
 
   return {
@@ -169,6 +197,7 @@ export function succession({
     async renew() {
       const since = performance.now();
       wanted++;
+      behind = true;
       // What is on its way is out of date already.
       for (const replica of starting) void replica.child.stop();
       last = last.then(async () => {

@@ -1,0 +1,104 @@
+/** `denrei dev`: who dies is started again, and new code that dies while it starts takes nobody's place. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { type Place, place } from "../cli/program.ts";
+import { project, startDev } from "./project.ts";
+import { source } from "./stonecode.ts";
+import { firstMark, put, untilMarked } from "./stones.ts";
+
+const pebble = "stones/pebble.ts";
+const patience = { timeout: 60_000, interval: 50 };
+
+/** Ends the one process that there is of a role, as `kill -9` does. */
+async function killOnly(here: Place, role: "worker" | "bridge"): Promise<void> {
+  const found = () => here.processes().filter((line) => line.includes(`/replica.ts ${role} all`));
+  await expect.poll(found, patience).toHaveLength(1);
+  process.kill(Number.parseInt(found()[0] ?? "", 10), "SIGKILL");
+}
+
+test("a worker or a bridge that is killed is started again, from what is saved", async () => {
+  const here = place();
+  const mine = project(here);
+  const { client, printed, running } = await startDev(mine, []);
+  for (const [role, name] of [
+    ["worker", "worker-1-code-1"],
+    ["bridge", "bridge-1"],
+  ] as const) {
+    await killOnly(here, role);
+    await printed(new RegExp(` ${name} was ended by SIGKILL; starting it again$`));
+    await put(client, role);
+    expect(await firstMark(client, role)).toBe("1");
+    await printed(`${name} runs again`);
+  }
+
+  const broken = source({ mark: "2", reconcile: "const x = ;" });
+  mine.save(pebble, broken);
+  await printed("Code 1 goes on.");
+  await killOnly(here, "worker");
+  await printed("worker-1-code-1 was ended by SIGKILL; starting it again, with the code as it is saved");
+  const line = broken.split("\n").indexOf("    const x = ;") + 1;
+  const where = `functions/stones/pebble.ts:${line}`;
+  await printed(`worker-1-code-1 does not start: ${where}. Tried again until what is saved starts.`);
+  mine.save(pebble, source({ mark: "3" }));
+  await printed("Code 2 runs");
+  for (const name of ["worker", "bridge"]) await untilMarked(client, name, "3");
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);
+
+test("new code of which one dies while others still start leaves the old code where it is", async () => {
+  const here = place();
+  const mine = project(here);
+  const { client, env, printed, running } = await startDev(mine, ["--workers", "2"]);
+  const [pidPath, goPath] = [join(here.folder, "pid"), join(here.folder, "go")];
+  const waits = `
+import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+const replica = process.env.DENREI_REPLICA ?? "";
+if (replica === "worker-1-code-2") writeFileSync(${JSON.stringify(pidPath)}, String(process.pid));
+if (replica === "worker-2-code-2") while (!existsSync(${JSON.stringify(goPath)})) await sleep(20);
+`;
+  mine.save(pebble, waits + source({ mark: "2" }));
+  const log = join(dirname(env.KUBECONFIG), "logs/worker-1-code-2.log");
+  const logged = () => readIfThere(log);
+  await expect.poll(logged, patience).toContain('"msg":"worker ready"');
+  const pid = Number(readFileSync(pidPath, "utf8"));
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => isThere(pid), patience).toBe(false);
+  writeFileSync(goPath, "");
+  await printed("The new code does not start. Code 1 goes on.");
+  await printed("expected worker-1-code-2 to run, but it ended after its start");
+  await put(client, "first");
+  expect(await firstMark(client, "first")).toBe("1");
+
+  mine.save(pebble, source({ mark: "3" }));
+  await printed("Code 2 runs");
+  await untilMarked(client, "first", "3");
+  expect(running.lines.all.filter((line) => /starting it again|runs again/.test(line))).toEqual([]);
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Until its parent has heard of its end. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
