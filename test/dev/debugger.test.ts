@@ -67,6 +67,7 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   await third.breakAt(file, firstLine);
   await put(client, "last");
   await third.paused();
+  expect(running.lines.all.filter((line) => /Debugger|For help/.test(line))).toEqual([]);
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null });
   expect(here.processes()).toEqual([]);

@@ -17,10 +17,16 @@ test("new code handles what comes next and what is there; code that is broken ta
   expect(await firstMark(client, "first")).toBe("1");
   await printed(/ pebble default\/first {2}done \d+(\.\d)? m?s, 1 write/);
 
-  save(pebble, source({ mark: "2" }));
+  // What code prints by itself is seen, also what looks like a record of a log.
+  const prints =
+    'console.log("look:", stone.metadata.name); console.error(JSON.stringify({ msg: "again" }));';
+  save(pebble, `${source({ mark: "2", reconcile: prints })}console.log("it is", "loaded");\n`);
   await printed("saved functions/stones/pebble.ts");
+  await printed(/^\S+ worker-1-code-2 {2}it is loaded$/);
   await printed(/ Code 2 runs, \S+ m?s after the save/);
   await put(client, "second");
+  await printed(/^\S+ worker-1-code-2 {2}look: second$/);
+  await running.lines.until((line) => /^\S+ worker-1-code-2 {2}\{"msg":"again"\}$/.test(line));
   expect(await firstMark(client, "second")).toBe("2");
   await untilMarked(client, "first", "2");
 

@@ -15,8 +15,11 @@ const programs = {
 } as const;
 /** An orderly stop takes less, whatever is being reconciled. Milliseconds. */
 const graceMillis = 12_000;
-/** What it wrote that is no log record, of which the end is kept: why it died. */
+/** What it wrote that is no log record and is not told at once, of which the end is kept: why it died. */
 const keptLines = 60;
+/** What Node's inspector has to say. */
+const ofInspector =
+  /^(Debugger (listening on ws:.*|ending on ws:.*|attached\.)|For help, see: https:\/\/nodejs\.org.*|Waiting for the debugger to disconnect.*)$/;
 
 /** What to start. */
 export interface ReplicaSpec {
@@ -29,6 +32,8 @@ export interface ReplicaSpec {
   /** Arguments of Node's own. */
   readonly nodeArgs?: readonly string[];
   readonly onRecord: (record: LogRecord) => void;
+  /** What code prints by itself, line by line: from when it takes requests, with what it has printed before. */
+  readonly onPrinted?: ((line: string) => void) | undefined;
   /** It ended though nobody stopped it, after it was ready. */
   readonly onDeath: (exit: Exit, replica: Replica) => void;
 }
@@ -53,7 +58,7 @@ export interface Replica {
   readonly inspector: string | undefined;
   /** Where a gateway receives webhooks. */
   readonly url: string | undefined;
-  /** What it wrote last that is no log record. */
+  /** What it wrote last that is no log record, and was not told. */
   readonly output: readonly string[];
   /** Starts it; resolves when it takes requests. Rejects with a {@link CodeError}. */
   start(): Promise<void>;
@@ -70,19 +75,27 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
   let declared: Declared | undefined;
   let inspector: string | undefined;
   let url: string | undefined;
+  let isReady = false;
   let ready = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<void>();
 
   function hear(line: string): void {
-    const record = recordIn(line);
+    const record = recordIn(line, name);
     if (record === undefined) {
       inspector = /^Debugger listening on (ws:\/\/\S+)$/.exec(line)?.[1] ?? inspector;
-      output = [...output, line].slice(-keptLines);
+      if (ofInspector.test(line)) return;
+      if (isReady && spec.onPrinted) spec.onPrinted(line);
+      else output = [...output, line].slice(-keptLines);
       return;
     }
     if (record.msg === "declared") declared = record as unknown as Declared;
     if (record.msg === `${role} ready`) {
       if (role === "gateway") url = String(record.url);
+      isReady = true;
+      if (spec.onPrinted) {
+        output.forEach(spec.onPrinted);
+        output = [];
+      }
       ready.resolve();
     }
     if (record.msg === "stopping") stopping.resolve();
@@ -126,6 +139,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     },
     async start() {
       output = [];
+      isReady = false;
       ready = Promise.withResolvers();
       try {
         await child.start();
@@ -145,11 +159,12 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
   return replica;
 }
 
-function recordIn(line: string): LogRecord | undefined {
+/** What a function prints may look like a record, too. */
+function recordIn(line: string, replica: string): LogRecord | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
     const record = JSON.parse(line);
-    return typeof record?.msg === "string" ? record : undefined;
+    return typeof record?.msg === "string" && record.replica === replica ? record : undefined;
   } catch {
     return undefined;
   }

@@ -17,6 +17,8 @@ export interface Screen {
   more(lines: readonly string[], style?: Style): void;
   /** A record of a worker's log, if it is of interest. */
   record(record: LogRecord): void;
+  /** A line that the code of a worker has printed by itself. */
+  printed(replica: string, line: string): void;
 }
 
 /** Where to print, and where the sources are. */
@@ -91,6 +93,9 @@ export function screen({ write, colours, root }: ScreenOptions): Screen {
   return {
     tell,
     more,
+    printed(replica, line) {
+      write(`${clock()} ${paint("cyan", replica)}  ${line}`);
+    },
     record(record) {
       const { msg, level, ms, writes } = record;
       // It was asked for.

@@ -87,6 +87,8 @@ export function succession({
       nodeArgs: role === "worker" && inspector !== undefined ? ["--inspect=127.0.0.1:0"] : [],
       env: () => ({ ...(role === "gateway" && receiver?.env), [crdDigestVariable]: installed }),
       onRecord: (record) => screen.record(record),
+      // A bridge loads the same code, and runs none of it.
+      onPrinted: role === "worker" ? (line) => screen.printed(name + ground.suffix, line) : undefined,
       onDeath: (exit, replica) => void revive(replica, exit),
     });
 
