@@ -6,7 +6,7 @@ import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
 import { UsageError } from "../usage.ts";
 import { type Ground, openGround } from "./ground.ts";
-import { guide } from "./guide.ts";
+import { guide, inspectorPort as usualInspectorPort } from "./guide.ts";
 import type { Play } from "./playable.ts";
 import { type Programs, preparePlays } from "./plays.ts";
 import { openHookRelay, openReceiver } from "./receiver.ts";
@@ -34,9 +34,6 @@ export interface DevOptions extends Programs {
   readonly nodes?: number;
 }
 
-/** What debuggers try first. */
-const inspectorPort = 9229;
-
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
   const { workers = 1, inspect, inspectPort, gateway, gatewayPort, play = [] } = options;
@@ -54,7 +51,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     ? await openRelay({
         for: "debuggers",
         port: inspectPort,
-        usualPort: inspectorPort,
+        usualPort: usualInspectorPort,
         before: "cut off",
       })
     : undefined;

@@ -7,6 +7,9 @@ import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
 import type { Declared } from "./told.ts";
 
+/** What debuggers try first, and `.vscode/launch.json` has. */
+export const inspectorPort = 9229;
+
 /** What may be there beside bridge and workers. */
 export interface Beside {
   readonly inspector: Relay | undefined;
@@ -16,8 +19,8 @@ export interface Beside {
 
 /** The guide to a ground and what runs on it. */
 export function guide(
-  { kubeconfigPath, natsUrl }: Ground,
-  { functions, plurals }: Declared,
+  { kubeconfigPath, natsUrl }: Pick<Ground, "kubeconfigPath" | "natsUrl">,
+  { functions, plurals }: Pick<Declared, "functions" | "plurals">,
   { inspector, receiver, github }: Beside,
 ): string {
   // The user's own settings are not repeated: there may be a password in them.
@@ -43,7 +46,11 @@ export function guide(
       : []),
     ...(inspector
       ? [
-          `A debugger can attach to 127.0.0.1:${inspector.port}: in VS Code with "Attach to npm run dev", in Chrome at chrome://inspect.`,
+          `A debugger can attach to 127.0.0.1:${inspector.port}: in VS Code with "Attach to npm run dev"${
+            inspector.port === inspectorPort
+              ? ", in Chrome at chrome://inspect."
+              : ` once .vscode/launch.json has "port": ${inspector.port}, in Chrome at chrome://inspect with 127.0.0.1:${inspector.port} under "Configure".`
+          }`,
         ]
       : []),
     "Save a file below functions/ or bus/, and the next event is handled by its new code. Ctrl-C stops everything.",

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { guide, inspectorPort } from "./guide.ts";
+
+/** What it says of a debugger whose address has the port. */
+function debuggerLine(port: number): string {
+  const ground = { kubeconfigPath: "/there", natsUrl: "nats://there" };
+  const inspector = { port, lead: () => undefined, close: () => undefined };
+  const beside = { inspector, receiver: undefined, github: undefined };
+  const lines = guide(ground, { functions: ["a"], plurals: ["as"] }, beside).split("\n");
+  return lines.find((line) => line.startsWith("A debugger")) ?? "";
+}
+
+test("a debugger at the usual port is what .vscode/launch.json attaches to; another port is to be set", () => {
+  const launch = readFileSync(new URL("../../../.vscode/launch.json", import.meta.url), "utf8");
+  const { configurations } = JSON.parse(launch);
+  expect(configurations).toContainEqual(
+    expect.objectContaining({ name: "Attach to npm run dev", port: inspectorPort }),
+  );
+  expect(debuggerLine(inspectorPort)).toBe(
+    `A debugger can attach to 127.0.0.1:${inspectorPort}: in VS Code with "Attach to npm run dev", in Chrome at chrome://inspect.`,
+  );
+  expect(debuggerLine(9230)).toBe(
+    'A debugger can attach to 127.0.0.1:9230: in VS Code with "Attach to npm run dev" once .vscode/launch.json has "port": 9230, ' +
+      'in Chrome at chrome://inspect with 127.0.0.1:9230 under "Configure".',
+  );
+});
