@@ -1,4 +1,6 @@
 /** `denrei dev` (npm run dev): what is saved takes the place of what runs, and nothing is lost on the way. */
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { place } from "../cli/program.ts";
@@ -51,6 +53,10 @@ test("new code handles what comes next and what is there; code that is broken ta
   await printed("`npm run generate` writes those in crds/");
   for (const name of ["first", "second", "third"]) await untilMarked(client, name, "4");
   expect((await put(client, "fourth", { spec: { colour: "red" } })).spec).toEqual({ colour: "red" });
+
+  symlinkSync("circle.ts", join(rest.folder, "functions/circle.ts"));
+  await printed("Not all that is saved is noticed any more: ELOOP");
+  await printed("Put that right, and start this again.");
 
   // One more function, with a kind of its own.
   save("stones/rock.ts", source({ kind: "Rock", mark: "rock" }));

@@ -34,6 +34,9 @@ export interface DevOptions extends Programs {
   readonly nodes?: number;
 }
 
+const unwatchedAdvice =
+  "Put that right, and start this again. ENOSPC says that there are too few inotify watches (sysctl fs.inotify.max_user_watches).";
+
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
   const { workers = 1, inspect, inspectPort, gateway, gatewayPort, play = [] } = options;
@@ -83,6 +86,10 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       onSaved(paths) {
         screen.tell(`saved ${paths.length > 3 ? `${paths.length} files` : paths.join(", ")}`, "bold");
         renew().catch((error: unknown) => stopping.abort(error));
+      },
+      onTrouble({ message }) {
+        screen.tell(`Not all that is saved is noticed any more: ${message}`, "red");
+        screen.more([unwatchedAdvice], []);
       },
     });
     await renew();

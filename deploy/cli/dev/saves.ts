@@ -9,6 +9,8 @@ export interface SavesOptions {
   readonly signal: AbortSignal;
   /** Told of saved, new and removed files, by their paths from the root. */
   readonly onSaved: (paths: readonly string[]) => void;
+  /** Something can not be watched any more; told once for each sort of error. */
+  readonly onTrouble: (error: Error) => void;
 }
 
 /** Where the code of functions is, and of what runs them. */
@@ -22,7 +24,7 @@ const longestMillis = 500;
 const isSource = (path: string): boolean => /\.(ts|js|json)$/.test(path) && !/\.test\.ts$/.test(path);
 
 /** Watches until the signal aborts; resolves when every folder is watched. */
-export async function watchSaves({ root, signal, onSaved }: SavesOptions): Promise<void> {
+export async function watchSaves({ root, signal, onSaved, onTrouble }: SavesOptions): Promise<void> {
   const saved = new Set<string>();
   let since: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -49,7 +51,13 @@ export async function watchSaves({ root, signal, onSaved }: SavesOptions): Promi
     watcher.once("ready", resolve);
     watcher.once("error", reject);
   });
-  watcher.on("error", () => undefined);
+  const told = new Set<string | undefined>();
+  watcher.on("error", (reason) => {
+    const error = reason as NodeJS.ErrnoException;
+    if (told.has(error.code)) return;
+    told.add(error.code);
+    onTrouble(error);
+  });
   const close = (): void => {
     clearTimeout(timer);
     void watcher.close();
