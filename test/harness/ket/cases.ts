@@ -58,9 +58,16 @@ export function openCases(options: CasesOptions): Ket["apply"] {
 
   /** Everything that the case names, once. */
   async function told(fixture: Fixture): Promise<string> {
-    const all = await Promise.all([...fixture.given, ...fixture.expected].map(wantedOf));
-    const once = new Map(all.map((one) => [JSON.stringify([one.kind.group, one.kind.kind, one.at]), one]));
-    return (await Promise.all([...once.values()].map((one) => describe(witnesses, one)))).join("\n");
+    const named = [...fixture.given, ...fixture.expected];
+    const all = await Promise.allSettled(named.map(wantedOf));
+    const parts = new Map<string, Promise<string> | string>();
+    for (const [at, one] of all.entries()) {
+      const { kind, metadata } = named[at] as Manifest;
+      if (one.status === "fulfilled")
+        parts.set(JSON.stringify([one.value.kind.group, kind, one.value.at]), describe(witnesses, one.value));
+      else parts.set(JSON.stringify([kind, metadata]), `${kind} ${metadata.name}: ${one.reason.message}`);
+    }
+    return (await Promise.all(parts.values())).join("\n");
   }
 
   return async (name, then, millis = deadlineMillis) => {

@@ -12,7 +12,12 @@ interface ResourceList {
   }[];
 }
 
-/** Looks a kind up. Throws when the API server does not serve it. */
+/** The API server serves no such kind: it is mistyped, or its CRD is not there. */
+export class UnservedKindError extends Error {
+  override readonly name = "UnservedKindError";
+}
+
+/** Looks a kind up. Throws {@link UnservedKindError}. */
 export type Discovery = (apiVersion: string, kind: string) => Promise<Kind>;
 
 /** Looks kinds up, and remembers those that it has found. */
@@ -31,7 +36,7 @@ export function openDiscovery(client: KubeClient): Discovery {
     const found = resources.find((one) => one.kind === kind && !one.name.includes("/"));
     if (found === undefined) {
       const others = [...new Set(resources.filter(({ name }) => !name.includes("/")).map((one) => one.kind))];
-      throw new Error(
+      throw new UnservedKindError(
         `expected the API server to serve ${kind} in ${apiVersion}, but there it has ${others.join(", ") || "nothing"}. ` +
           "Correct apiVersion and kind, or name the CRD in the option crds.",
       );

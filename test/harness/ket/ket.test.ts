@@ -1,11 +1,22 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { resourcePath } from "../../../bus/kube/client.ts";
 import { ConfigMap } from "../../../bus/kube/kind.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { type Ket, startKet } from "./index.ts";
 
 const functions = [new URL("../../fixtures/functions/probe.ts", import.meta.url)];
 const fixtures = fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url));
+
+const configMap = (name: string, metadata: object = {}) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...metadata },
+  data: { text: name },
+});
+/** ConfigMaps whose names begin with that. */
+const named = async (start: string): Promise<string[]> =>
+  (await ket.list(ConfigMap)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith(start));
 
 let ket: Ket;
 beforeAll(async () => {
@@ -58,6 +69,41 @@ test("what a test does with a case may fail: it is told with all the rest, and t
   expect(await ket.list(Probe)).toEqual([]);
 });
 
+test("a case with a kind that there is not says so of that alone, and leaves nothing of the others", async () => {
+  const error: Error = await ket.apply("mistyped").then(
+    () => new Error("none"),
+    (error) => error,
+  );
+  for (const part of [
+    'the case "mistyped" expected the API server to serve Probe in test.denrei.dev/v2',
+    "text: before",
+    "Probe mistyped: expected the API server to serve Probe in test.denrei.dev/v2",
+    `Probe ${ket.namespace}/mistyped\n  object:\n    there is none`,
+  ])
+    expect(error.message).toContain(part);
+  expect(error.message).not.toContain("is still there");
+  expect(await named("before")).toEqual([]);
+});
+
+test("objects are deleted in the reverse of their order, and those that can not be do not keep the others", async () => {
+  const maps = Array.from({ length: 12 }, (_, at) => configMap(`numbered-${at}`));
+  const applied = await ket.kubectl.apply(...maps);
+  const since = applied.at(-1)?.metadata.resourceVersion;
+  const elsewhere = configMap("nowhere", { namespace: "not/a/namespace" });
+  await expect(ket.kubectl.delete(...maps, elsewhere)).rejects.toThrow("not/a/namespace");
+  const gone: string[] = [];
+  const path = resourcePath(ConfigMap, ket.namespace);
+  const query = { resourceVersion: since };
+  const signal = AbortSignal.timeout(30_000);
+  for await (const { object } of await ket.client.watch({ path, query, signal })) {
+    const { name, deletionTimestamp } = object.metadata;
+    if (deletionTimestamp && name.startsWith("numbered-") && !gone.includes(name)) gone.push(name);
+    if (gone.length === maps.length) break;
+  }
+  expect(gone).toEqual(maps.map(({ metadata }) => metadata.name).toReversed());
+  expect(await named("numbered-")).toEqual([]);
+});
+
 test("where a request is: delayed until its time, and owned by a worker", async () => {
   const { kubectl } = ket;
   const named = { apiVersion: "test.denrei.dev/v1", kind: "Probe" };
@@ -82,7 +128,7 @@ test("where a request is: delayed until its time, and owned by a worker", async 
 
 test("a case, a kind and an operator that there is not are named", async () => {
   await expect(ket.apply("nothing")).rejects.toThrow(
-    /expected the folder of a case at .*nothing, found none. Cases are: givenup, steady/,
+    /expected the folder of a case at .*nothing, found none. Cases are: givenup, mistyped, steady/,
   );
   const probe = { apiVersion: "test.denrei.dev/v2", kind: "Probe", metadata: { name: "a" } };
   await expect(ket.kubectl.apply(probe)).rejects.toThrow(

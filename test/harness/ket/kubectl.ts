@@ -5,7 +5,7 @@ import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { render } from "../../../deploy/helm/kustomize.ts";
 import { changesOf } from "../changes.ts";
-import { type Discovery, openDiscovery } from "./discovery.ts";
+import { type Discovery, openDiscovery, UnservedKindError } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";
 
 /** Objects by their manifests. Those that name no namespace are in the run's own. */
@@ -20,7 +20,10 @@ export interface Kubectl {
   /** What a kustomization renders to. */
   applyKustomize(folder: string): Promise<Stored[]>;
   get(named: Named): Promise<Stored>;
-  /** Deletes the last first, and waits until all are gone, with what they own. Those that are not there are gone. */
+  /**
+   * Deletes the last first, one after another, then waits until all are gone, with what they own. Those that are not there are
+   * gone, and so are those of a kind that is not served. What can not be deleted does not keep the others.
+   */
   delete(...named: readonly Named[]): Promise<void>;
   deleteFile(path: string): Promise<void>;
   deleteKustomize(folder: string): Promise<void>;
@@ -33,6 +36,13 @@ export interface KubectlOptions {
   readonly deadlineMillis: number;
   /** How objects are deleted: `Foreground` needs a garbage collector. */
   readonly propagation: "Foreground" | "Background";
+}
+
+/** An object that was told to go. */
+interface Removed {
+  readonly kind: Kind;
+  readonly object: Named;
+  readonly uid: string;
 }
 
 const manager = { fieldManager: "denrei-test", force: "take-ownership" } as const;
@@ -69,20 +79,36 @@ export function openKubectl(
     return stored;
   }
 
+  /** Has one deleted. Resolves with what is still there of it. */
+  async function removeOne(named: Named): Promise<Removed | undefined> {
+    const { kind, object } = await placed(named);
+    const there = await ifThere(client.get(kind, object.metadata));
+    if (there === undefined) {
+      applied.gone(object);
+      return undefined;
+    }
+    const { uid } = there.metadata;
+    await ifThere(client.delete(kind, object.metadata, { uid, propagation }));
+    return { kind, object, uid };
+  }
+
   async function remove(...named: readonly Named[]): Promise<void> {
-    const found = await Promise.all(named.map(placed));
-    const asked = found.toReversed().map(async ({ kind, object }) => {
-      const there = await ifThere(client.get(kind, object.metadata));
-      if (there !== undefined) {
-        const { uid } = there.metadata;
-        await ifThere(client.delete(kind, object.metadata, { uid, propagation }));
-        await untilGone(kind, object, uid);
+    const failed: unknown[] = [];
+    const removed: Removed[] = [];
+    for (const one of named.toReversed()) {
+      try {
+        const still = await removeOne(one);
+        if (still) removed.push(still);
+      } catch (error) {
+        if (!(error instanceof UnservedKindError)) failed.push(error);
       }
+    }
+    // At once: one may stay until another has gone.
+    const ended = removed.map(async ({ kind, object, uid }) => {
+      await untilGone(kind, object, uid);
       applied.gone(object);
     });
-    const failed = (await Promise.allSettled(asked)).flatMap((one) =>
-      one.status === "rejected" ? [one.reason] : [],
-    );
+    for (const one of await Promise.allSettled(ended)) if (one.status === "rejected") failed.push(one.reason);
     if (failed.length > 0)
       throw failed.length === 1 ? failed[0] : new AggregateError(failed, failed.join("\n"));
   }
