@@ -5,18 +5,35 @@ import { isNotFound } from "../../bus/kube/errors.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 
-/** The object now and after each change, undefined while it does not exist; ends when the signal aborts. */
+const pauseMillis = 100;
+
+/** What keeps somebody from seeing an object. */
+export interface Trouble {
+  /** Why the API server has not told of the object when it was asked last; undefined when it has. */
+  last?: unknown;
+}
+
+/** The trouble in words, for the message about an object that did not become as expected: one line, or none. */
+export const troubleLines = ({ last }: Trouble): string[] =>
+  last === undefined ? [] : [`it could not be looked at: ${(last as Error).message}`];
+
+/**
+ * The object now and after each change, undefined while it does not exist, which is also when its kind is not served; ends when
+ * the signal aborts. Whatever goes wrong is tried again, and told in `trouble`.
+ */
 export async function* changesOf<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
   at: ObjectName,
   signal: AbortSignal,
+  trouble: Trouble = {},
 ): AsyncGenerator<Stored<T> | undefined> {
   while (!signal.aborted) {
     try {
       const query = { fieldSelector: `metadata.name=${at.name}` };
       const namespace = at.namespace ?? (kind.scope === "Namespaced" ? "default" : undefined);
       const { items, metadata } = await client.list(kind, namespace, query, signal);
+      trouble.last = undefined;
       yield items[0];
       const path = resourcePath(kind, namespace);
       const watch = { ...query, resourceVersion: metadata.resourceVersion };
@@ -24,8 +41,11 @@ export async function* changesOf<T extends KubeObject>(
         if (type !== "BOOKMARK") yield type === "DELETED" ? undefined : object;
       }
     } catch (error) {
-      // An API server that a test has killed comes back.
-      if (!signal.aborted && !isNotFound(error)) await sleep(100);
+      if (signal.aborted) return;
+      trouble.last = error;
+      if (isNotFound(error)) yield undefined;
     }
+    // An API server that a test has killed comes back, and a CRD may come yet.
+    await sleep(pauseMillis, undefined, { signal }).catch(() => undefined);
   }
 }

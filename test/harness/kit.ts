@@ -13,7 +13,7 @@ import { connectCluster } from "../../bus/process/cluster.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import type { Child, LocalNats, LocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
-import { changesOf } from "./changes.ts";
+import { changesOf, type Trouble, troubleLines } from "./changes.ts";
 import { compiledBefore } from "./compiled.ts";
 import { type GroundOptions, ground, type KitPlatform, localGround, type Origin } from "./ground.ts";
 import { Lines } from "./lines.ts";
@@ -233,18 +233,29 @@ function kitWith<Platform extends KitPlatform>(
       }),
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
-      for await (const object of changesOf(client, kind, at, AbortSignal.timeout(deadlineMillis))) {
+      const trouble: Trouble = {};
+      const signal = AbortSignal.timeout(deadlineMillis);
+      for await (const object of changesOf(client, kind, at, signal, trouble)) {
         last = object;
         if (object !== undefined && condition(object)) return object;
       }
       throw new Error(
-        `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; it is ${JSON.stringify(last, null, 2)}`,
+        [
+          `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; it is ${JSON.stringify(last, null, 2)}`,
+          ...troubleLines(trouble),
+        ].join("\n"),
       );
     },
     async untilGone(kind, at, deadlineMillis = defaultDeadline) {
-      for await (const object of changesOf(client, kind, at, AbortSignal.timeout(deadlineMillis)))
+      const trouble: Trouble = {};
+      const signal = AbortSignal.timeout(deadlineMillis);
+      for await (const object of changesOf(client, kind, at, signal, trouble))
         if (object === undefined) return;
-      throw new Error(`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`);
+      throw new Error(
+        [`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`, ...troubleLines(trouble)].join(
+          "\n",
+        ),
+      );
     },
     list: async (kind, namespace = "default") => (await client.list(kind, namespace)).items,
     async stop() {

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../../bus/kube/client.ts";
 import { ConfigMap } from "../../../bus/kube/kind.ts";
+import { Letter } from "../../fixtures/functions/letters.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { type Ket, startKet } from "./index.ts";
 
@@ -125,6 +126,9 @@ test("where a request is: delayed until its time, and owned by a worker", async 
   await kubectl.apply({ ...named, metadata: { name: "hang" }, spec: { mode: "ok" } });
   await kubectl.delete(...probes);
 });
+
+test("an object of a kind that is not served is gone", () =>
+  ket.waitUntilGone({ kind: Letter, name: "lost" }));
 
 test("a case, a kind and an operator that there is not are named", async () => {
   await expect(ket.apply("nothing")).rejects.toThrow(

@@ -4,7 +4,7 @@ import { isNotFound } from "../../../bus/kube/errors.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { render } from "../../../deploy/helm/kustomize.ts";
-import { changesOf } from "../changes.ts";
+import { changesOf, type Trouble, troubleLines } from "../changes.ts";
 import { type Discovery, openDiscovery, UnservedKindError } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";
 
@@ -116,14 +116,17 @@ export function openKubectl(
   /** Somebody else may make another one of that name, which is not ours to wait for. */
   async function untilGone(kind: Kind, object: Named, uid: string): Promise<void> {
     let last: Stored | undefined;
-    for await (const now of changesOf(client, kind, object.metadata, AbortSignal.timeout(deadlineMillis))) {
+    const trouble: Trouble = {};
+    const signal = AbortSignal.timeout(deadlineMillis);
+    for await (const now of changesOf(client, kind, object.metadata, signal, trouble)) {
       if (now?.metadata.uid !== uid) return;
       last = now;
     }
     const kept = last?.metadata as { finalizers?: string[] } | undefined;
     throw new Error(
       `expected ${nameText(object)} to be gone ${deadlineMillis} ms after it was deleted, but it is kept by ` +
-        `${kept?.finalizers?.join(", ") || "nobody who says so"}. Does the function with that finalizer run?`,
+        `${kept?.finalizers?.join(", ") || "nobody who says so"}. ` +
+        ["Does the function with that finalizer run?", ...troubleLines(trouble)].join("\n"),
     );
   }
 

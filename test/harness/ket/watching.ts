@@ -2,7 +2,7 @@
 import type { KubeClient, ObjectName } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import { changesOf } from "../changes.ts";
+import { changesOf, type Trouble, troubleLines } from "../changes.ts";
 import { differences, type Expectation, isAbsence } from "./match.ts";
 
 /** An object, and what is expected of it: what it is like, or a condition. */
@@ -29,6 +29,13 @@ function differing({ expected }: Wanted, object: Stored | undefined): readonly s
   return expected(object as Stored) ? [] : [`expected ${expected.toString()}`];
 }
 
+/** Nothing is known of it: it is neither there nor gone. */
+const unseen = (wanted: Wanted): Seen => ({
+  ...wanted,
+  object: undefined,
+  differences: ["expected the API server to tell of it, found no answer"],
+});
+
 /** Resolves when all are as expected at the same time, or when the signal aborts: with what was seen last. */
 export async function watched(
   client: KubeClient,
@@ -38,14 +45,20 @@ export async function watched(
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const now = new Map<Wanted, Seen>();
-  const follow = async (one: Wanted): Promise<void> => {
-    for await (const object of changesOf(client, one.kind, one.at, until)) {
+  const follow = async (one: Wanted): Promise<Trouble> => {
+    const trouble: Trouble = {};
+    for await (const object of changesOf(client, one.kind, one.at, until, trouble)) {
       now.set(one, seen(one, object));
       const isAll = wanted.every((other) => now.get(other)?.differences.length === 0);
       if (isAll) over.abort();
-      if (until.aborted) return;
+      if (until.aborted) break;
     }
+    return trouble;
   };
-  await Promise.all(wanted.map(follow));
-  return wanted.map((one) => now.get(one) ?? seen(one, undefined));
+  const troubles = await Promise.all(wanted.map(follow));
+  return wanted.map((one, at) => {
+    const last = now.get(one) ?? unseen(one);
+    if (last.differences.length === 0) return last;
+    return { ...last, differences: [...last.differences, ...troubleLines(troubles[at] ?? {})] };
+  });
 }
