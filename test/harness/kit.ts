@@ -141,15 +141,15 @@ export async function startReplica(
   });
 }
 
-/** Starts a gateway with the secret {@link hookSecret} for the hook `app`, on a port of its own. */
+/** Starts a gateway with secrets for the hook `app`, {@link hookSecret} unless given, on a port of its own. */
 export async function startGateway(
   platform: LocalNats,
   name: string,
-  options: ReplicaOptions,
+  { secrets = [hookSecret], ...options }: ReplicaOptions & { readonly secrets?: readonly string[] },
 ): Promise<GatewayReplica> {
   const folder = join(platform.directory, "webhooks");
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "app"), `${hookSecret}\n`);
+  await writeFile(join(folder, "app"), `${secrets.join("\n")}\n`);
   const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...options.env };
   const gateway = await startReplica(platform, name, ["gateway", ...(options.args ?? [])], {
     ...options,

@@ -1,12 +1,19 @@
-import { fileURLToPath } from "node:url";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../../bus/kube/client.ts";
-import { ConfigMap } from "../../../bus/kube/kind.ts";
+import { crdOf } from "../../../bus/kube/crd.ts";
+import { ConfigMap, Pod } from "../../../bus/kube/kind.ts";
+import { Branch } from "../../fixtures/functions/branches.ts";
 import { Letter } from "../../fixtures/functions/letters.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import { type Ket, startKet } from "./index.ts";
+import { type Ket, type Manifest, startKet } from "./index.ts";
 
-const functions = [new URL("../../fixtures/functions/probe.ts", import.meta.url)];
+const functions = ["probe", "branches"].map(
+  (name) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url),
+);
 const fixtures = fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url));
 
 const configMap = (name: string, metadata: object = {}) => ({
@@ -20,10 +27,27 @@ const named = async (start: string): Promise<string[]> =>
   (await ket.list(ConfigMap)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith(start));
 
 let ket: Ket;
+let folder: string;
 beforeAll(async () => {
-  ket = await startKet({ functions, fixtures });
+  folder = await mkdtemp(join(tmpdir(), "ket-manifests-"));
+  const shipped = (kind: string) => fileURLToPath(new URL(`../../../crds/${kind}`, import.meta.url));
+  ket = await startKet({
+    functions,
+    fixtures,
+    crds: [
+      Probe,
+      crdOf(Branch) as Manifest,
+      shipped("zundokos.zundokokiyoshi.kaitoy.github.com.yaml"),
+      pathToFileURL(shipped("kiyoshis.zundokokiyoshi.kaitoy.github.com.yaml")),
+    ],
+    github: { apps: [{ slug: "ours" }, { slug: "theirs", webhookSecret: "known to two" }] },
+    nodes: 1,
+  });
 });
-afterAll(() => ket?.stop());
+afterAll(async () => {
+  await ket?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 test("a case is applied, becomes as it is expected, and is deleted", async () => {
   await ket.apply("steady", async ({ given, found }) => {
@@ -103,6 +127,73 @@ test("objects are deleted in the reverse of their order, and those that can not 
   }
   expect(gone).toEqual(maps.map(({ metadata }) => metadata.name).toReversed());
   expect(await named("numbered-")).toEqual([]);
+});
+
+/** A file with manifests; JSON is YAML. */
+async function file(name: string, ...manifests: readonly object[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, manifests.map((one) => JSON.stringify(one)).join("\n---\n"));
+  return path;
+}
+
+test("the objects of files are applied in their order, and deleted", async () => {
+  const [one, other] = [
+    await file("one.yaml", configMap("filed-1"), configMap("filed-2")),
+    await file("other.yaml", configMap("filed-3")),
+  ];
+  const applied = await ket.kubectl.applyFile(one);
+  expect(applied.map(({ metadata }) => metadata.name)).toEqual(["filed-1", "filed-2"]);
+  // All are made anew, and those that were not there are made.
+  const anew = await ket.kubectl.applyAllManifests([other, one]);
+  expect(anew.map(({ metadata }) => metadata.name)).toEqual(["filed-3", "filed-1", "filed-2"]);
+  const uids = applied.map(({ metadata }) => metadata.uid);
+  expect(anew.filter(({ metadata }) => uids.includes(metadata.uid))).toEqual([]);
+  await ket.kubectl.deleteFile(one);
+  expect(await named("filed-")).toEqual(["filed-3"]);
+  await ket.kubectl.deleteFile(other);
+  expect(await named("filed-")).toEqual([]);
+});
+
+test("what a kustomization renders to is applied and deleted, in the run's own namespace", async () => {
+  await file("kustomized.yaml", configMap("kustomized"));
+  await file("kustomization.yaml", { resources: ["kustomized.yaml"], nameSuffix: "-again" });
+  const [applied, ...more] = await ket.kubectl.applyKustomize(folder);
+  expect(more).toEqual([]);
+  expect(applied?.metadata).toMatchObject({ namespace: ket.namespace, name: "kustomized-again" });
+  await ket.kubectl.deleteKustomize(folder);
+  expect(await named("kustomized")).toEqual([]);
+});
+
+test("kinds are those that were asked for, whichever way, and no others", async () => {
+  const group = "zundokokiyoshi.kaitoy.github.com/v1beta1";
+  for (const kind of ["Zundoko", "Kiyoshi"])
+    expect(await ket.kubectl.kindOf(group, kind)).toMatchObject({ kind });
+  for (const kind of ["Probe", "Branch"])
+    expect(await ket.kubectl.kindOf("test.denrei.dev/v1", kind)).toMatchObject({ kind });
+  await expect(ket.kubectl.kindOf(group, "Hikawa")).rejects.toThrow("there it has ");
+});
+
+test("webhooks of each App on GitHub reach the function that wants them", async () => {
+  const { github } = ket;
+  const branch = { apiVersion: "test.denrei.dev/v1", kind: "Branch", metadata: { name: "main" } };
+  await ket.kubectl.apply({ ...branch, spec: { repository: "acme/web", branch: "main" } });
+  const log = ket.workers[0]?.log;
+  await log?.until((line) => line.includes('"looked at the branch"'));
+  await github?.push({ repository: "acme/web", branch: "main" });
+  const pushes = () => github?.deliveries().filter(({ event }) => event === "push") ?? [];
+  await expect.poll(pushes, { timeout: 60_000 }).toMatchObject([{ status_code: 202 }, { status_code: 202 }]);
+  for (const { guid } of pushes())
+    await log?.until((line) => line.includes(guid) && line.includes('"looked at the branch"'));
+  await ket.kubectl.delete(branch);
+});
+
+test("pods become ready on the nodes that there are", async () => {
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "still" } };
+  const spec = { containers: [{ name: "main", image: "none" }] };
+  await ket.kubectl.apply({ ...pod, spec });
+  const ready = await ket.waitFor({ kind: Pod, name: "still" }, { status: { phase: "Running" } });
+  expect(ready.spec).toMatchObject({ nodeName: expect.any(String) });
+  await ket.kubectl.delete(pod);
 });
 
 test("where a request is: delayed until its time, and owned by a worker", async () => {

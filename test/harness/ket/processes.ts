@@ -1,7 +1,7 @@
 /** The processes of a run: a bridge, workers, and GitHub with a gateway where they are wanted. */
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { EmulatedGitHub } from "../../github/emulator.ts";
-import { hookSecret, type Replica, startGateway, startReplica } from "../kit.ts";
+import { type Replica, startGateway, startReplica } from "../kit.ts";
 import { argumentOf } from "./functions.ts";
 import type { KetGround } from "./ground.ts";
 import type { KetOptions } from "./options.ts";
@@ -51,8 +51,9 @@ export async function startProcesses({
       }),
     ),
   );
-  if (github && functions.some(({ webhooks }) => Object.keys(webhooks).length > 0)) {
-    const gateway = await startGateway(platform, "gateway-1", { env: as("gateway") });
+  if (github?.apps.length && functions.some(({ webhooks }) => Object.keys(webhooks).length > 0)) {
+    const secrets = github.apps.map(({ webhookSecret }) => webhookSecret);
+    const gateway = await startGateway(platform, "gateway-1", { secrets, env: as("gateway") });
     github.deliverTo([gateway.hookUrl()]);
   }
   return { workers, github };
@@ -66,5 +67,5 @@ async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<Emu
       { cause: error },
     );
   });
-  return emulator.startGitHub({ apps: [{ webhookSecret: hookSecret }], ...seed });
+  return emulator.startGitHub(seed);
 }
