@@ -55,6 +55,22 @@ test("a kubeconfig without a current context, and none at all, are told apart", 
   );
 });
 
+test("a function that would reconcile what is everybody's is refused before anybody is asked", async () => {
+  const path = await kubeconfig("test");
+  await expect(
+    startKet({
+      cluster: "existing",
+      kubeconfig: path,
+      allowContexts: ["test"],
+      functions: ["clustergithubapp", "githubapp"],
+    }),
+  ).rejects.toThrow(
+    "expected functions whose objects are in namespaces, as others use the cluster as well, found clustergithubapp " +
+      "(for ClusterGitHubApp.ghapp.tsuzu.dev), which would reconcile every such object there. " +
+      'Use the cluster "local", or set allowClusterScoped if all of them are yours.',
+  );
+});
+
 test("kind says what it needs where there is no Docker", async () => {
   vi.stubEnv("PATH", folder);
   onTestFinished(() => void vi.unstubAllEnvs());

@@ -7,10 +7,11 @@ import type { KubeClient } from "../../../bus/kube/client.ts";
 import { Namespace } from "../../../bus/kube/kind.ts";
 import { connectCluster } from "../../../bus/process/cluster.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../../deploy/local/index.ts";
+import { Banner } from "../../fixtures/functions/banners.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { startKet } from "./index.ts";
 
-const functions = [new URL("../../fixtures/functions/probe.ts", import.meta.url)];
+const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url));
 
 let cluster: LocalPlatform;
@@ -24,14 +25,15 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
+const theirs = () =>
+  ({ cluster: "existing", kubeconfig: cluster.kubeconfigPath, allowContexts: ["denrei"] }) as const;
+
 test("two runs in one cluster see their own objects alone, and take away what they have made", async () => {
   const options = {
-    cluster: "existing",
-    kubeconfig: cluster.kubeconfigPath,
-    allowContexts: ["denrei"],
-    functions,
+    ...theirs(),
+    functions: [fixture("probe")],
     fixtures,
-  } as const;
+  };
   const runs = await Promise.all([startKet(options), startKet(options)]);
   const folders = runs.map(({ kubeconfigPath }) => dirname(kubeconfigPath));
   try {
@@ -56,4 +58,23 @@ test("two runs in one cluster see their own objects alone, and take away what th
   expect(names.filter((name) => name.startsWith("ket-"))).toEqual([]);
   expect((await client.list(Probe)).items).toEqual([]);
   expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
+});
+
+test("a function for what is in no namespace is refused, and runs when that is allowed", async () => {
+  // Garbage collectors are slow to learn of a CRD that comes later; nothing here waits for one.
+  const options = { ...theirs(), functions: [fixture("banners")], controllerManager: "omit" } as const;
+  await expect(startKet(options)).rejects.toThrow("found banners (for Banner.test.denrei.dev)");
+  const ket = await startKet({ ...options, allowClusterScoped: true });
+  try {
+    await ket.kubectl.apply({
+      apiVersion: "test.denrei.dev/v1",
+      kind: "Banner",
+      metadata: { name: "high" },
+      spec: { text: "up here" },
+    });
+    await ket.waitFor({ kind: Banner, name: "high" }, { status: { shown: "up here" } });
+  } finally {
+    await ket.stop();
+  }
+  expect((await client.list(Banner)).items).toEqual([]);
 });

@@ -1,8 +1,10 @@
 /** A cluster that exists: other people's, so it has to be allowed by name. */
 import { writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { kindText } from "../../../bus/kube/kind.ts";
 import { busRoles } from "../../../bus/permissions.ts";
 import { connectCluster } from "../../../bus/process/cluster.ts";
+import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startLocalNats } from "../../../deploy/local/index.ts";
 import { install } from "./crds.ts";
 import type { GroundOptions, KetGround } from "./ground.ts";
@@ -14,8 +16,14 @@ export class ContextRefusedError extends Error {
 }
 
 /** Uses the cluster of a kubeconfig's current context, and starts a bus beside it. Throws {@link ContextRefusedError}. */
-export async function existingGround({ options, interests, crds }: GroundOptions): Promise<KetGround> {
+export async function existingGround({
+  options,
+  functions,
+  interests,
+  crds,
+}: GroundOptions): Promise<KetGround> {
   const kubeconfig = await allowedConfig(options);
+  if (!options.allowClusterScoped) expectNamespaced(functions);
   const platform = await startLocalNats({ roles: busRoles(interests, "default") });
   try {
     // A copy with that context alone: somebody may choose another one while the tests run.
@@ -32,6 +40,17 @@ export async function existingGround({ options, interests, crds }: GroundOptions
     await platform.stop();
     throw error;
   }
+}
+
+/** Objects in no namespace are everybody's: those of others would be reconciled as well, and get finalizers that stay. */
+function expectNamespaced(functions: readonly ReconcileFunction[]): void {
+  const wide = functions.filter((fn) => fn.for.scope === "Cluster");
+  if (wide.length === 0) return;
+  throw new ContextRefusedError(
+    "expected functions whose objects are in namespaces, as others use the cluster as well, found " +
+      `${wide.map((fn) => `${fn.name} (for ${kindText(fn.for)})`).join(", ")}, which would reconcile every such object ` +
+      'there. Use the cluster "local", or set allowClusterScoped if all of them are yours.',
+  );
 }
 
 /** The kubeconfig, if its current context may be used. No server and no plugin is asked for that. */

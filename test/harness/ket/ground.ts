@@ -1,12 +1,14 @@
 /** What a run stands on. */
 
 import type { Interest } from "../../../bus/topology.ts";
+import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { LocalNats } from "../../../deploy/local/index.ts";
 import type { KetOptions } from "./options.ts";
 
 /** What a run needs. */
 export interface GroundOptions {
   readonly options: KetOptions;
+  readonly functions: readonly ReconcileFunction[];
   readonly interests: readonly Interest[];
   readonly crds: readonly Record<string, unknown>[];
 }

@@ -38,7 +38,8 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   const namespace = options.namespace ?? `ket-${randomBytes(4).toString("hex")}`;
   // Closed in reverse order.
   await using starting = new AsyncDisposableStack();
-  const ground = await openGround({ options, interests: interestsOf(functions, cluster), crds });
+  const interests = interestsOf(functions, cluster);
+  const ground = await openGround({ options, functions, interests, crds });
   starting.defer(ground.stop);
   const client = await connectCluster({ path: ground.kubeconfigPath });
   starting.defer(() => client.connection.close());

@@ -25,6 +25,11 @@ export interface KetOptions {
   readonly github?: GitHubOptions | undefined;
   /** Contexts of kubeconfigs that tests may write to. */
   readonly allowContexts?: readonly string[] | undefined;
+  /**
+   * Of `existing`: functions whose objects are in no namespace may run there, where they reconcile every such object, whoever's
+   * it is. They are refused unless given.
+   */
+  readonly allowClusterScoped?: boolean | undefined;
   /** The kubeconfig of the existing cluster; KUBECONFIG unless given. */
   readonly kubeconfig?: string | undefined;
   /** Where objects are that name no namespace; one of the run's own unless given. */

@@ -35,7 +35,7 @@ export async function startProcesses({
   if (functions.length === 0) return { workers: [], github };
   const args = wanted.map(argumentOf);
   const as = (role: string) => ({ KUBECONFIG: kubeconfigPath, NATS_URL: platform.natsUrlFor(role) });
-  // In a cluster of others the functions see nothing but the run's namespace.
+  // In a cluster of others the functions see nothing of any namespace but the run's. What is in none they see whole.
   const watched = owned === "all" ? {} : { DENREI_NAMESPACES: namespace };
   const program = "functions";
   await startReplica(platform, "bridge-1", ["bridge", ...args], {
