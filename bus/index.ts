@@ -1,24 +1,64 @@
-/** `denrei`: what functions are written with. */
+/**
+ * `denrei`: what functions are written with. Everything that docs/functions.md imports from below `bus/` is here as well, and what
+ * else an author needs: kinds of Kubernetes' own, what its API server refuses with, and the types of what a function is handed.
+ */
 export { z } from "zod";
+export { optInCommands } from "./domain.ts";
+export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";
+export { isMarkedBy } from "./kube/clusterchild.ts";
 export type { ConditionUpdate } from "./kube/conditions.ts";
+export { type CelRule, cel, crdOf, listMap } from "./kube/crd.ts";
+export {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+} from "./kube/errors.ts";
 export { age, conditions, objectName, observedGeneration, quantity, ready, time } from "./kube/fields.ts";
 export {
   ConfigMap,
+  type ConfigMapObject,
+  checkObject,
   defineKind,
   externalKind,
+  InvalidObjectError,
   type Kind,
+  Namespace,
   type ObjectOf,
   Pod,
   Secret,
+  type SecretObject,
 } from "./kube/kind.ts";
-export type { Condition, KubeObject, Stored } from "./kube/object.ts";
+export {
+  type Condition,
+  controllerOf,
+  controllerReference,
+  type KubeObject,
+  type ObjectMeta,
+  type OwnerReference,
+  type Stored,
+} from "./kube/object.ts";
+export { ClusterRole, ClusterRoleBinding } from "./kube/rbac.ts";
+export { type Rollout, rolloutOf } from "./kube/rollout.ts";
+export { Deployment, Service, ServiceAccount, StatefulSet } from "./kube/workloads.ts";
+export type { Find } from "./objects/indexes.ts";
+export type { Cause } from "./queue/request.ts";
+export { keyText, type ObjectKey } from "./subjects.ts";
+export type { Webhook } from "./webhooks/received.ts";
 export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
   type Context,
   defineFunction,
   type FunctionOptions,
+  type Keys,
+  type NewChild,
+  type Outbound,
   type PolicyRule,
+  type Reads,
   type ReconcileFunction,
   type Result,
   type Watch,
+  type Webhooks,
 } from "./worker/function.ts";

@@ -12,9 +12,10 @@ export const ready = {
 /** The column of how old an object is. */
 export const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
 
-/** `text` says what they tell, so that people find it in `kubectl explain`. */
+/** The conditions of a status. `text` says what they tell, so that people find it in `kubectl explain`. */
 export const conditions = (text: string) =>
   z.array(conditionSchema).optional().meta(listMap("type")).describe(text);
+/** Which generation the status is about. */
 export const observedGeneration = z
   .int()
   .min(0)

@@ -3,12 +3,14 @@ import { externalKind } from "./kind.ts";
 
 const group = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 
+/** ClusterRoles: in no namespace. */
 export const ClusterRole = externalKind({
   ...group,
   kind: "ClusterRole",
   plural: "clusterroles",
   scope: "Cluster",
 });
+/** ClusterRoleBindings: in no namespace. */
 export const ClusterRoleBinding = externalKind({
   ...group,
   kind: "ClusterRoleBinding",

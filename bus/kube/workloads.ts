@@ -3,7 +3,9 @@ import { externalKind } from "./kind.ts";
 import type { KubeObject } from "./object.ts";
 import type { Deployment as DeploymentObject } from "./rollout.ts";
 
+/** A Deployment, as far as it is looked at. */
 export type Deployment = DeploymentObject;
+/** Deployments. */
 export const Deployment = externalKind<DeploymentObject>({
   group: "apps",
   version: "v1",
@@ -20,6 +22,7 @@ export type StatefulSet = KubeObject<
     readonly updatedReplicas?: number;
   }
 >;
+/** StatefulSets. */
 export const StatefulSet = externalKind<StatefulSet>({
   group: "apps",
   version: "v1",
@@ -27,6 +30,7 @@ export const StatefulSet = externalKind<StatefulSet>({
   plural: "statefulsets",
 });
 
+/** Services. */
 export const Service = externalKind({ group: "", version: "v1", kind: "Service", plural: "services" });
 
 /** A ServiceAccount, and the Secrets that go with it. */
@@ -34,6 +38,7 @@ export type ServiceAccount = KubeObject & {
   readonly secrets?: readonly { readonly name?: string }[];
   readonly imagePullSecrets?: readonly { readonly name?: string }[];
 };
+/** ServiceAccounts. */
 export const ServiceAccount = externalKind<ServiceAccount>({
   group: "",
   version: "v1",

@@ -18,6 +18,7 @@ const causeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("timer") }),
   z.object({ type: z.literal("replay") }),
 ]);
+/** What woke a function: a change of an object, a webhook, a delay that is over, or somebody by hand. */
 export type Cause = z.infer<typeof causeSchema>;
 
 const knownTypes: readonly string[] = ["object", "webhook", "timer", "replay"] satisfies Cause["type"][];

@@ -3,8 +3,10 @@
  * with what is given and what is expected of it; `match.ts` says what an expectation means, docs/functions.md how it is done.
  */
 export { CaseError } from "./cases.ts";
+export { UnservedKindError } from "./discovery.ts";
 export { ContextRefusedError } from "./existing.ts";
 export { startKet } from "./ket.ts";
+export { KindUnavailableError } from "./kind.ts";
 export type { Kubectl } from "./kubectl.ts";
 export { FixtureError, type Manifest, type Named } from "./manifest.ts";
 export { differences, type Expectation, matches } from "./match.ts";
