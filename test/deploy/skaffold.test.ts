@@ -53,6 +53,18 @@ describe("deploy/skaffold.yaml", () => {
     expect(validate({ ...skaffold, portForward: [{ resourceTyp: "service" }] })).toBe(false);
   });
 
+  test("is told a profile by the page wherever a command chooses none", async () => {
+    const page = await readFile(join(root, "docs/development.md"), "utf8");
+    const told = [...page.matchAll(/`skaffold (\w+) -f deploy\/skaffold\.yaml([^`]*)`/g)].map(
+      ([, command = "", flags = ""]) => [command, / -p (\S+)/.exec(flags)?.[1] ?? command],
+    );
+    expect(told).toEqual([...commands.map((command) => [command, command]), ["delete", "run"]]);
+    // What it deletes is all that any of them has deployed.
+    const names = (profile: string) =>
+      objectsOf(profile).map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace} ${name}`);
+    for (const command of commands) expect(names(command).toSorted()).toEqual(names("run").toSorted());
+  });
+
   test("has a profile for each command, by which it is chosen", () => {
     expect(skaffold.profiles.map(({ name, activation }) => [name, activation])).toEqual(
       commands.map((command) => [command, [{ command }]]),
