@@ -3,7 +3,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { kubeconfigText } from "./kubeconfig.ts";
 import { type NodeParts, type NodesSpec, startNodes } from "./nodes.ts";
-import { type ApiServer, type ControlPlaneFiles, startApiServer } from "./parts/apiserver.ts";
+import {
+  type ApiServer,
+  type AuditFiles,
+  type ControlPlaneFiles,
+  startApiServer,
+} from "./parts/apiserver.ts";
 import { startControllerManager } from "./parts/controller-manager.ts";
 import { type Etcd, startEtcd } from "./parts/etcd.ts";
 import { observed, type PartObserver } from "./parts/part.ts";
@@ -42,6 +47,8 @@ export interface ControlPlane {
    * replaces the credentials in the file.
    */
   kubeconfigFor(user: string, groups?: readonly string[], validity?: Validity): Promise<string>;
+  /** Of an audited API server: an event of `audit.k8s.io/v1` a line, without what was sent. */
+  readonly auditLogPath: string | undefined;
 }
 
 /** How to start. */
@@ -53,13 +60,20 @@ export interface ControlPlaneOptions {
   readonly prepare?: ((kubeconfigPath: string) => Promise<void>) | undefined;
   /** For pods that really run, on nodes that are somebody else's business: they reach the API server at `address`. */
   readonly pods?: { readonly address: string; readonly scheduler: string } | undefined;
+  /** Has the API server write down who asked for what and what it answered: {@link ControlPlane.auditLogPath}. */
+  readonly audited?: boolean | undefined;
+  /**
+   * Has the API server refuse references that block the deletion of an owner to whoever may not change the owner's
+   * finalizers, as some clusters do.
+   */
+  readonly ownersProtected?: boolean | undefined;
 }
 
 /** Starts the parts in order, each once the one before it is ready. What fails leaves the run to be closed. */
 export async function startControlPlane(
   run: Run,
   binaries: ControlPlaneBinaries,
-  { prepare, pods, ...observer }: PartObserver & ControlPlaneOptions,
+  { prepare, pods, audited, ownersProtected, ...observer }: PartObserver & ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const authority = createCertificateAuthority();
   const files = await writeFiles(join(run.directory, "pki"), authority, pods ? [pods.address] : []);
@@ -68,6 +82,7 @@ export async function startControlPlane(
     admin: authority.client({ user: "admin", groups: ["system:masters"] }),
   };
 
+  const audit = audited ? await writeAuditPolicy(run.directory) : undefined;
   const etcd = await observed("etcd", binaries.etcd, observer, (options) => startEtcd(run, options));
   const apiserver = await observed("kube-apiserver", binaries.apiserver, observer, (options) =>
     startApiServer(run, {
@@ -76,6 +91,8 @@ export async function startControlPlane(
       files,
       trust,
       podsReachAt: pods?.address,
+      audit,
+      enabledAdmission: ownersProtected ? ["OwnerReferencesPermissionEnforcement"] : [],
       disabledAdmission: [
         // It refuses pods until their namespace has a service account, which only the controller manager makes.
         ...(binaries.controllerManager === undefined ? ["ServiceAccount"] : []),
@@ -139,7 +156,22 @@ export async function startControlPlane(
         user,
         authority.client({ user, groups }, validity),
       ),
+    auditLogPath: audit?.log,
   };
+}
+
+/** Once for each answer, and for each watch when it begins. */
+const auditPolicy = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [{ level: "Metadata" }],
+};
+
+async function writeAuditPolicy(folder: string): Promise<AuditFiles> {
+  const policy = join(folder, "audit-policy.json");
+  await writeFile(policy, JSON.stringify(auditPolicy));
+  return { policy, log: join(folder, "audit.log") };
 }
 
 async function writeFiles(

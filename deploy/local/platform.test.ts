@@ -19,6 +19,7 @@ interface Answer {
   readonly gitVersion?: string;
   readonly items?: object[];
   readonly data?: object;
+  readonly metadata?: { readonly uid: string };
   readonly status?: { readonly token?: string };
 }
 
@@ -49,6 +50,8 @@ describe("a whole platform", () => {
     platform = await startLocalPlatform({
       onProgress: (step) => steps.push(step),
       onUnexpectedExit: (part) => unexpected.push(part),
+      audited: true,
+      ownersProtected: true,
     });
     // Programs may have to be built first; with a warm cache it is 3 s.
   }, 900_000);
@@ -99,6 +102,32 @@ describe("a whole platform", () => {
     });
     await expect.poll(async () => (await list()).status).toBe(200);
     expect((await api(kubeconfig, "POST", deployments, {})).status).toBe(403);
+    const answers = async () => {
+      const lines = (await readFile(platform.auditLogPath ?? "", "utf8")).split("\n").slice(0, -1);
+      const events = lines.map((line) => JSON.parse(line)).filter(({ user }) => user.username === "somebody");
+      return new Set(
+        events.map(({ verb, annotations }) => `${verb} ${annotations["authorization.k8s.io/decision"]}`),
+      );
+    };
+    await expect.poll(answers).toEqual(new Set(["list forbid", "list allow", "create forbid"]));
+  });
+
+  test("refuses who may not change an owner's finalizers a reference that blocks its deletion", async () => {
+    const path = "/api/v1/namespaces/default/configmaps";
+    const { uid } = (await asAdmin("POST", path, { metadata: { name: "owner" } })).body.metadata ?? {};
+    const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid };
+    const child = (name: string, more = {}) => ({
+      metadata: { name, ownerReferences: [{ ...owner, ...more }] },
+    });
+    await asAdmin("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+      metadata: { name: "editors" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "edit" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "editors" }],
+    });
+    const kubeconfig = await platform.kubeconfigFor("editor", ["editors"]);
+    const create = async (object: object) => (await api(kubeconfig, "POST", path, object)).status;
+    await expect.poll(() => create(child("loose"))).toBe(201);
+    expect(await create(child("blocking", { blockOwnerDeletion: true }))).toBe(403);
   });
 
   test("issues service account tokens that it accepts itself", async () => {

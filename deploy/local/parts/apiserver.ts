@@ -26,6 +26,12 @@ export interface ControlPlaneFiles {
   readonly verificationKey: string;
 }
 
+/** Paths of what is to be written down of each request, and of where it is. */
+export interface AuditFiles {
+  readonly policy: string;
+  readonly log: string;
+}
+
 /** What the API server needs besides its program. */
 export interface ApiServerOptions extends PartOptions {
   readonly etcdUrl: string;
@@ -34,8 +40,12 @@ export interface ApiServerOptions extends PartOptions {
   readonly trust: { readonly ca: string; readonly admin: KeyPair };
   /** Where pods reach it, as the service "kubernetes"; undefined where none run. */
   readonly podsReachAt?: string | undefined;
+  /** Admission plugins beside the default set. */
+  readonly enabledAdmission: readonly string[];
   /** Admission plugins to leave out of the default set. */
   readonly disabledAdmission: readonly string[];
+  /** Writes down who asks for what; undefined where nobody reads it. */
+  readonly audit?: AuditFiles | undefined;
 }
 
 /** Starts the API server on a free port and waits for `/readyz`, which includes the bootstrap of RBAC roles. */
@@ -74,7 +84,15 @@ const forPods = (address: string, { clientCert, clientKey }: ControlPlaneFiles):
   `--kubelet-client-key=${clientKey}`,
 ];
 
-function flags({ etcdUrl, files, podsReachAt, disabledAdmission }: ApiServerOptions): string[] {
+/** A log that begins anew loses what was in it. */
+const audited = ({ policy, log }: AuditFiles): string[] => [
+  `--audit-policy-file=${policy}`,
+  `--audit-log-path=${log}`,
+  "--audit-log-maxsize=0",
+];
+
+function flags(options: ApiServerOptions): string[] {
+  const { etcdUrl, files, podsReachAt, enabledAdmission, disabledAdmission, audit } = options;
   return [
     `--etcd-servers=${etcdUrl}`,
     ...(podsReachAt === undefined ? forNobody : forPods(podsReachAt, files)),
@@ -87,7 +105,9 @@ function flags({ etcdUrl, files, podsReachAt, disabledAdmission }: ApiServerOpti
     `--service-account-signing-key-file=${files.signingKey}`,
     "--allow-privileged=true",
     "--profiling=false",
+    ...(enabledAdmission.length > 0 ? [`--enable-admission-plugins=${enabledAdmission.join(",")}`] : []),
     ...(disabledAdmission.length > 0 ? [`--disable-admission-plugins=${disabledAdmission.join(",")}`] : []),
+    ...(audit === undefined ? [] : audited(audit)),
   ];
 }
 
