@@ -1,5 +1,4 @@
 /** GitHub Apps and Installations on a real control plane: three replicas, the emulated GitHub, and what somebody writes. */
-import { optInLabel } from "../../bus/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -7,8 +6,9 @@ import { type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts"
 import { functions } from "../../functions/index.ts";
 import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/emulator.ts";
 import type { ApiRequest } from "../github/front.ts";
+import { type Accounts, openAccounts } from "./accounts.ts";
 import { type Kit, type Replica, startKit } from "./kit.ts";
-import { optIn } from "./namespaces.ts";
+import { createNamespace, optIn } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
 /** Where the platform is, as far as its workers know. */
@@ -25,12 +25,19 @@ export const texts = (secret: SecretObject | undefined): Record<string, string> 
     Object.entries(secret?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]),
   );
 
+/** What there is. */
+export interface GhAppsOptions extends GitHubOptions {
+  /** Three workers of all functions, unless each function is to have one, with its rights alone. */
+  readonly workers?: "three" | "one each";
+}
+
 /** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
 export interface GhApps extends Omit<World, "close"> {
   readonly kit: Kit;
   readonly github: EmulatedGitHub;
   readonly workers: readonly Replica[];
   readonly bridge: Replica;
+  readonly accounts: Accounts;
   /** An opted-in namespace with more labels. */
   namespace(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
   /** A Secret with a private key: that of the first App unless given. */
@@ -56,9 +63,12 @@ export interface GhApps extends Omit<World, "close"> {
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Starts all of it. The namespaces `default` and {@link platformNamespace} are opted in. */
-export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> {
+export async function startGhApps({
+  workers: wanted = "three",
+  ...options
+}: GhAppsOptions = {}): Promise<GhApps> {
   const [kit, github] = await Promise.all([
-    startKit(),
+    startKit({ audited: true, ownersProtected: true }),
     startGitHub({ repositories: ["acme/web", "acme/api"], ...options }),
   ]);
   const { client } = kit;
@@ -81,13 +91,25 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
   }
 
   const namespace = async (name: string, labels = {}): Promise<void> => {
-    await create(Namespace, { metadata: { name, labels: { [optInLabel]: "true", ...labels } } });
+    await create(Namespace, { metadata: { name, labels } });
+    await accounts.optIn(name);
   };
 
-  await Promise.all([optIn(client, "default"), namespace(platformNamespace)]);
-  const bridge = await kit.bridge("bridge-1");
-  const env = { CONTROLLER_NAMESPACE: platformNamespace };
-  workers.push(...(await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, names, { env })))));
+  await createNamespace(client, platformNamespace);
+  const accounts = await openAccounts(kit, ours, platformNamespace);
+  // Its rights came with the roles.
+  await optIn(client, platformNamespace);
+  await accounts.optIn("default");
+  const bridge = await kit.bridge("bridge-1", { env: await accounts.env("bridge") });
+  const groups = wanted === "three" ? [names, names, names] : names.map((name) => [name]);
+  workers.push(
+    ...(await Promise.all(
+      groups.map(async (group, at) => {
+        const env = { CONTROLLER_NAMESPACE: platformNamespace, ...(await accounts.env(group)) };
+        return kit.worker(`worker-${at + 1}`, group, { env });
+      }),
+    )),
+  );
 
   return {
     ...world,
@@ -95,6 +117,7 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
     github,
     workers,
     bridge,
+    accounts,
     namespace,
     secret,
     async keySecret(namespace, name = "gh-app-key", pem = first.privateKey) {
@@ -136,8 +159,12 @@ export async function startGhApps(options: GitHubOptions = {}): Promise<GhApps> 
     },
     async stop() {
       await world.close();
-      await kit.stop();
-      await github.stop();
+      try {
+        await accounts.assertEnough();
+      } finally {
+        await kit.stop();
+        await github.stop();
+      }
     },
   };
 }

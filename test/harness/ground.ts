@@ -24,7 +24,10 @@ export interface KitPlatform extends LocalNats {
 export type Origin = "local" | "existing";
 
 /** How to start. In an existing cluster the controllers and nodes are those that it has. */
-export type GroundOptions = Pick<LocalPlatformOptions, "nodes" | "storage" | "controllerManager" | "prepare">;
+export type GroundOptions = Pick<
+  LocalPlatformOptions,
+  "nodes" | "storage" | "controllerManager" | "prepare" | "audited" | "ownersProtected"
+>;
 
 /** A platform whose control plane is the test's own. Throws when the environment names a cluster: it is not for this. */
 export async function localGround(options: GroundOptions): Promise<LocalPlatform> {

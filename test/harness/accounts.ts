@@ -1,0 +1,111 @@
+/**
+ * Processes of tests as the users that they are in a cluster, with the generated rights and no others. In an existing
+ * cluster, whose users are not ours to make, they are its administrator.
+ */
+import {
+  bridgeName,
+  gatewayName,
+  optInManifests,
+  roleManifests,
+  workloadName,
+} from "../../deploy/generate/rbac.ts";
+import type { LocalPlatform } from "../../deploy/local/index.ts";
+import { functions } from "../../functions/index.ts";
+import { type Asked, askedOf } from "./audit.ts";
+import type { Kit } from "./kit.ts";
+import { optIn } from "./namespaces.ts";
+import { accountUser, grant } from "./rights.ts";
+
+/** The users of a test. */
+export interface Accounts {
+  /** The environment of a bridge or a gateway, of the worker of one function, or of one that runs several. */
+  env(process: "bridge" | "gateway" | readonly string[]): Promise<Readonly<Record<string, string>>>;
+  /** Opts a namespace in: first with the rights, then with the label. */
+  optIn(namespace: string): Promise<void>;
+  /** What these users have asked for so far. Throws when the API server is not audited. */
+  asked(): Promise<Asked[]>;
+  /** Throws when one of them was refused what it has no right to, but for the Secrets of namespaces that are not opted in. */
+  assertEnough(): Promise<void>;
+}
+
+/** Whose workers run several functions: it has the rights of each of them. */
+const together = "denrei-together";
+
+/** Makes the users of functions and of the bridge. The platform's namespace has to exist. */
+export async function openAccounts(
+  { client, platform, origin }: Kit,
+  ours: readonly (typeof functions)[number][],
+  platformNamespace: string,
+): Promise<Accounts> {
+  if (origin === "existing") {
+    return {
+      env: async () => ({}),
+      optIn: (namespace) => optIn(client, namespace),
+      asked: async () => [],
+      assertEnough: async () => undefined,
+    };
+  }
+  const { kubeconfigFor, auditLogPath } = platform as LocalPlatform;
+  const granted = (manifests: readonly Manifest[]) =>
+    grant(client, [...manifests, ...alsoTogether(manifests)]);
+  await granted(roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
+
+  const optedIn = new Set([platformNamespace]);
+  const isDue = ({ right, namespace = "" }: Asked) => / secrets$/.test(right) && !optedIn.has(namespace);
+
+  async function asked(): Promise<Asked[]> {
+    if (auditLogPath === undefined) {
+      throw new Error(
+        "expected an API server that is audited, found one that is not. Start it with `audited`.",
+      );
+    }
+    return (await askedOf(auditLogPath)).filter(({ user }) => user.startsWith(accountUser("")));
+  }
+
+  return {
+    async env(process) {
+      return { KUBECONFIG: await kubeconfigFor(accountUser(accountOf(process))) };
+    },
+    async optIn(namespace) {
+      await granted(optInManifests(ours, [namespace], platformNamespace));
+      await optIn(client, namespace);
+      optedIn.add(namespace);
+    },
+    asked,
+    async assertEnough() {
+      const refused = (await asked()).filter((one) => one.refused === "right" && !isDue(one));
+      const lines = new Set(refused.map(({ user, right, path }) => `${user}: ${right} (${path})`));
+      if (lines.size === 0) return;
+      throw new Error(
+        `expected every process to have the rights that it needs, found that it was refused:\n${[...lines].join("\n")}\n` +
+          "Declare in the function what it needs (owns, watches, permissions), then npm run generate.",
+      );
+    },
+  };
+}
+
+function accountOf(process: "bridge" | "gateway" | readonly string[]): string {
+  if (process === "bridge") return bridgeName;
+  if (process === "gateway") return gatewayName;
+  const [name = "", ...more] = process;
+  return more.length > 0 ? together : workloadName({ name });
+}
+
+type Manifest = Readonly<Record<string, unknown>>;
+
+/** The bindings of functions, for {@link together}. */
+const alsoTogether = (manifests: readonly Manifest[]): Manifest[] =>
+  manifests.flatMap((manifest) => {
+    const { metadata, subjects } = manifest as unknown as BindingManifest;
+    if (subjects === undefined || subjects.some(({ name }) => name === bridgeName)) return [];
+    return {
+      ...manifest,
+      metadata: { ...metadata, name: `${metadata.name}-together` },
+      subjects: subjects.map((subject) => ({ ...subject, name: together })),
+    };
+  });
+
+interface BindingManifest {
+  readonly metadata: { readonly name: string };
+  readonly subjects?: readonly { readonly name: string }[];
+}

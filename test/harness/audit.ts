@@ -1,0 +1,70 @@
+/** What an audited API server was asked, by whom, and what it has refused. */
+import { readFile } from "node:fs/promises";
+import type { PolicyRule } from "../../bus/worker/function.ts";
+
+/** What is read of an event of `audit.k8s.io/v1`. */
+interface AuditEvent {
+  readonly stage: "ResponseStarted" | "ResponseComplete" | "Panic";
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly requestURI: string;
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+  };
+  readonly responseStatus?: { readonly code?: number; readonly message?: string };
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A request of somebody. */
+export interface Asked {
+  readonly user: string;
+  /** The right that it needs, as {@link rightsOf} writes it. */
+  readonly right: string;
+  readonly path: string;
+  /** Of the object; undefined where it is in none. */
+  readonly namespace: string | undefined;
+  /** `right`: the user does not have it. `else`: for another reason (a quota, say). */
+  readonly refused: "no" | "right" | "else";
+  /** What there was not before was made. */
+  readonly made: boolean;
+}
+
+/** A right in one line: `get apps/deployments/status`. */
+const rightText = (verb: string, group: string, resource: string): string =>
+  `${verb} ${group ? `${group}/` : ""}${resource}`;
+
+/** Each right that rules grant, in a line of its own. */
+export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
+  rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => rightText(verb, group, resource))),
+    ),
+  );
+
+/** All requests about objects that were answered so far, in the order of their answers. */
+export async function askedOf(auditLogPath: string): Promise<Asked[]> {
+  const text = await readFile(auditLogPath, "utf8");
+  // The last line may still be being written.
+  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+  return lines.filter(Boolean).flatMap((line) => askedIn(JSON.parse(line)));
+}
+
+function askedIn({ verb, user, requestURI, objectRef, responseStatus, annotations }: AuditEvent): Asked[] {
+  if (objectRef === undefined) return [];
+  const { apiGroup = "", resource, subresource, namespace } = objectRef;
+  const code = responseStatus?.code;
+  const lacksRight = annotations?.["authorization.k8s.io/decision"] === "forbid";
+  return [
+    {
+      user: user.username,
+      right: rightText(verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`),
+      path: requestURI,
+      namespace,
+      refused: lacksRight ? "right" : code === 403 ? "else" : "no",
+      made: code === 201,
+    },
+  ];
+}
