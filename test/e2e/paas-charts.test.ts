@@ -113,6 +113,7 @@ spec: { ports: [{ port: 86 }] }
 \`);`,
     );
     const env = {
+      ...(await paas.accounts.env(["modoki-application"])),
       CONTROLLER_NAMESPACE: "denrei",
       DENREI_CHART_COMMAND: JSON.stringify([process.execPath, "main.js"]),
       DENREI_CHART_DIRECTORY: folder,

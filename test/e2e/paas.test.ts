@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
-import { createNamespace, optIn } from "../harness/namespaces.ts";
+import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { has } from "../harness/world.ts";
 
@@ -51,7 +51,7 @@ test("from a pull request to a running preview, and away again", async () => {
 test("the sample objects apply unchanged, and what they say runs", async () => {
   const namespace = "team-a";
   await createNamespace(paas.kit.client, namespace);
-  await optIn(paas.kit.client, namespace);
+  await paas.accounts.optIn(namespace);
   await paas.tokenSecret(namespace);
   const kinds = [Secret, Application, RemoteSync, AppPipeline] as readonly Kind[];
   for (const document of parseAllDocuments(readFileSync(sample, "utf8"))) {

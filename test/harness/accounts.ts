@@ -2,6 +2,8 @@
  * Processes of tests as the users that they are in a cluster, with the generated rights and no others. In an existing
  * cluster, whose users are not ours to make, they are its administrator.
  */
+import { vi } from "vitest";
+import type { KubeClient } from "../../bus/kube/client.ts";
 import {
   bridgeName,
   gatewayName,
@@ -28,6 +30,14 @@ export interface Accounts {
   assertEnough(): Promise<void>;
 }
 
+/** Nobody is anybody but the administrator, who is refused nothing. */
+export const administrators = (client: KubeClient): Accounts => ({
+  env: async () => ({}),
+  optIn: (namespace) => optIn(client, namespace),
+  asked: async () => [],
+  assertEnough: async () => undefined,
+});
+
 /** Whose workers run several functions: it has the rights of each of them. */
 const together = "denrei-together";
 
@@ -37,37 +47,30 @@ export async function openAccounts(
   ours: readonly (typeof functions)[number][],
   platformNamespace: string,
 ): Promise<Accounts> {
-  if (origin === "existing") {
-    return {
-      env: async () => ({}),
-      optIn: (namespace) => optIn(client, namespace),
-      asked: async () => [],
-      assertEnough: async () => undefined,
-    };
-  }
-  const { kubeconfigFor, auditLogPath } = platform as LocalPlatform;
+  if (origin === "existing") return administrators(client);
+  const { kubeconfigFor } = platform as LocalPlatform;
   const granted = (manifests: readonly Manifest[]) =>
-    grant(client, [...manifests, ...alsoTogether(manifests)]);
+    grant(client, [...alsoTogether(manifests), ...manifests]);
   await granted(roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
 
+  const kubeconfigs = new Map<string, Promise<string>>();
   const optedIn = new Set([platformNamespace]);
   const isDue = ({ right, namespace = "" }: Asked) => / secrets$/.test(right) && !optedIn.has(namespace);
 
-  async function asked(): Promise<Asked[]> {
-    if (auditLogPath === undefined) {
-      throw new Error(
-        "expected an API server that is audited, found one that is not. Start it with `audited`.",
-      );
-    }
-    return (await askedOf(auditLogPath)).filter(({ user }) => user.startsWith(accountUser("")));
-  }
-
+  const asked = () => askedOf(platform as LocalPlatform);
   return {
     async env(process) {
-      return { KUBECONFIG: await kubeconfigFor(accountUser(accountOf(process))) };
+      const account = accountOf(process);
+      // Written once: replicas of one account may be reading it.
+      const path = kubeconfigs.get(account) ?? kubeconfigFor(accountUser(account));
+      kubeconfigs.set(account, path);
+      return { KUBECONFIG: await path };
     },
     async optIn(namespace) {
-      await granted(optInManifests(ours, [namespace], platformNamespace));
+      const bindings = optInManifests(ours, [namespace], platformNamespace);
+      await granted(bindings);
+      const { subjects = [] } = (bindings.at(-1) ?? {}) as Partial<BindingManifest>;
+      for (const { name } of subjects) await untilMayRead(client, accountUser(name), namespace);
       await optIn(client, namespace);
       optedIn.add(namespace);
     },
@@ -82,6 +85,24 @@ export async function openAccounts(
       );
     },
   };
+}
+
+/** The API server goes by bindings a moment after they were written, in their order. */
+async function untilMayRead(client: KubeClient, user: string, namespace: string): Promise<void> {
+  const resourceAttributes = { namespace, verb: "get", resource: "secrets" };
+  const ask = async () => {
+    const { status } = await client.request<{ status: { allowed: boolean } }>({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        spec: { user, resourceAttributes },
+      },
+    });
+    return status.allowed;
+  };
+  await vi.waitUntil(ask, { timeout: 30_000, interval: 20 });
 }
 
 function accountOf(process: "bridge" | "gateway" | readonly string[]): string {

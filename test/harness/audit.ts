@@ -1,6 +1,8 @@
 /** What an audited API server was asked, by whom, and what it has refused. */
 import { readFile } from "node:fs/promises";
 import type { PolicyRule } from "../../bus/worker/function.ts";
+import type { LocalPlatform } from "../../deploy/local/index.ts";
+import { accountUser } from "./rights.ts";
 
 /** What is read of an event of `audit.k8s.io/v1`. */
 interface AuditEvent {
@@ -44,12 +46,18 @@ export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
     ),
   );
 
-/** All requests about objects that were answered so far, in the order of their answers. */
-export async function askedOf(auditLogPath: string): Promise<Asked[]> {
+/** What the platform's users have asked about objects so far. Throws when the API server is not audited. */
+export async function askedOf({ auditLogPath }: Pick<LocalPlatform, "auditLogPath">): Promise<Asked[]> {
+  if (auditLogPath === undefined) {
+    throw new Error(
+      "expected an API server that is audited, found one that is not. Start it with `audited`.",
+    );
+  }
   const text = await readFile(auditLogPath, "utf8");
   // The last line may still be being written.
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
-  return lines.filter(Boolean).flatMap((line) => askedIn(JSON.parse(line)));
+  const all = lines.filter(Boolean).flatMap((line) => askedIn(JSON.parse(line)));
+  return all.filter(({ user }) => user.startsWith(accountUser("")));
 }
 
 function askedIn({ verb, user, requestURI, objectRef, responseStatus, annotations }: AuditEvent): Asked[] {

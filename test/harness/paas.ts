@@ -11,9 +11,10 @@ import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds
 import { siteName } from "../../functions/paas/site/config.ts";
 import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/emulator.ts";
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
+import { type Accounts, administrators, openAccounts } from "./accounts.ts";
 import { clusterVariable } from "./ground.ts";
 import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";
-import { createNamespace, optIn } from "./namespaces.ts";
+import { createNamespace } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
 /** Where the platform is, as far as its workers know. */
@@ -40,8 +41,10 @@ export interface PaasOptions extends GitHubOptions {
   readonly nodes?: number;
   /** How many gateways there are; none unless given: webhooks go nowhere. */
   readonly gateways?: number;
-  /** How many workers; three unless given. */
-  readonly workers?: number;
+  /** How many workers of all functions, three unless given; or one of each function, with its rights alone. */
+  readonly workers?: number | "one each";
+  /** Whether everybody has the generated rights, as it is unless given; with `none` nobody has any, and all are administrators. */
+  readonly rights?: "granted" | "none";
   /** What else the bridge and workers are told. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -57,6 +60,7 @@ export interface Paas extends Omit<World, "close"> {
   readonly workers: readonly Replica[];
   readonly gateways: readonly GatewayReplica[];
   readonly bridge: Replica;
+  readonly accounts: Accounts;
   /** The Secret {@link secrets}`.git`, as an Installation with the format basic-auth keeps it. */
   tokenSecret(namespace?: string): Promise<void>;
   /** The Secret {@link secrets}`.registry`. */
@@ -83,7 +87,12 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
  */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const [ground, github] = await Promise.all([
-    startKit({ controllerManager: "run", nodes: options.nodes ?? 1 }),
+    startKit({
+      controllerManager: "run",
+      nodes: options.nodes ?? 1,
+      audited: true,
+      ownersProtected: true,
+    }),
     startGitHub({
       repositories: ["acme/web", "acme/api"],
       ...options,
@@ -102,21 +111,33 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   if (app === undefined || installation === undefined) throw new Error("expected an installed App");
 
   if (isExisting) await createNamespace(client, namespace);
-  await Promise.all([optIn(client, namespace), ensureNamespace(kit, platformNamespace)]);
+  await ensureNamespace(kit, platformNamespace);
+  const accounts =
+    options.rights === "none" ? administrators(client) : await openAccounts(kit, ours, platformNamespace);
+  await accounts.optIn(namespace);
   const kpack = isExisting ? undefined : await startKpack({ client });
   await kpack?.builder("default", "ready");
   const bridge = await kit.bridge("bridge-1", {
-    env: { DENREI_NAMESPACES: watched?.join(","), ...options.env },
+    env: { DENREI_NAMESPACES: watched?.join(","), ...(await accounts.env("bridge")), ...options.env },
   });
-  const env = { CONTROLLER_NAMESPACE: platformNamespace, ...options.env };
   const names = ours.map(({ name }) => name);
-  const counted = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+  const { workers: wanted = 3 } = options;
+  const groups =
+    wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
   workers.push(
     ...(await Promise.all(
-      counted(options.workers ?? 3).map((n) => kit.worker(`worker-${n}`, names, { env })),
+      groups.map(async (group, at) => {
+        const own = { CONTROLLER_NAMESPACE: platformNamespace, ...(await accounts.env(group)) };
+        return kit.worker(`worker-${at + 1}`, group, { env: { ...own, ...options.env } });
+      }),
     )),
   );
-  const gateways = await Promise.all(counted(options.gateways ?? 0).map((n) => kit.gateway(`gateway-${n}`)));
+  const gatewayEnv = await accounts.env("gateway");
+  const gateways = await Promise.all(
+    Array.from({ length: options.gateways ?? 0 }, (_, at) =>
+      kit.gateway(`gateway-${at + 1}`, { env: gatewayEnv }),
+    ),
+  );
   github.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
   const asApp = githubApp({
     url: github.url,
@@ -139,6 +160,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     workers,
     gateways,
     bridge,
+    accounts,
     async tokenSecret(within = namespace) {
       const { token } = await asApp.mintToken(installation.id);
       await create(Secret, {
@@ -191,8 +213,12 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       await world.close();
       await kpack?.stop();
       if (isExisting) await client.delete(Namespace, { name: namespace }, {});
-      await kit.stop();
-      await github.stop();
+      try {
+        await accounts.assertEnough();
+      } finally {
+        await kit.stop();
+        await github.stop();
+      }
     },
   };
   await Promise.all([paas.tokenSecret(), paas.registrySecret()]);

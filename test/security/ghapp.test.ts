@@ -108,7 +108,7 @@ test("their rights are enough for all that they do, from the first object to the
     for (const { metadata } of (await kit.client.list(kind)).items) await kit.untilGone(kind, metadata);
   }
   await ghapps.untilQuiet();
-  for (const worker of ghapps.workers) await worker.stop();
+  await Promise.all(ghapps.workers.map((worker) => worker.stop()));
   const asked = await ghapps.accounts.asked();
   expect(asked.filter((one) => one.refused !== "no" && one.namespace !== closed)).toEqual([]);
   expect(unwritten(ours, asked)).toEqual([]);

@@ -15,7 +15,7 @@ const namespace = "denrei";
 let paas: Paas;
 let syncs: RemoteSyncs;
 beforeAll(async () => {
-  paas = await startPaas({ gateways: 1, workers: 0 });
+  paas = await startPaas({ gateways: 1, workers: 0, rights: "none" });
   syncs = remoteSyncs(paas);
   await grant(paas.kit.client, roleManifests({ functions: ours, bridge: ours, namespace }));
   const { kubeconfigFor } = paas.kit.platform as LocalPlatform;

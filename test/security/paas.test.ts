@@ -1,0 +1,145 @@
+/** The functions of the PaaS with exactly their generated rights, each as a user of its own. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installCrds } from "../../bus/kube/install.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { ServiceAccount } from "../../bus/kube/workloads.ts";
+import { gatewayName } from "../../deploy/generate/rbac.ts";
+import { functions } from "../../functions/index.ts";
+import { childKinds } from "../../functions/paas/charts/kinds.ts";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
+import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { gatewayCrds } from "../gatewayapi/crds.ts";
+import { type Paas, registry, startPaas } from "../harness/paas.ts";
+import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { remoteSyncs } from "../harness/remotesyncs.ts";
+import { accountUser } from "../harness/rights.ts";
+import { toldOf } from "../harness/told.ts";
+import { has } from "../harness/world.ts";
+import { failStep } from "../kpack/steering.ts";
+import { unwritten } from "./exercised.ts";
+
+const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
+const later = { timeout: 90_000, interval: 200 };
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1, workers: "one each" });
+  const signal = AbortSignal.timeout(60_000);
+  await installCrds(paas.kit.client, await gatewayCrds(), { fieldManager: "test", signal });
+});
+afterAll(() => paas?.stop());
+
+/** One object of each kind that an Application may have, all of the same name. */
+const chart = (label: string) => `
+export default ({ app }) => {
+  const { name } = app.metadata;
+  const labels = { app: name };
+  const metadata = { name, labels: { part: "${label}" } };
+  const selector = { matchLabels: labels };
+  const of = (apiVersion, kind, spec) => ({ apiVersion, kind, metadata, ...spec });
+  const containers = [{ name: "main", image: "main:1" }];
+  const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name };
+  const defaultBackend = { service: { name, port: { number: 80 } } };
+  return [
+    of("apps/v1", "Deployment", { spec: { selector, template: { metadata: { labels }, spec: { containers } } } }),
+    of("v1", "Service", { spec: { selector: labels, ports: [{ port: 80 }] } }),
+    of("networking.k8s.io/v1", "Ingress", { spec: { defaultBackend } }),
+    of("gateway.networking.k8s.io/v1", "HTTPRoute", { spec: { hostnames: ["all.example.com"] } }),
+    of("v1", "ConfigMap", { data: { a: "b" } }),
+    of("autoscaling/v2", "HorizontalPodAutoscaler", { spec: { scaleTargetRef, maxReplicas: 2 } }),
+    of("policy/v1", "PodDisruptionBudget", { spec: { selector, maxUnavailable: 1 } }),
+    of("networking.k8s.io/v1", "NetworkPolicy", { spec: { podSelector: selector } }),
+  ];
+};
+`;
+/** None of them: a chart has to make something. */
+const other = `export default ({ app }) => [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: app.metadata.name + "-only" } }];`;
+
+test("an Application has objects of each kind, changes them, and takes away each", async () => {
+  const { kit } = paas;
+  const at = { namespace: "default", name: "all" };
+  await paas.site({ "chart.js": chart("one") });
+  await paas.application("all");
+  const part = (label: string) => (found: Stored) => found.metadata.labels?.part === label;
+  for (const kind of childKinds) await kit.until(kind, at, part("one"));
+  await paas.site({ "chart.js": chart("two") });
+  for (const kind of childKinds) await kit.until(kind, at, part("two"));
+  await paas.site({ "chart.js": other });
+  for (const kind of childKinds) await kit.untilGone(kind, at);
+  await kit.until(Application, at, has("Ready", "True"));
+  await kit.client.delete(Application, at, {});
+  await kit.untilGone(Application, at);
+  await paas.site({});
+});
+
+test("previews come, are told of, are built anew and go, and so does their pipeline", async () => {
+  const { kit, github } = paas;
+  const previews = previewsOn(paas);
+  const told = toldOf(paas, "web");
+  await previews.create("web", { report: { deployment: true } });
+  const pull = await previews.open("web", { branch: "change" });
+  await previews.phases("web", { [pull.number]: "Ready" });
+  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
+  const { name } = previewAt("web", pull.number);
+  // They are as they are wanted again.
+  for (const kind of [Application, RemoteSync] as readonly Kind[])
+    await paas.patch(kind, name, { metadata: { labels: { "modoki.tsuzu.dev/app-pipeline": "other" } } });
+  for (const kind of [Application, RemoteSync] as readonly Kind[])
+    await kit.until(
+      kind,
+      { name },
+      ({ metadata }) => metadata.labels?.["modoki.tsuzu.dev/app-pipeline"] === "web",
+    );
+  await previews.until("web", has("Reported", "True"));
+  await github.closePullRequest(pull);
+  await untilNoObjects(paas, "web", pull.number);
+  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toContain("is gone");
+  const last = await previews.open("web", { branch: "last" });
+  await previews.phases("web", { [last.number]: "Ready" });
+  await kit.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
+  await kit.untilGone(AppPipeline, { name: "web" });
+  await untilNoObjects(paas, "web", last.number);
+  expect((await told.comments(last.number)).map(({ body }) => /is gone/.test(body))).toEqual([true]);
+});
+
+test("a branch is built, its failure is told, it moves to another image, and all goes with it", async () => {
+  const { kit } = paas;
+  const syncs = remoteSyncs(paas);
+  await syncs.start("branch");
+  await syncs.steer("branch", { [failStep]: "export" });
+  await syncs.push("branch");
+  const { status } = await syncs.until("branch", "BuildFailed");
+  expect(status?.lastFailure?.log).toContain("export");
+
+  const at = { namespace: "default", name: "modoki-branch" };
+  const { uid } = (await kit.client.get(Image, at)).metadata;
+  await paas.patch(RemoteSync, "branch", { spec: { image: { name: `${registry}/acme/other` } } });
+  await kit.until(Image, at, (image) => image.metadata.uid !== uid);
+  await syncs.ready("branch");
+  const account = { namespace: "default", name: "modoki-branch-builder" };
+  await paas.patch(ServiceAccount, account, { secrets: null });
+  await kit.until(ServiceAccount, account, ({ secrets: listed = [] }) => listed.length > 0);
+
+  for (const kind of [RemoteSync, Application] as readonly Kind[]) {
+    await kit.client.delete(kind, { namespace: "default", name: "branch" }, {});
+    await kit.untilGone(kind, { name: "branch" });
+  }
+  await kit.untilGone(Image, at);
+  await kit.untilGone(ServiceAccount, account);
+});
+
+/** Their accounts go with them; a Build is had again in remotesync.test.ts; reports that fail are not Events. */
+const seldom = [
+  "modoki-remotesync: delete serviceaccounts",
+  "modoki-remotesync: patch kpack.io/builds",
+  "modoki-report: create events.k8s.io/events",
+];
+
+test("nobody has asked for anything that is not granted, and all that may be written was", async () => {
+  await Promise.all(paas.workers.map((worker) => worker.stop()));
+  const asked = await paas.accounts.asked();
+  expect(asked.filter(({ refused }) => refused !== "no")).toEqual([]);
+  expect(unwritten(ours, asked)).toEqual(seldom);
+  expect(asked.filter(({ user }) => user === accountUser(gatewayName))).toEqual([]);
+});
