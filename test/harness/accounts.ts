@@ -2,7 +2,6 @@
  * Processes of tests as the users that they are in a cluster, with the generated rights and no others. In an existing
  * cluster, whose users are not ours to make, they are its administrator.
  */
-import { vi } from "vitest";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import {
   bridgeName,
@@ -67,10 +66,7 @@ export async function openAccounts(
       return { KUBECONFIG: await path };
     },
     async optIn(namespace) {
-      const bindings = optInManifests(ours, [namespace], platformNamespace);
-      await granted(bindings);
-      const { subjects = [] } = (bindings.at(-1) ?? {}) as Partial<BindingManifest>;
-      for (const { name } of subjects) await untilMayRead(client, accountUser(name), namespace);
+      await granted(optInManifests(ours, [namespace], platformNamespace));
       await optIn(client, namespace);
       optedIn.add(namespace);
     },
@@ -85,24 +81,6 @@ export async function openAccounts(
       );
     },
   };
-}
-
-/** The API server goes by bindings a moment after they were written, in their order. */
-async function untilMayRead(client: KubeClient, user: string, namespace: string): Promise<void> {
-  const resourceAttributes = { namespace, verb: "get", resource: "secrets" };
-  const ask = async () => {
-    const { status } = await client.request<{ status: { allowed: boolean } }>({
-      method: "POST",
-      path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-      body: {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SubjectAccessReview",
-        spec: { user, resourceAttributes },
-      },
-    });
-    return status.allowed;
-  };
-  await vi.waitUntil(ask, { timeout: 30_000, interval: 20 });
 }
 
 function accountOf(process: "bridge" | "gateway" | readonly string[]): string {
