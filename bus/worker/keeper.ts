@@ -27,6 +27,8 @@ export interface KeeperData {
 export interface Keeper {
   keep(reply: string): void;
   drop(reply: string): void;
+  /** Whether its thread has died: it keeps nothing any more. */
+  readonly isGone: boolean;
   /** What has happened since this was last asked, in its order. To be asked before a ticket is judged by its age. */
   news(): Iterable<KeeperNews>;
   stop(): void;
@@ -36,8 +38,20 @@ export interface Keeper {
 export const debuggedWarning =
   "a debugger may stop this worker: what it has in hand stays its own, for however long";
 
-/** Starts a keeper; resolves when it is connected. Rejects as `connectBus` does. */
-export async function startKeeper(address: BusAddress, ackWaitMillis: number): Promise<Keeper> {
+/** What a worker says whose keeper has died. */
+export const keeperGone =
+  "the thread that keeps what this worker has in hand is gone: a debugger that stops it for longer than DENREI_ACK_WAIT_SECONDS " +
+  "loses it to other workers. Start the worker again to have it kept";
+
+/**
+ * Starts a keeper; resolves when it is connected. Rejects as `connectBus` does. Calls back when its thread dies later, which counts
+ * as the end of its connection.
+ */
+export async function startKeeper(
+  address: BusAddress,
+  ackWaitMillis: number,
+  onGone: (error: Error) => void,
+): Promise<Keeper> {
   const { port1: mine, port2: news } = new MessageChannel();
   const workerData: KeeperData = {
     address: { ...address, name: `${address.name}-keeper` },
@@ -53,20 +67,39 @@ export async function startKeeper(address: BusAddress, ackWaitMillis: number): P
     thread.once("message", resolve);
     thread.once("error", reject);
   });
+  let state: "running" | "stopped" | "died" | "buried" = "running";
+  let cause = new Error("expected the thread to run until it is stopped, but it ended");
+  thread.on("error", (error: Error) => {
+    cause = error;
+  });
+  thread.once("exit", () => {
+    if (state === "stopped") return;
+    state = "died";
+    onGone(cause);
+  });
   thread.unref();
   mine.unref();
   const order = (text: KeeperOrder): void => thread.postMessage(text);
   return {
     keep: (reply) => order({ keep: reply }),
     drop: (reply) => order({ drop: reply }),
+    get isGone() {
+      return state === "died" || state === "buried";
+    },
     *news() {
       // Read here and not in an event: after a pause, code may run before any event is told.
       for (;;) {
         const next = receiveMessageOnPort(mine) as { readonly message: KeeperNews } | undefined;
-        if (next === undefined) return;
+        if (next === undefined) break;
         yield next.message;
       }
+      if (state !== "died") return;
+      state = "buried";
+      yield "disconnected";
     },
-    stop: () => void thread.terminate(),
+    stop() {
+      state = "stopped";
+      void thread.terminate();
+    },
   };
 }

@@ -129,8 +129,9 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
     for await (const status of nc.status()) {
       if (status.type !== "disconnect") continue;
       // With a keeper the tickets go on, and what this process has said of them itself is true.
-      doubt(keeper === undefined ? "disconnected" : "paused");
-      if (keeper === undefined) loseAll();
+      const isKept = keeper !== undefined && !keeper.isGone;
+      doubt(isKept ? "paused" : "disconnected");
+      if (!isKept) loseAll();
     }
   })();
 

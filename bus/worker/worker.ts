@@ -23,7 +23,7 @@ import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
 import { interestOf, interestsOf, type ReconcileFunction } from "./function.ts";
-import { debuggedWarning, type Keeper, startKeeper } from "./keeper.ts";
+import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.ts";
 import { workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
@@ -85,7 +85,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 async function keeperOf({ address, busOptions, log }: WorkerOptions): Promise<Keeper | undefined> {
   if (!isDebugged() || address === undefined) return undefined;
   log.warn(debuggedWarning);
-  return startKeeper(address, busOptions.ackWaitMillis);
+  return startKeeper(address, busOptions.ackWaitMillis, (error) => log.error({ err: error }, keeperGone));
 }
 
 function startFunction(
