@@ -21,6 +21,10 @@ function stepsOf(page: string): Step[] {
   });
 }
 
+/** The files that `denrei new function` tells of. */
+const pathsIn = (told: string): string[] =>
+  [...told.matchAll(/(?<=^(?:wrote|changed) ).+$/gm)].map(([path]) => path);
+
 const patience = 900_000;
 /** A long name makes lines longer than they may be. */
 const [begun, itsKind] = [
@@ -30,6 +34,8 @@ const [begun, itsKind] = [
 
 let copy: Checkout;
 let page: string;
+/** What was written or changed when the other function was begun. */
+let written: readonly string[];
 beforeAll(async () => {
   page = await readFile(join(root, "docs/functions.md"), "utf8");
   copy = await checkout();
@@ -39,15 +45,16 @@ beforeAll(async () => {
   const catalog = join(copy.path, "functions/catalog.ts");
   const lines = (await readFile(catalog, "utf8")).split("\n");
   await writeFile(catalog, lines.filter((line) => !line.includes('"./greeting/greeting.ts"')).join("\n"));
-});
+  const told = await copy.succeed(
+    `npm run denrei -- new function ${begun} --for ${itsKind} --system zundoko --owns ConfigMap Deployment`,
+  );
+  written = pathsIn(told);
+}, patience);
 afterAll(() => copy?.remove());
 
 test(
   "what the page says is done, and comes out as it says",
   async () => {
-    await copy.succeed(
-      `npm run denrei -- new function ${begun} --for ${itsKind} --system zundoko --owns ConfigMap Deployment`,
-    );
     const steps = stepsOf(page);
     const commands = steps.flatMap((step) => ("command" in step ? [step.command] : []));
     expect(commands.map((command) => command.split(" ", 3).join(" "))).toEqual([
@@ -71,14 +78,14 @@ test(
     const named = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, path = ""]) => path);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((path) => !existsSync(join(copy.path, path)))).toEqual([]);
-    for (const [path] of told.get(commands[0] ?? "")?.matchAll(/(?<=^(?:wrote|changed) ).+$/gm) ?? [])
+    for (const path of pathsIn(told.get(commands[0] ?? "") ?? ""))
       expect(
         named.some((one) => path.startsWith(one)),
         path,
       ).toBe(true);
     // The code of the page is as the project's.
-    const written = steps.flatMap((step) => ("path" in step && step.path.endsWith(".ts") ? [step.path] : []));
-    await copy.succeed(`npx biome check ${written.join(" ")}`);
+    const ofPage = steps.flatMap((step) => ("path" in step && step.path.endsWith(".ts") ? [step.path] : []));
+    await copy.succeed(`npx biome check --error-on-warnings ${ofPage.join(" ")}`);
     // What follows from the declaration is as it is told.
     const rights = await readFile(join(copy.path, "deploy/kubernetes/base/functions/greeting.yaml"), "utf8");
     expect(rights.replaceAll(/\s+/g, " ")).toContain(
@@ -91,9 +98,15 @@ test(
 test(
   "a function that was only begun passes as well",
   async () => {
-    // Its types were checked with those of the page.
     const test = `test/e2e/${begun}.test.ts`;
-    await copy.succeed(`npx biome check functions/zundoko functions/catalog.ts ${test}`);
+    const sources = written.filter((path) => path.endsWith(".ts"));
+    expect(sources).toEqual(
+      expect.arrayContaining([test, `functions/zundoko/${begun}.ts`, "functions/catalog.ts"]),
+    );
+    // What `npm test` does, for these files.
+    const checked = (await copy.succeed("npx tsc --noEmit -p . --listFiles")).split("\n");
+    expect(sources.filter((path) => !checked.some((one) => one.endsWith(`/${path}`)))).toEqual([]);
+    await copy.succeed(`npx biome check --error-on-warnings ${sources.join(" ")}`);
     await copy.succeed("npm run generate -- --check");
     const told = await copy.succeed(`npx vitest run functions/index.test.ts test/checks ${test}`);
     expect(told).toContain("Test Files  3 passed (3)");
