@@ -9,7 +9,7 @@ import { ConfigMap, Pod } from "../../../bus/kube/kind.ts";
 import { Branch } from "../../fixtures/functions/branches.ts";
 import { Letter } from "../../fixtures/functions/letters.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import { type Ket, type Manifest, startKet } from "./index.ts";
+import { type Ket, type Manifest, startKet, UnservedKindError } from "./index.ts";
 
 const functions = ["probe", "branches"].map(
   (name) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url),
@@ -218,8 +218,18 @@ test("where a request is: delayed until its time, and owned by a worker", async 
   await kubectl.delete(...probes);
 });
 
-test("an object of a kind that is not served is gone", () =>
-  ket.waitUntilGone({ kind: Letter, name: "lost" }));
+test("an object of a kind that is not served, or not any more, is gone; a name that never was one is mistyped", async () => {
+  await ket.waitUntilGone({ kind: Letter, name: "lost" });
+  const kiyoshi = { apiVersion: "zundokokiyoshi.kaitoy.github.com/v1beta1", kind: "Kiyoshi", name: "lost" };
+  await ket.waitUntilGone(kiyoshi);
+  await ket.kubectl.delete({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "kiyoshis.zundokokiyoshi.kaitoy.github.com" },
+  });
+  await ket.waitUntilGone(kiyoshi);
+  await expect(ket.waitUntilGone({ ...kiyoshi, kind: "Kiyosi" })).rejects.toThrow(UnservedKindError);
+});
 
 test("a case, a kind and an operator that there is not are named", async () => {
   await expect(ket.apply("nothing")).rejects.toThrow(

@@ -86,7 +86,10 @@ export interface Ket {
     condition: ((object: Stored<T>) => boolean) | Readonly<Record<string, unknown>>,
     deadlineMillis?: number,
   ): Promise<Stored<T>>;
-  /** Resolves when there is no such object; of a kind that the API server does not serve there is none. */
+  /**
+   * Resolves when there is no such object; of a kind that the API server does not serve there is none. Throws an
+   * `UnservedKindError` when a kind is named by text and the run has never seen it served: it may be mistyped.
+   */
   waitUntilGone(ref: Ref, deadlineMillis?: number): Promise<void>;
   /** Objects of a kind in the run's namespace, or in another one. */
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
