@@ -10,11 +10,11 @@ import { peerName, peerNames, serverNames } from "../../deploy/generate/certific
 import { obtainBinaries } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { run } from "../cli/program.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
+import { operator } from "../ops/operator.ts";
 import { groupsAt } from "./natsgroups.ts";
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
@@ -32,15 +32,7 @@ let backups: string;
 let bus: TlsBus;
 
 const as = (role: string) => bus.env(`${userOf(role)}-tls`);
-async function told(...args: string[]) {
-  const { code, stdout, stderr } = await run([...args, "--json"], { env: as("operator") });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout);
-}
-const letters = async (): Promise<string[]> =>
-  (await told("deadletters", "list")).map(({ key }: { key: { name: string } }) => key.name);
-const deliveries = async (): Promise<string[]> =>
-  (await told("webhooks", "list")).map(({ delivery }: { delivery: string }) => delivery);
+const { letters, deliveries } = operator(() => as("operator"));
 
 /** The client of NATS. */
 const natsAs = (role: string, ...args: string[]) =>

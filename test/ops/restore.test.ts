@@ -14,6 +14,7 @@ import { run } from "../cli/program.ts";
 import { type GatewayReplica, type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
+import { operator } from "./operator.ts";
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 /** Its children's names would be too long, which no retry changes. */
@@ -27,15 +28,7 @@ let nats: string;
 let backups: string;
 
 const as = (role: string) => ({ NATS_URL: kit.platform.natsUrlFor(role) });
-async function told(...args: string[]) {
-  const { code, stdout, stderr } = await run([...args, "--json"], { env: as("operator") });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout);
-}
-const letters = async (): Promise<string[]> =>
-  (await told("deadletters", "list")).map(({ key }: { key: { name: string } }) => key.name);
-const deliveries = async (): Promise<string[]> =>
-  (await told("webhooks", "list")).map(({ delivery }: { delivery: string }) => delivery);
+const { letters, deliveries } = operator(() => as("operator"));
 
 /** The client of NATS, as docs/operations.md says how. */
 const natsAs = (role: string, ...args: string[]) =>
