@@ -77,7 +77,12 @@ export async function startPipecd({
   env = {},
   ...options
 }: PipecdOptions = {}): Promise<LocalPipecd> {
-  const kit = await startLocalKit({ controllerManager: "run", nodes: 1 });
+  const kit = await startLocalKit({
+    controllerManager: "run",
+    nodes: 1,
+    audited: true,
+    ownersProtected: true,
+  });
   const { client } = kit;
   const pods = await startPipecdPods({ client, ...options });
   const workers: Replica[] = [];

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
-import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import { optInManifests, roleManifests, workloadName } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
-import { Application, ControlPlane } from "../../functions/pipecd/kinds.ts";
+import { Application, ControlPlane, Mongo } from "../../functions/pipecd/kinds.ts";
+import { askedOf } from "../harness/audit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type LocalPipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import { accountUser, grant } from "../harness/rights.ts";
@@ -49,6 +50,9 @@ test("their rights are enough for all that they do, from the first object to the
   await grant(kit.client, optInManifests(ours, [namespace], platform));
   for (const kind of stackKinds)
     for (const { metadata } of await kit.list(kind, namespace)) await pipecd.touch(kind, at(metadata.name));
+  // The sample has one store of the two.
+  await pipecd.apply("l0", namespace, (object) => (object.kind === Mongo.kind ? object : undefined));
+  await kit.until(Mongo, at("mongo-sample"), has("Ready", "True"));
   await kit.until(Application, at("application-sample"), has("Ready", "True"));
   await kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
   // The first is what all others need: whoever goes finds out whether it is still there to be told.
@@ -61,4 +65,9 @@ test("their rights are enough for all that they do, from the first object to the
   expect(roles.filter((name) => name.includes(`:${namespace}:`))).toEqual([]);
   const told = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
   expect(told).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
+  const asked = await askedOf(kit.platform);
+  const writers = asked.filter(({ right }) => /^(create|patch) /.test(right)).map(({ user }) => user);
+  expect(new Set(writers)).toEqual(new Set(ours.map((fn) => accountUser(workloadName(fn)))));
+  // As long as the namespace was not opted in they were refused its Secrets, and said so.
+  expect(asked.filter(({ refused, right }) => refused !== "no" && right !== "get secrets")).toEqual([]);
 });
