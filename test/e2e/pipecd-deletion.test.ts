@@ -18,7 +18,7 @@ const names = {
 let pipecd: Pipecd;
 beforeAll(async () => {
   // Whoever can not be told is given up after a second.
-  pipecd = await startPipecd({ env: { DENREI_PIPECD_CLEANUP_SECONDS: "1" } });
+  pipecd = await startPipecd({ workers: "one each", env: { DENREI_PIPECD_CLEANUP_SECONDS: "1" } });
 });
 afterAll(() => pipecd?.stop());
 

@@ -3,6 +3,7 @@
  * cluster, whose users are not ours to make, they are its administrator.
  */
 import type { KubeClient } from "../../bus/kube/client.ts";
+import { Namespace } from "../../bus/kube/kind.ts";
 import {
   bridgeName,
   gatewayName,
@@ -25,7 +26,10 @@ export interface Accounts {
   optIn(namespace: string): Promise<void>;
   /** What these users have asked for so far. Throws when the API server is not audited. */
   asked(): Promise<Asked[]>;
-  /** Throws when one of them was refused what it has no right to, but for the Secrets of namespaces that are not opted in. */
+  /**
+   * Throws when one of them was refused what it has no right to, but for the Secrets of namespaces that are not opted in, or not
+   * there any more.
+   */
   assertEnough(): Promise<void>;
 }
 
@@ -54,8 +58,6 @@ export async function openAccounts(
 
   const kubeconfigs = new Map<string, Promise<string>>();
   const optedIn = new Set([platformNamespace]);
-  const isDue = ({ right, namespace = "" }: Asked) => / secrets$/.test(right) && !optedIn.has(namespace);
-
   const asked = () => askedOf(platform as LocalPlatform);
   return {
     async env(process) {
@@ -72,6 +74,12 @@ export async function openAccounts(
     },
     asked,
     async assertEnough() {
+      // Rights in a namespace go with it.
+      const { items } = await client.list(Namespace);
+      const readable = new Set(
+        items.map(({ metadata }) => metadata.name).filter((name) => optedIn.has(name)),
+      );
+      const isDue = ({ right, namespace = "" }: Asked) => / secrets$/.test(right) && !readable.has(namespace);
       const refused = (await asked()).filter((one) => one.refused === "right" && !isDue(one));
       const lines = new Set(refused.map(({ user, right, path }) => `${user}: ${right} (${path})`));
       if (lines.size === 0) return;

@@ -14,11 +14,14 @@ import {
   Piped,
 } from "../../functions/pipecd/kinds.ts";
 import { type PipecdPods, type PodsOptions, startPipecdPods } from "../pipecd/pods.ts";
+import { administrators, openAccounts } from "./accounts.ts";
 import { type Kit, type LocalKit, type Replica, startLocalKit } from "./kit.ts";
-import { createNamespace, optIn } from "./namespaces.ts";
+import { createNamespace } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("pipecd-"));
+/** Where the platform is, as far as accounts know. */
+const platformNamespace = "denrei";
 
 /** Kinds of the samples, in the order in which they go. */
 export const stackKinds = [
@@ -33,8 +36,8 @@ export const stackKinds = [
 
 /** What there is. */
 export interface PipecdOptions extends Omit<PodsOptions, "client"> {
-  /** How many workers; two unless given. */
-  readonly workers?: number;
+  /** How many workers of all functions, two unless given; or one of each function, which has its rights alone. */
+  readonly workers?: number | "one each";
   /** What else workers are told. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -73,7 +76,7 @@ export type LocalPipecd = Pipecd & { readonly kit: LocalKit };
 
 /** Starts all of it. */
 export async function startPipecd({
-  workers: count = 2,
+  workers: wanted = 2,
   env = {},
   ...options
 }: PipecdOptions = {}): Promise<LocalPipecd> {
@@ -87,16 +90,23 @@ export async function startPipecd({
   const pods = await startPipecdPods({ client, ...options });
   const workers: Replica[] = [];
   const world = await openWorld(kit, ours, workers);
-  const bridge = await kit.bridge("bridge-1");
   const names = ours.map(({ name }) => name);
+  if (wanted === "one each") await createNamespace(client, platformNamespace);
+  const accounts =
+    wanted === "one each" ? await openAccounts(kit, ours, platformNamespace) : administrators(client);
+  const bridge = await kit.bridge("bridge-1", { env: await accounts.env("bridge") });
   const told = {
     DENREI_PIPECD_WEB_ADDRESS: pods.web,
     DENREI_PIPECD_API_ADDRESS: pods.api,
     ...env,
   };
+  const groups =
+    wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
   workers.push(
     ...(await Promise.all(
-      Array.from({ length: count }, (_, at) => kit.worker(`worker-${at + 1}`, names, { env: told })),
+      groups.map(async (group, at) =>
+        kit.worker(`worker-${at + 1}`, group, { env: { ...told, ...(await accounts.env(group)) } }),
+      ),
     )),
   );
   return {
@@ -108,7 +118,7 @@ export async function startPipecd({
     bridge,
     async namespace(name) {
       await createNamespace(client, name);
-      await optIn(client, name);
+      await accounts.optIn(name);
     },
     async apply(profile, namespace, change = (object) => object) {
       for (const found of sample(profile)) {
@@ -124,7 +134,11 @@ export async function startPipecd({
     async stop() {
       await world.close();
       await pods.stop();
-      await kit.stop();
+      try {
+        await accounts.assertEnough();
+      } finally {
+        await kit.stop();
+      }
     },
   };
 }
