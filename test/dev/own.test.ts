@@ -1,9 +1,9 @@
 /** `denrei dev` with KUBECONFIG and NATS_URL: on somebody's own cluster and bus. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
-import { Namespace } from "../../bus/kube/kind.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { place } from "../cli/program.ts";
+import { createNamespace } from "../harness/namespaces.ts";
 import { project, startDev } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { firstMark, put, specFields, stone, untilMarked } from "./stones.ts";
@@ -28,8 +28,7 @@ test("saves act on the namespaces that are meant alone, and take nothing away fr
   const colourful = { spec: "colour: z.string().optional()," };
   mine.save(pebble, source(colourful));
   const { client, printed, running } = await startDev(mine, [], env);
-  const elsewhere = { apiVersion: "v1", kind: "Namespace", metadata: { name: others }, spec: {} };
-  await client.create(Namespace, elsewhere, { fieldManager: "test" });
+  await createNamespace(client, others);
   await put(client, "theirs", { namespace: others });
   await put(client, "first");
   expect(await firstMark(client, "first")).toBe("1");
