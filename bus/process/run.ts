@@ -11,9 +11,10 @@ import type { BusProcessSettings, ProcessSettings } from "./config.ts";
 import { watchConnection } from "./connection.ts";
 import { startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";
+import type { Tracing } from "./otlp/provider.ts";
 import { reach } from "./reach.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
-import { collectorOf, startTracing, type Tracing } from "./tracing.ts";
+import { collectorOf, startTracing } from "./tracing.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 export {

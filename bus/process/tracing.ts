@@ -1,26 +1,6 @@
 /** Whether the spans of a process are exported. What does it is loaded only then: a process that starts quickly is worth more. */
-import type { Logger } from "pino";
-import type { Registry } from "prom-client";
 import { ConfigError } from "./config.ts";
-
-/** Where spans come from, and who is told what becomes of them. */
-export interface TracingOptions {
-  /** `worker`, say. */
-  readonly process: string;
-  readonly replica: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly log: Logger;
-  readonly registry: Registry;
-}
-
-/** Spans are recorded and exported. */
-export interface Tracing {
-  /**
-   * Exports what is left, if that can be done within `millis`. What is then still under way is told by `left behind`, and may
-   * keep the process from ending by itself.
-   */
-  stop(millis: number): Promise<"exported" | "left behind">;
-}
+import type { Tracing, TracingOptions } from "./otlp/provider.ts";
 
 /** What says where the collector is; the first one wins. */
 export const endpointVariables = [

@@ -13,12 +13,32 @@ import {
   ATTR_SERVICE_NAME,
   ATTR_SERVICE_VERSION,
 } from "@opentelemetry/semantic-conventions";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import manifest from "../../../package.json" with { type: "json" };
 import { recordSpans } from "../../tracing/spans.ts";
-import type { Tracing, TracingOptions } from "../tracing.ts";
 import { boundedProcessor } from "./processor.ts";
 import { spanRecorder } from "./recorder.ts";
 import { batchLimits, samplerOf } from "./settings.ts";
+
+/** Where spans come from, and who is told what becomes of them. */
+export interface TracingOptions {
+  /** `worker`, say. */
+  readonly process: string;
+  readonly replica: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/** Spans are recorded and exported. */
+export interface Tracing {
+  /**
+   * Exports what is left, if that can be done within `millis`. What is then still under way is told by `left behind`, and may
+   * keep the process from ending by itself.
+   */
+  stop(millis: number): Promise<"exported" | "left behind">;
+}
 
 /** Batches that are sent at once: at the end a full queue is sent whole. */
 const concurrencyLimit = 8;
