@@ -80,11 +80,9 @@ export async function openGateway(
     log,
     async outcomes() {
       const metric = await registry.getSingleMetric("denrei_gateway_requests_total")?.get();
+      const happened = (metric?.values ?? []).filter(({ value }) => value > 0);
       return Object.fromEntries(
-        (metric?.values ?? []).map(({ labels: { event, outcome, code }, value }) => [
-          `${event} ${outcome} ${code}`,
-          value,
-        ]),
+        happened.map(({ labels: { event, outcome, code }, value }) => [`${event} ${outcome} ${code}`, value]),
       );
     },
     async stop() {
