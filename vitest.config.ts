@@ -6,7 +6,7 @@ const withPods = "test/node/**";
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/harness/binaries.ts"],
+    globalSetup: ["test/harness/binaries.ts", "test/harness/page.ts"],
     // Each file with real parts starts its own; two at a time is what two cores carry.
     maxWorkers: 2,
     testTimeout: 120_000,
@@ -17,7 +17,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: "all",
-          include: ["bus/**/*.test.ts", "functions/**/*.test.ts", "deploy/**/*.test.ts", "test/**/*.test.ts"],
+          include: [
+            "bus/**/*.test.ts",
+            "functions/**/*.test.ts",
+            "dashboard/**/*.test.ts",
+            "deploy/**/*.test.ts",
+            "test/**/*.test.ts",
+          ],
           exclude: [timed, withPods],
         },
       },

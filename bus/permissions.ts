@@ -32,7 +32,7 @@ export interface Permissions {
 
 /** A user of the bus. */
 export interface Role {
-  /** `bridge`, `gateway`, `operator`, `backup`, `restore`, `worker`, or the name of a function. Its user is called as `userOf` says. */
+  /** `bridge`, `gateway`, `dashboard`, `operator`, `backup`, `restore`, `worker`, or the name of a function. Its user is called as `userOf` says. */
   readonly name: string;
   /** Undefined: everything. */
   readonly permissions: Permissions | undefined;
@@ -71,6 +71,7 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
     streams.deadLetters,
     streams.webhooks,
     streams.indexes,
+    streams.sessions,
     bridgeStream,
     ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
   ];
@@ -192,6 +193,17 @@ const restore: Permissions = {
 /** The gateway: writes webhooks, and looks how old one is that it brings again. */
 const gateway: Permissions = { publish: webhooks, subscribe: [] };
 
+/** The dashboard: shows what an operator sees to whom RBAC lets see it, and keeps who has logged in. */
+const dashboard = (interests: readonly Interest[]): Permissions =>
+  together(operator(interests), {
+    publish: [
+      api("STREAM.INFO", streams.sessions),
+      api("DIRECT.GET", streams.sessions, "sessions.>"),
+      "sessions.>",
+    ],
+    subscribe: [],
+  });
+
 /** A role for processes that run these functions. */
 export const workerRole = (
   name: string,
@@ -202,7 +214,7 @@ export const workerRole = (
 });
 
 /**
- * The roles of an installation with these functions, in one cluster: the bridge, the gateway, the operator, who takes
+ * The roles of an installation with these functions, in one cluster: the bridge, the gateway, the dashboard, the operator, who takes
  * backups and who puts them back, each function, and `worker`, which is all functions in one process.
  */
 export function busRoles(interests: readonly Interest[], cluster: string): Role[] {
@@ -213,6 +225,7 @@ export function busRoles(interests: readonly Interest[], cluster: string): Role[
   return [
     role("bridge", bridge(interests, cluster)),
     role("gateway", gateway),
+    role("dashboard", dashboard(interests)),
     role("operator", operator(interests)),
     role("backup", backup),
     role("restore", restore),

@@ -13,6 +13,7 @@ export const streams = {
   webhooks: "WEBHOOKS",
   indexes: "INDEXES",
   deadLetters: "DEADLETTERS",
+  sessions: "SESSIONS",
 } as const;
 
 /** Key-value bucket that holds the bridge's leases and watch positions. */
@@ -196,6 +197,9 @@ export const timersStream = (fn: string): string => `TIMERS_${fn}`;
 /** The stream behind {@link bridgeBucket}, and its subjects (ADR-8). */
 export const bridgeStream = `KV_${bridgeBucket}`;
 export const bridgeSubject = (key: string): string => `$KV.${bridgeBucket}.${key}`;
+
+/** Where the dashboard keeps a session. What names it there is not what a browser has. */
+export const sessionSubject = (digest: string): string => `sessions.${token(digest)}`;
 
 /** Subject of a function's announcements of what it writes; in no stream. */
 export const echoSubject = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;

@@ -49,6 +49,9 @@ const routeAckWaitMillis = ({ ackWaitMillis }: BusOptions): number => Math.min(5
 /** Within this time a delivery of a webhook is taken once, whoever brings it again. Milliseconds. */
 export const webhookWindowMillis = 3_600_000;
 
+/** How long a session of the dashboard lasts in which nothing happens. */
+export const sessionHours = 12;
+
 /** What an operator may choose about the bus. */
 export interface BusOptions {
   /** Copies of each stream: 1 on a single server, 3 on a cluster. */
@@ -117,6 +120,19 @@ export function sharedStreams(options: BusOptions): Stream[] {
       max_age: hours(14 * 24),
       allow_msg_ttl: true,
       // A function that may write one letter could sweep away everybody's with it.
+      allow_rollup_hdrs: false,
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.sessions,
+      subjects: ["sessions.>"],
+      description: "Who has logged in to the dashboard, encrypted",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      max_age: hours(sessionHours),
+      allow_msg_ttl: true,
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
@@ -228,6 +244,12 @@ const ensuring = ({ jsm, identity: { user } }: Ensured): Ensuring => ({ jsm, use
 /** Brings a bus to the stream of webhooks, all that a gateway needs. Throws {@link TopologyError} like {@link ensureTopology}. */
 export async function ensureWebhooks(bus: Ensured, options: BusOptions): Promise<void> {
   const wanted = sharedStreams(options).filter(({ name }) => name === streams.webhooks);
+  await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
+}
+
+/** Brings a bus to the stream of sessions, all that a dashboard needs. Throws {@link TopologyError} like {@link ensureTopology}. */
+export async function ensureSessions(bus: Ensured, options: BusOptions): Promise<void> {
+  const wanted = sharedStreams(options).filter(({ name }) => name === streams.sessions);
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 

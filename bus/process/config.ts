@@ -35,6 +35,17 @@ const file = z.string().refine((path) => {
   }
 }, "expected a file that can be read");
 
+/** Whatever is said of a session crosses the network in clear text otherwise; to oneself it crosses none. */
+const origin = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text && isConfidential(new URL(text)),
+    "expected https://host, or http://127.0.0.1:port or http://localhost:port on one's own machine, without a path",
+  );
+
+const isConfidential = ({ protocol, hostname: host }: URL): boolean =>
+  protocol === "https:" || (protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(host));
+
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** Every setting: its flag is `--kebab-case`, its variable the one given here. */
@@ -91,6 +102,35 @@ const settings = {
     env: "DENREI_WEBHOOK_SECRETS",
     schema: z.string("expected a folder with a file of secrets for each webhook").min(1),
   },
+  dashboardAddress: { env: "DENREI_DASHBOARD_ADDRESS", schema: address.default("127.0.0.1:8090") },
+  dashboardUrl: { env: "DENREI_DASHBOARD_URL", schema: origin.optional() },
+  dashboardKeys: {
+    env: "DENREI_DASHBOARD_KEYS",
+    schema: z
+      .string("expected a file with a key for sessions in each line (openssl rand -base64 32)")
+      .pipe(file),
+  },
+  oidcIssuer: {
+    env: "DENREI_OIDC_ISSUER",
+    schema: z
+      .string("expected the address of the OpenID Connect issuer that the API server trusts")
+      .regex(/^https:\/\/[^\s?#]+$/, "expected https://host/path, as the tokens have it"),
+  },
+  oidcClientId: {
+    env: "DENREI_OIDC_CLIENT_ID",
+    schema: z
+      .string("expected the client's id at the issuer, which the API server takes as an audience")
+      .min(1),
+  },
+  oidcClientSecret: { env: "DENREI_OIDC_CLIENT_SECRET", schema: file.optional() },
+  oidcScopes: {
+    env: "DENREI_OIDC_SCOPES",
+    schema: z
+      .string()
+      .refine((text) => text.split(" ").includes("openid"), 'expected scopes with "openid" among them')
+      .default("openid offline_access"),
+  },
+  oidcCa: { env: "DENREI_OIDC_CA", schema: file.optional() },
 } as const;
 
 /** Names of the settings. */

@@ -19,6 +19,17 @@ if (process.channel) {
 }
 
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
+const dashboardSettings = [
+  ...processSettings,
+  "dashboardAddress",
+  "dashboardUrl",
+  "dashboardKeys",
+  "oidcIssuer",
+  "oidcClientId",
+  "oidcClientSecret",
+  "oidcScopes",
+  "oidcCa",
+] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
 
 const program = new Command("denrei")
@@ -140,6 +151,25 @@ ${tracingHelp}`,
   .action(async (flags) => {
     const settings = readSettings(gatewaySettings, flags, process.env);
     await (await import("./gateway.ts")).gateway(settings);
+  });
+
+withSettings(
+  program
+    .command("dashboard")
+    .description("serve the page for people who would rather look than type, in the name of whoever logs in"),
+  dashboardSettings,
+)
+  .addHelpText(
+    "after",
+    `
+Every request reaches the API server with the token of whoever is logged in: it
+has to take the tokens of the issuer (--authentication-config, or --oidc-*), and
+what somebody may see and do is what RBAC says. Of the kubeconfig only the
+server's address and authority are used.`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(dashboardSettings, flags, process.env);
+    await (await import("./dashboard.ts")).dashboard(settings);
   });
 
 program

@@ -31,6 +31,20 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
     "folder",
     "a file for each hook, called like it, with a secret in each line; read again when it changes",
   ],
+  dashboardAddress: ["host:port", "where the dashboard is served; port 0 is any free one"],
+  dashboardUrl: ["url", "where browsers reach it (default: where it is served)"],
+  dashboardKeys: [
+    "path",
+    "a file with keys for sessions, one in each line: the first is for new ones; read again when it changes",
+  ],
+  oidcIssuer: ["url", "OpenID Connect issuer that people log in at, and whose tokens the API server takes"],
+  oidcClientId: ["id", "the dashboard's name at the issuer, and the audience of the tokens"],
+  oidcClientSecret: ["path", "a file with its secret there (default: it is a public client)"],
+  oidcScopes: ["scopes", "what the issuer is asked for, separated by spaces"],
+  oidcCa: [
+    "path",
+    "certificate of the authority that the issuer's is signed by (default: those of the system)",
+  ],
 };
 
 /** Adds the flags of settings; environment and defaults are applied when the settings are read. */

@@ -1,6 +1,7 @@
 /** etcd, kube-apiserver and kube-controller-manager, and nodes, wired together with a throw-away authority. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type IdentityGround, type Issuer, writeAuthentication } from "./identities.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 import { type NodeParts, type NodesSpec, startNodes } from "./nodes.ts";
 import {
@@ -67,13 +68,15 @@ export interface ControlPlaneOptions {
    * finalizers, as some clusters do.
    */
   readonly ownersProtected?: boolean | undefined;
+  /** Starts whoever says who people are, while there is no API server yet: it trusts the tokens of what is returned. */
+  readonly identities?: ((ground: IdentityGround) => Promise<Issuer>) | undefined;
 }
 
 /** Starts the parts in order, each once the one before it is ready. What fails leaves the run to be closed. */
 export async function startControlPlane(
   run: Run,
   binaries: ControlPlaneBinaries,
-  { prepare, pods, audited, ownersProtected, ...observer }: PartObserver & ControlPlaneOptions,
+  { prepare, pods, audited, ownersProtected, identities, ...observer }: PartObserver & ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const authority = createCertificateAuthority();
   const files = await writeFiles(join(run.directory, "pki"), authority, pods ? [pods.address] : []);
@@ -83,7 +86,10 @@ export async function startControlPlane(
   };
 
   const audit = audited ? await writeAuditPolicy(run.directory) : undefined;
-  const etcd = await observed("etcd", binaries.etcd, observer, (options) => startEtcd(run, options));
+  const [etcd, authentication] = await Promise.all([
+    observed("etcd", binaries.etcd, observer, (options) => startEtcd(run, options)),
+    identities && writeAuthentication(run.directory, authority, identities),
+  ]);
   const apiserver = await observed("kube-apiserver", binaries.apiserver, observer, (options) =>
     startApiServer(run, {
       ...options,
@@ -92,6 +98,7 @@ export async function startControlPlane(
       trust,
       podsReachAt: pods?.address,
       audit,
+      authentication,
       enabledAdmission: ownersProtected ? ["OwnerReferencesPermissionEnforcement"] : [],
       disabledAdmission: [
         // It refuses pods until their namespace has a service account, which only the controller manager makes.

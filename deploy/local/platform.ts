@@ -4,6 +4,7 @@ import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./controlplane.ts";
+import type { IdentityGround, Issuer } from "./identities.ts";
 import type { NodesSpec } from "./nodes.ts";
 import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
@@ -29,7 +30,11 @@ export interface LocalNatsOptions
 }
 
 /** How to start. Everything has a default. */
-export interface LocalPlatformOptions extends LocalNatsOptions, ControlPlaneOptions {
+export interface LocalPlatformOptions extends LocalNatsOptions, Omit<ControlPlaneOptions, "identities"> {
+  /** Starts whoever says who people are, which the API server is to trust; without it only certificates do. */
+  readonly identities?:
+    | ((ground: IdentityGround & Pick<LocalProcesses, "spawn">) => Promise<Issuer>)
+    | undefined;
   /** Whether garbage collection, workloads and service accounts work; `run` unless given. */
   readonly controllerManager?: "run" | "omit" | undefined;
   /**
@@ -87,7 +92,9 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
       ? undefined
       : (await obtainBinaries(["kube-controller-manager"], options))["kube-controller-manager"];
   const nodes = await nodesSpec(options);
+  const { identities } = options;
   return inRun(async (run) => {
+    const place = surface(run);
     const [bus, controlPlane] = await Promise.all([
       startBus(run, binaries["nats-server"].path, options),
       startControlPlane(
@@ -98,10 +105,10 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
           controllerManager: controllerManager?.path,
           nodes,
         },
-        options,
+        { ...options, identities: identities && ((ground) => identities({ ...ground, ...place })) },
       ),
     ]);
-    return { ...controlPlane, ...surface(run), ...bus };
+    return { ...controlPlane, ...place, ...bus };
   });
 }
 

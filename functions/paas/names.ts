@@ -1,5 +1,4 @@
 /** Names that others know: the group, and the labels and annotations that tie objects together. */
-import { digestOf } from "../../bus/digest.ts";
 
 export const group = "modoki.tsuzu.dev";
 export const version = "v1alpha1";
@@ -25,7 +24,3 @@ export const annotations = {
   /** On a builder's ServiceAccount: the Secrets in it that are the RemoteSync's, separated by commas. */
   builderSecrets: `${group}/builder-secrets`,
 } as const;
-
-/** A name that is not too long to be the value of a label: what is cut is told apart by a digest. */
-export const shortened = (name: string, longest = 63): string =>
-  name.length <= longest ? name : `${name.slice(0, longest - 9).replace(/[-.]+$/, "")}-${digestOf(name, 8)}`;

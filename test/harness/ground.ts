@@ -26,7 +26,7 @@ export type Origin = "local" | "existing";
 /** How to start. In an existing cluster the controllers and nodes are those that it has. */
 export type GroundOptions = Pick<
   LocalPlatformOptions,
-  "nodes" | "storage" | "controllerManager" | "prepare" | "audited" | "ownersProtected"
+  "nodes" | "storage" | "controllerManager" | "prepare" | "audited" | "ownersProtected" | "identities"
 >;
 
 /** A platform whose control plane is the test's own. Throws when the environment names a cluster: it is not for this. */

@@ -120,7 +120,8 @@ export async function startReplica(
     },
     onLine: (line) => log.push(line),
     ready: () => {
-      const wanted = until === "ready" ? /"msg":"(bridge|worker|gateway) ready"/ : /"msg":"starting"/;
+      const wanted =
+        until === "ready" ? /"msg":"(bridge|worker|gateway|dashboard) ready"/ : /"msg":"starting"/;
       return log.until((line) => wanted.test(line), defaultDeadline, life);
     },
     readyMillis: defaultDeadline,

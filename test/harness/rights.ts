@@ -34,7 +34,8 @@ export async function grant(
 interface Binding {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly roleRef: { readonly name: string };
-  readonly subjects: readonly { readonly namespace: string; readonly name: string }[];
+  /** A service account has a namespace, a user has none. */
+  readonly subjects: readonly { readonly namespace?: string; readonly name: string }[];
 }
 
 /** Asks what the first rule of a binding's role comes to. */
@@ -48,7 +49,7 @@ async function untilInForce(client: KubeClient, { metadata, roleRef, subjects }:
     ...{ name: rule.resourceNames?.[0], namespace: metadata.namespace },
   };
   for (const { namespace, name } of subjects) {
-    const user = `system:serviceaccount:${namespace}:${name}`;
+    const user = namespace === undefined ? name : `system:serviceaccount:${namespace}:${name}`;
     await poll(
       `${metadata.name} to be in force`,
       async () => {

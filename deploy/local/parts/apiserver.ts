@@ -46,6 +46,8 @@ export interface ApiServerOptions extends PartOptions {
   readonly disabledAdmission: readonly string[];
   /** Writes down who asks for what; undefined where nobody reads it. */
   readonly audit?: AuditFiles | undefined;
+  /** Path of an `AuthenticationConfiguration`: whose tokens are trusted; undefined where nobody logs in. */
+  readonly authentication?: string | undefined;
 }
 
 /** Starts the API server on a free port and waits for `/readyz`, which includes the bootstrap of RBAC roles. */
@@ -92,7 +94,7 @@ const audited = ({ policy, log }: AuditFiles): string[] => [
 ];
 
 function flags(options: ApiServerOptions): string[] {
-  const { etcdUrl, files, podsReachAt, enabledAdmission, disabledAdmission, audit } = options;
+  const { etcdUrl, files, podsReachAt, enabledAdmission, disabledAdmission, audit, authentication } = options;
   return [
     `--etcd-servers=${etcdUrl}`,
     ...(podsReachAt === undefined ? forNobody : forPods(podsReachAt, files)),
@@ -108,6 +110,7 @@ function flags(options: ApiServerOptions): string[] {
     ...(enabledAdmission.length > 0 ? [`--enable-admission-plugins=${enabledAdmission.join(",")}`] : []),
     ...(disabledAdmission.length > 0 ? [`--disable-admission-plugins=${disabledAdmission.join(",")}`] : []),
     ...(audit === undefined ? [] : audited(audit)),
+    ...(authentication === undefined ? [] : [`--authentication-config=${authentication}`]),
   ];
 }
 

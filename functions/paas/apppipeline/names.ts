@@ -1,6 +1,6 @@
 /** Names of what a preview is made of. Pure. */
 import { digestOf } from "../../../bus/digest.ts";
-import { shortened } from "../names.ts";
+import { shortened } from "../shortened.ts";
 
 const longestLabel = 63;
 

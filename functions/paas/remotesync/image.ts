@@ -3,7 +3,8 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { NewChild } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { labels, shortened } from "../names.ts";
+import { labels } from "../names.ts";
+import { shortened } from "../shortened.ts";
 
 export const imageNameOf = ({ metadata }: RemoteSync): string => shortened(`modoki-${metadata.name}`);
 export const accountNameOf = ({ metadata }: RemoteSync): string => `modoki-${metadata.name}-builder`;

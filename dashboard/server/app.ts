@@ -1,0 +1,32 @@
+/** The server as a function from requests to answers. */
+import { Hono } from "hono";
+import { loggedIn, ownHost, ownRequests, refusal } from "./auth/guard.ts";
+import { loginRoutes } from "./auth/login.ts";
+import type { Env, Parts } from "./env.ts";
+import { proxyRoutes } from "./kubernetes/proxy.ts";
+import { watchRoutes } from "./kubernetes/watch.ts";
+import { pageRoutes, securityHeaders } from "./page.ts";
+
+/** Puts the parts together. `pageFolder` has the built page. */
+export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {
+  const app = new Hono<Env>();
+  app.use(securityHeaders);
+  app.use(ownHost(parts));
+  app.onError((error, c) => {
+    parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
+    return c.json(refusal("Unavailable", `expected an answer, but ${error.message}`), 502);
+  });
+  app.route("/", loginRoutes(parts));
+  app.use("/api/*", ownRequests(parts), loggedIn(parts));
+  app.get("/api/session", (c) => {
+    const { user, csrf } = c.get("session").session;
+    return c.json({ user, csrf });
+  });
+  app.route("/", watchRoutes(parts));
+  app.route("/", proxyRoutes(parts));
+  app.all("/api/*", (c) =>
+    c.json(refusal("NotFound", "expected an address of the dashboard, found another"), 404),
+  );
+  app.route("/", await pageRoutes(pageFolder));
+  return app;
+}

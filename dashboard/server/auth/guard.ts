@@ -1,0 +1,72 @@
+/** Who is let in: requests to this host, from our own page, of somebody who is logged in. */
+import { timingSafeEqual } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+import type { Env, Parts } from "../env.ts";
+import { sessionCookie } from "./cookies.ts";
+import { EndedError } from "./issuer.ts";
+import { fresh } from "./refresh.ts";
+
+/** A page shows what it was told in this header: another site can neither read that nor send the header. */
+export const csrfHeader = "x-denrei-csrf";
+
+/** Refuses requests that name another host: a name of somebody else's could point here. */
+export const ownHost = ({ url }: Pick<Parts, "url">): MiddlewareHandler => {
+  const { host } = new URL(url);
+  return async (c, next) => {
+    if (c.req.header("host") !== host)
+      return c.text(`expected a request to ${host}, found another host. Open ${url}\n`, 421);
+    return next();
+  };
+};
+
+/** Refuses what another site has a browser send. */
+export const ownRequests =
+  ({ url }: Pick<Parts, "url">): MiddlewareHandler =>
+  async (c, next) => {
+    const origin = c.req.header("origin");
+    const site = c.req.header("sec-fetch-site");
+    if (
+      (origin !== undefined && origin !== url) ||
+      (site !== undefined && !["same-origin", "none"].includes(site))
+    )
+      return c.json(
+        refusal("CrossSite", "expected a request of the dashboard's own page, found one of another site"),
+        403,
+      );
+    return next();
+  };
+
+/** Lets in who is logged in, with a token that is still valid for a while, and who asks for a change with the page's own word. */
+export const loggedIn =
+  (parts: Parts): MiddlewareHandler<Env> =>
+  async (c, next) => {
+    const cookie = await sessionCookie.read(c, parts);
+    const found = cookie && (await parts.sessions.find(cookie.id));
+    if (found === undefined)
+      return c.json(refusal("LoggedOut", "expected somebody who is logged in, found nobody"), 401);
+    if (!["GET", "HEAD"].includes(c.req.method) && !isSame(found.session.csrf, c.req.header(csrfHeader)))
+      return c.json(
+        refusal("NoCsrfToken", `expected the page's token in ${csrfHeader}, found none or another`),
+        403,
+      );
+    try {
+      c.set("session", await fresh(parts, found));
+    } catch (error) {
+      if (!(error instanceof EndedError)) throw error;
+      await parts.sessions.end(found);
+      sessionCookie.clear(c, parts);
+      return c.json(
+        refusal("SessionEnded", "expected a session that lasts, found that it has ended: log in again"),
+        401,
+      );
+    }
+    return next();
+  };
+
+/** What a page is told when it is refused: a word for code and a sentence for people. */
+export const refusal = (reason: string, message: string) => ({ reason, message });
+
+function isSame(expected: string, found: string | undefined): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(found ?? "")];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

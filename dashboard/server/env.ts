@@ -1,0 +1,26 @@
+/** What the parts of the server hand each other with a request. */
+import type { Logger } from "pino";
+import type { Issuer } from "./auth/issuer.ts";
+import type { Sealer } from "./auth/keys.ts";
+import type { OpenSession, Sessions } from "./auth/sessions.ts";
+import type { ApiServer } from "./kubernetes/apiserver.ts";
+
+/** What every part of the server is given. */
+export interface Parts {
+  /** Where browsers reach it, as they have it in `Origin`. */
+  readonly url: string;
+  readonly issuer: Issuer;
+  readonly sessions: Sessions;
+  /** Seals what a browser keeps. */
+  readonly cookies: Sealer;
+  readonly apiServer: ApiServer;
+  readonly log: Logger;
+}
+
+/** Variables of a request, by Hono's convention. */
+export interface Env {
+  Variables: {
+    /** Of whoever is logged in; set where {@link "./auth/guard.ts"} stands before. */
+    session: OpenSession;
+  };
+}

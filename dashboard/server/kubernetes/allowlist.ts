@@ -1,0 +1,124 @@
+/**
+ * What the page may ask the API server for. What the user may do there RBAC decides; this list keeps a page that was tricked,
+ * or a user who is an administrator, from reaching Secrets, tokens and the like through the dashboard at all.
+ */
+import { z } from "zod";
+import { Application, AppPipeline, RemoteSync } from "../../../functions/paas/kinds.ts";
+
+/** What is asked for, as a path of the Kubernetes API says it. */
+export interface Target {
+  readonly group: string;
+  readonly version: string;
+  /** Of the kind, with the subresource if there is one: `pods/log`. */
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** The verbs of RBAC, of which a request is one. */
+export type Verb = "get" | "list" | "watch" | "create" | "patch" | "delete";
+
+/** Why a request is not passed on: a status of HTTP, and a sentence. */
+export interface Refusal {
+  readonly status: 400 | 403 | 405;
+  readonly message: string;
+}
+
+interface Rule {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly verbs: readonly Verb[];
+  /** What a body has to be like, where not any is taken. */
+  readonly body?: z.ZodType;
+}
+
+const reading: readonly Verb[] = ["get", "list", "watch"];
+const all: readonly Verb[] = [...reading, "create", "patch", "delete"];
+const scaling: readonly Verb[] = ["get", "patch"];
+
+/** `kubectl rollout restart`, and nothing else: who may change a Deployment could run any image with it. */
+export const restart = z.strictObject({
+  spec: z.strictObject({
+    template: z.strictObject({
+      metadata: z.strictObject({
+        annotations: z.strictObject({ "kubectl.kubernetes.io/restartedAt": z.iso.datetime() }),
+      }),
+    }),
+  }),
+});
+
+const ours = [Application, RemoteSync, AppPipeline];
+
+/** Every resource that can be reached, each once. */
+export const rules: readonly Rule[] = [
+  ...ours.map(({ group, version, plural }) => ({ group, version, resource: plural, verbs: all })),
+  ...ours
+    .filter(({ definition }) => definition?.scale !== undefined)
+    .map(({ group, version, plural }) => ({ group, version, resource: `${plural}/scale`, verbs: scaling })),
+  { group: "", version: "v1", resource: "namespaces", verbs: reading },
+  { group: "", version: "v1", resource: "pods", verbs: reading },
+  { group: "", version: "v1", resource: "pods/log", verbs: ["get"] },
+  { group: "events.k8s.io", version: "v1", resource: "events", verbs: reading },
+  { group: "apps", version: "v1", resource: "deployments", verbs: [...reading, "patch"], body: restart },
+  { group: "apps", version: "v1", resource: "deployments/scale", verbs: scaling },
+];
+
+/** RFC 1123 subdomain, and so no dots one after the other, no percent signs, and nothing that a proxy would resolve. */
+const segment = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Reads a path of the Kubernetes API: `/apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>`. */
+export function targetOf(path: string): Target | undefined {
+  const [empty, root, ...rest] = path.split("/");
+  if (empty !== "" || rest.some((part) => !segment.test(part))) return undefined;
+  if (root !== "api" && root !== "apis") return undefined;
+  const [group, version, ...behind] = root === "api" ? ["", ...rest] : rest;
+  if (group === undefined || version === undefined) return undefined;
+  const [first, namespace, ...inside] = behind;
+  // `/namespaces/x` is the namespace itself, `/namespaces/x/y` what is inside.
+  const isInside = first === "namespaces" && inside.length > 0;
+  const [plural, name, subresource, more] = isInside ? inside : behind;
+  if (plural === undefined || more !== undefined) return undefined;
+  return {
+    group,
+    version,
+    resource: subresource === undefined ? plural : `${plural}/${subresource}`,
+    namespace: isInside ? namespace : undefined,
+    name,
+  };
+}
+
+const verbs: Readonly<Record<string, { readonly one?: Verb; readonly many?: Verb }>> = {
+  GET: { one: "get", many: "list" },
+  POST: { many: "create" },
+  PATCH: { one: "patch" },
+  DELETE: { one: "delete" },
+};
+
+/** Whether a request of the page is passed on, and as what. */
+export function judge(
+  method: string,
+  path: string,
+): { readonly target: Target; readonly rule: Rule; readonly verb: Verb } | Refusal {
+  const target = targetOf(path);
+  if (target === undefined)
+    return { status: 400, message: "expected a path of the Kubernetes API, found another" };
+  const rule = rules.find(
+    ({ group, version, resource }) =>
+      group === target.group && version === target.version && resource === target.resource,
+  );
+  if (rule === undefined) {
+    return {
+      status: 403,
+      message: "expected a resource that the dashboard shows, found another. Use kubectl for it.",
+    };
+  }
+  const verb = verbs[method]?.[target.name === undefined ? "many" : "one"];
+  if (verb === undefined || !rule.verbs.includes(verb)) {
+    return {
+      status: 405,
+      message: `expected something that the dashboard does with ${target.resource}, found ${method}`,
+    };
+  }
+  return { target, rule, verb };
+}

@@ -1,0 +1,54 @@
+/** The API server, as whoever is logged in: its address and its authority are ours, the token is theirs. */
+import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
+import { type KubeconfigSource, loadKubeconfig } from "../../../bus/kube/kubeconfig.ts";
+
+/** A request in somebody's name. */
+export interface AskedFor {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With the query. */
+  readonly path: string;
+  readonly token: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+  /** `endless` is for watches and logs that go on. */
+  readonly lasts: "short" | "endless";
+}
+
+/** The way there. */
+export interface ApiServer {
+  readonly server: string;
+  ask(request: AskedFor): Promise<Dispatcher.ResponseData>;
+  close(): Promise<void>;
+}
+
+const headersMillis = 30_000;
+
+/** Reads where it is from a kubeconfig or the pod's service account. Nothing else is taken from there: neither certificate nor token. */
+export async function openApiServer(source: KubeconfigSource): Promise<ApiServer> {
+  const { server, proxy, tls } = await loadKubeconfig(source).read("cached");
+  const { ca, rejectUnauthorized, servername } = tls;
+  const connect = {
+    ...(ca !== undefined && { ca }),
+    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    ...(servername !== undefined && { servername }),
+  };
+  const dispatcher =
+    proxy === undefined
+      ? new Agent({ connect: { ...connect, timeout: 10_000 }, keepAliveTimeout: 60_000, allowH2: false })
+      : new ProxyAgent({ uri: proxy, requestTls: connect });
+  return {
+    server,
+    ask: ({ method, path, token, headers, body, signal, lasts }) =>
+      request(`${server}${path}`, {
+        method,
+        dispatcher,
+        headers: { ...headers, authorization: `Bearer ${token}` },
+        body: body ?? null,
+        signal,
+        headersTimeout: headersMillis,
+        bodyTimeout: lasts === "endless" ? 0 : headersMillis,
+      }),
+    close: () => dispatcher.destroy(),
+  };
+}

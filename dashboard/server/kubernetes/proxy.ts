@@ -1,0 +1,87 @@
+/** Requests of the page, passed on to the API server in the name of whoever is logged in. */
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { refusal } from "../auth/guard.ts";
+import type { Env, Parts } from "../env.ts";
+import { judge } from "./allowlist.ts";
+
+/** More than etcd takes. Bytes. */
+const maxBody = 2 * 1024 * 1024;
+
+/** What of a query is passed on. Watches and logs that go on have ways of their own. */
+const queries = new Set([
+  "limit",
+  "continue",
+  "labelSelector",
+  "fieldSelector",
+  "resourceVersion",
+  "dryRun",
+  "fieldValidation",
+  "propagationPolicy",
+  "container",
+  "tailLines",
+]);
+
+const bodyTypes = new Set([
+  "application/json",
+  "application/merge-patch+json",
+  "application/json-patch+json",
+]);
+
+/** Whose writes they are, in `managedFields`. */
+const fieldManager = "denrei-dashboard";
+
+const prefix = "/api/kubernetes";
+
+/** `/api/kubernetes/…`: what is behind it is a path of the Kubernetes API. */
+export function proxyRoutes({ apiServer }: Pick<Parts, "apiServer">): Hono<Env> {
+  const app = new Hono<Env>();
+  const tooLarge = (c: Context) =>
+    c.json(refusal("TooLarge", `expected at most ${maxBody} bytes, found more`), 413);
+  app.all(`${prefix}/*`, bodyLimit({ maxSize: maxBody, onError: tooLarge }), async (c) => {
+    // As it was sent: whatever is decoded first could be another path than the one that is looked at.
+    const { pathname, searchParams } = new URL(c.req.raw.url);
+    const path = pathname.slice(prefix.length);
+    const judged = judge(c.req.method, path);
+    if ("status" in judged) return c.json(refusal("NotAllowed", judged.message), judged.status);
+    const query = new URLSearchParams([...searchParams].filter(([name]) => queries.has(name)));
+    let body: string | undefined;
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (["POST", "PATCH"].includes(c.req.method)) {
+      const type = c.req.header("content-type") ?? "";
+      if (!bodyTypes.has(type))
+        return c.json(refusal("NotAllowed", `expected ${[...bodyTypes].join(", ")}, found "${type}"`), 400);
+      headers["content-type"] = type;
+      body = await c.req.text();
+      query.set("fieldManager", fieldManager);
+      if (judged.rule.body && !judged.rule.body.safeParse(parsed(body)).success)
+        return c.json(
+          refusal("NotAllowed", `expected the restart of a Deployment, found another change`),
+          403,
+        );
+    }
+    const response = await apiServer.ask({
+      method: c.req.method as "GET",
+      path: `${path}${query.size > 0 ? `?${query}` : ""}`,
+      token: c.get("session").session.idToken,
+      headers,
+      body,
+      signal: c.req.raw.signal,
+      lasts: "short",
+    });
+    const type = String(response.headers["content-type"] ?? "application/octet-stream");
+    c.header("content-type", type.startsWith("application/json") ? type : "text/plain; charset=utf-8");
+    return c.body(toStream(response.body), response.statusCode as 200);
+  });
+  return app;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const toStream = (body: AsyncIterable<Uint8Array>): ReadableStream => ReadableStream.from(body);

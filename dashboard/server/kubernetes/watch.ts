@@ -1,0 +1,180 @@
+/**
+ * What changes, as server-sent events: one stream for all that a page looks at, because a browser opens but six connections.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ *
+ * `GET /api/watch?of=<path>&of=<path>`, each path that of a list, with its selectors. Events are `list` (all objects of
+ * one path), `change` (one object), and `trouble`; the id of each has the versions that were seen, so that a browser which
+ * comes back is told what it has missed.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Hono } from "hono";
+import { type SSEStreamingApi, streamSSE } from "hono/streaming";
+import { isAbsence, isGone } from "../../../bus/kube/errors.ts";
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { watchEvents } from "../../../bus/kube/watchstream.ts";
+import { refusal } from "../auth/guard.ts";
+import type { Env, Parts } from "../env.ts";
+import { judge } from "./allowlist.ts";
+import { ask, refused } from "./answers.ts";
+
+/** More than any page looks at. */
+const maxPaths = 12;
+/** A proxy between may close what is silent for a minute. Milliseconds. */
+const beatMillis = 20_000;
+const pageSize = 500;
+const retryMillis = 1000;
+
+const selectors = ["labelSelector", "fieldSelector"];
+
+/** `/api/watch` */
+export function watchRoutes(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  app.get("/api/watch", (c) => {
+    const paths = c.req.queries("of") ?? [];
+    if (paths.length === 0 || paths.length > maxPaths)
+      return c.json(refusal("NotAllowed", `expected 1 to ${maxPaths} paths, found ${paths.length}`), 400);
+    const wanted = paths.map(asked);
+    for (const one of wanted)
+      if ("status" in one) return c.json(refusal("NotAllowed", one.message), one.status);
+    const seen = versionsIn(c.req.header("last-event-id") ?? c.req.query("seen"), paths.length);
+    const token = c.get("session").session.idToken;
+    const endsAt = c.get("session").session.expiresAt;
+    c.header("x-accel-buffering", "no");
+    return streamSSE(c, async (stream) => {
+      const ended = new AbortController();
+      stream.onAbort(() => ended.abort());
+      // A stream is no longer than its token: whoever comes back has a new one.
+      const timer = setTimeout(() => ended.abort(), Math.max(0, endsAt - Date.now()));
+      const beat = setInterval(() => void stream.write(": \n\n"), beatMillis);
+      try {
+        await Promise.all(
+          wanted.map((path, at) =>
+            follow(parts, { path: path as Asked, at, token, seen, stream, signal: ended.signal }),
+          ),
+        );
+      } finally {
+        clearTimeout(timer);
+        clearInterval(beat);
+      }
+    });
+  });
+  return app;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+function asked(text: string): Asked | Extract<ReturnType<typeof judge>, { status: number }> {
+  const { pathname: path, searchParams } = new URL(text, "http://kubernetes");
+  const judged = judge("GET", text.split("?", 1)[0] ?? "");
+  if ("status" in judged) return judged;
+  if (judged.verb !== "list" || !judged.rule.verbs.includes("watch"))
+    return { status: 405, message: "expected the path of a list that can be watched, found another" };
+  return { path, query: new URLSearchParams([...searchParams].filter(([name]) => selectors.includes(name))) };
+}
+
+const versionsIn = (id: string | undefined, count: number): string[] => {
+  const found = (id ?? "").split(",");
+  return Array.from({ length: count }, (_, at) =>
+    /^\d+$/.test(found[at] ?? "") ? (found[at] as string) : "",
+  );
+};
+
+interface Follower {
+  readonly path: Asked;
+  /** Which of the paths. */
+  readonly at: number;
+  readonly token: string;
+  /** The version that was seen of each path; empty before the list. */
+  readonly seen: string[];
+  readonly stream: SSEStreamingApi;
+  readonly signal: AbortSignal;
+}
+
+/** Lists, watches, and goes on when a watch ends, until `signal` aborts or the API server refuses. */
+async function follow(parts: Parts, follower: Follower): Promise<void> {
+  const { at, seen, stream, signal } = follower;
+  const tell = (event: string, data: object) =>
+    stream.writeSSE({ event, data: JSON.stringify({ at, ...data }), id: seen.join(",") });
+  let isTroubled = false;
+  while (!signal.aborted) {
+    try {
+      if (seen[at] === "") await list(parts, follower, tell);
+      if (isTroubled) await tell("trouble", { status: 0 });
+      isTroubled = false;
+      await watch(parts, follower, tell);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isGone(error)) {
+        seen[at] = "";
+        continue;
+      }
+      const {
+        status = 503,
+        reason = "Unavailable",
+        message,
+      } = error as Error & { status?: number; reason?: string };
+      if (!isTroubled) await tell("trouble", { status, reason, message });
+      isTroubled = true;
+      const passes = isAbsence(error) || !("status" in (error as object));
+      // A session that has ended is looked at by whoever lets the browser in again.
+      if (status === 401) return void (await stream.close());
+      if (!passes) return;
+      await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+type Tell = (event: string, data: object) => Promise<void>;
+
+async function list(parts: Parts, { path, at, token, seen, signal }: Follower, tell: Tell): Promise<void> {
+  const items: Stored[] = [];
+  for (let next = ""; ; ) {
+    const query = new URLSearchParams(path.query);
+    query.set("limit", String(pageSize));
+    if (next !== "") query.set("continue", next);
+    const page = await ask<{ items: Stored[]; metadata: { resourceVersion: string; continue?: string } }>(
+      parts.apiServer,
+      {
+        path: `${path.path}?${query}`,
+        token,
+        signal,
+      },
+    );
+    items.push(...page.items.map(trimmed));
+    next = page.metadata.continue ?? "";
+    if (next === "") {
+      seen[at] = page.metadata.resourceVersion;
+      return tell("list", { items });
+    }
+  }
+}
+
+async function watch(parts: Parts, { path, at, token, seen, signal }: Follower, tell: Tell): Promise<void> {
+  const query = new URLSearchParams(path.query);
+  query.set("watch", "1");
+  query.set("allowWatchBookmarks", "true");
+  query.set("resourceVersion", seen[at] ?? "");
+  const response = await parts.apiServer.ask({
+    method: "GET",
+    path: `${path.path}?${query}`,
+    token,
+    signal,
+    lasts: "endless",
+  });
+  if (response.statusCode !== 200) throw await refused("watch", response);
+  for await (const { type, object } of watchEvents<KubeObject>(response.body, path.path)) {
+    seen[at] = object.metadata.resourceVersion;
+    if (type !== "BOOKMARK") await tell("change", { type, object: trimmed(object) });
+  }
+}
+
+/** Who has written which field is a third of an object, and nothing for a page. */
+function trimmed<T extends KubeObject>(object: Stored<T>): Stored<T> {
+  const { managedFields: _, ...metadata } = object.metadata as Stored["metadata"] & {
+    managedFields?: unknown;
+  };
+  return { ...object, metadata } as Stored<T>;
+}

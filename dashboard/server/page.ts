@@ -1,0 +1,68 @@
+/** The page: files that were built, and what browsers are to refuse of it. */
+import { glob, readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { Hono, type MiddlewareHandler } from "hono";
+
+/** A file, as it is sent. */
+interface PageFile {
+  readonly type: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+};
+
+/** Scripts, styles and pictures are our own files, whatever text gets into the page. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/** Headers of every answer. */
+export const securityHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  c.header("content-security-policy", contentSecurityPolicy);
+  c.header("x-content-type-options", "nosniff");
+  c.header("referrer-policy", "no-referrer");
+  c.header("cross-origin-opener-policy", "same-origin");
+  c.header("cross-origin-resource-policy", "same-origin");
+  c.header("permissions-policy", "camera=(), geolocation=(), microphone=()");
+  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+};
+
+/** Serves a folder's files, read once, and `index.html` for every address of the page. */
+export async function pageRoutes(folder: string): Promise<Hono> {
+  const files = new Map<string, PageFile>();
+  for await (const path of glob("**/*.*", { cwd: folder })) {
+    const type = types[extname(path)];
+    if (type !== undefined)
+      files.set(`/${path}`, { type, body: new Uint8Array(await readFile(join(folder, path))) });
+  }
+  const index = files.get("/index.html");
+  if (index === undefined) throw new Error(`expected the page's files in ${folder}, found no index.html`);
+  const app = new Hono();
+  app.get("*", (c) => {
+    const file = files.get(c.req.path);
+    if (file === undefined && extname(c.req.path) !== "")
+      return c.text("expected a file of the page, found none\n", 404);
+    const { type, body } = file ?? index;
+    c.header("content-type", type);
+    // Their names say what is in them.
+    if (c.req.path.startsWith("/assets/")) c.header("cache-control", "public, max-age=31536000, immutable");
+    return c.body(body);
+  });
+  return app;
+}

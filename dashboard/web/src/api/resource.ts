@@ -1,0 +1,54 @@
+/** Where objects are in the Kubernetes API. */
+
+import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { Application } from "../../../../functions/paas/kinds.ts";
+import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
+
+/** A kind, as far as addresses need it. Carries the type of its objects, which is never there. */
+export interface Resource<T extends KubeObject = KubeObject> {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly example?: T;
+}
+
+const resource = <T extends KubeObject>(
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+): Resource<T> => ({
+  group,
+  version,
+  kind,
+  plural,
+});
+
+export const applications = resource<Application>(modoki, modokiVersion, "Application", "applications");
+export const namespaces = resource("", "v1", "Namespace", "namespaces");
+
+/** Which objects. */
+export interface Place {
+  /** All of them unless given. */
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+/** The path of a list, or of an object. */
+export function pathOf({ group, version, plural }: Resource, place: Place = {}): string {
+  const { namespace, name, subresource, ...selectors } = place;
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const parts = [root, ...(namespace ? ["namespaces", namespace] : []), plural, name, subresource];
+  const query = new URLSearchParams(
+    Object.entries(selectors).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return `${parts.filter((part) => part !== undefined).join("/")}${query.size > 0 ? `?${query}` : ""}`;
+}
+
+/** `apiVersion` of its objects. */
+export const apiVersionOf = ({ group, version }: Resource): string =>
+  group === "" ? version : `${group}/${version}`;

@@ -1,0 +1,141 @@
+/** Objects as they are now: listed once, and changed as the API server tells, over one stream for all that a screen looks at. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import { type Place, pathOf, type Resource } from "./resource.ts";
+import { loadSession, session } from "./session.ts";
+
+/** What is known of a list. */
+export interface Watched<T extends KubeObject = KubeObject> {
+  readonly state: "loading" | "live" | "refused" | "away";
+  /** By namespace and name. */
+  readonly items: readonly Stored<T>[];
+  /** Why it is refused, or away. */
+  readonly trouble?: { readonly status: number; readonly message: string } | undefined;
+}
+
+/** What is looked at. */
+export type Wanted<T extends KubeObject = KubeObject> = readonly [resource: Resource<T>, place?: Place];
+
+type Lists<W extends readonly Wanted[]> = {
+  [K in keyof W]: W[K] extends Wanted<infer T> ? Watched<T> : never;
+};
+
+const retryMillis = 2000;
+
+/** Looks at lists for as long as the component is there. */
+export function useWatch<const W extends readonly Wanted[]>(...wanted: W): Lists<W> {
+  const paths = wanted.map(([resource, place]) => pathOf(resource, place));
+  const key = paths.join("\n");
+  const nothing = useMemo(() => paths.map((): Watched => ({ state: "loading", items: [] })), [key]);
+  const [lists, setLists] = useState<{ key: string; of: readonly Watched[] }>({ key, of: nothing });
+  useEffect(() => follow(paths, (of) => setLists({ key, of })), [key]);
+  return (lists.key === key ? lists.of : nothing) as Lists<W>;
+}
+
+/** Follows paths until the returned function is called; `tell` is called at most once per frame. */
+function follow(paths: readonly string[], tell: (lists: readonly Watched[]) => void): () => void {
+  const lists = paths.map(() => new ObjectList());
+  let seen = "";
+  let source: EventSource | undefined;
+  let frame = 0;
+  let timer = 0;
+  let isOver = false;
+
+  const changed = () => {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      tell(lists.map((list) => list.watched()));
+    });
+  };
+
+  function open(): void {
+    const query = new URLSearchParams([...paths.map((path) => ["of", path]), ["seen", seen]]);
+    source = new EventSource(`/api/watch?${query}`);
+    const on = (event: string, take: (list: ObjectList, data: never) => void) =>
+      source?.addEventListener(event, ({ data, lastEventId }: MessageEvent<string>) => {
+        seen = lastEventId;
+        const parsed = JSON.parse(data);
+        const list = lists[parsed.at as number];
+        if (list) take(list, parsed as never);
+        changed();
+      });
+    on("list", (list, { items }: { items: Stored[] }) => list.replace(items));
+    on("change", (list, change: { type: string; object: Stored }) => list.change(change));
+    on("trouble", (list, trouble: { status: number; message: string }) => list.troubled(trouble));
+    source.onopen = () => {
+      for (const list of lists) list.back();
+      changed();
+    };
+    source.onerror = () => {
+      for (const list of lists) list.away();
+      changed();
+      // A stream that broke is opened again by the browser; one that was refused is not.
+      if (source?.readyState === EventSource.CLOSED) void again();
+    };
+  }
+
+  async function again(): Promise<void> {
+    const before = session.value;
+    await loadSession().catch(() => undefined);
+    if (session.value === "none" && typeof before === "object") session.value = "ended";
+    if (!isOver && typeof session.value === "object") timer = setTimeout(open, retryMillis);
+  }
+
+  open();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+    source?.close();
+  };
+}
+
+const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): string => `${namespace}/${name}`;
+
+/** One list, as it is told. */
+class ObjectList {
+  private items = new Map<string, Stored>();
+  private state: Watched["state"] = "loading";
+  private trouble: Watched["trouble"];
+  private isListed = false;
+
+  replace(items: readonly Stored[]): void {
+    this.items = new Map(items.map((item) => [keyOf(item), item]));
+    this.isListed = true;
+    this.well();
+  }
+
+  change({ type, object }: { readonly type: string; readonly object: Stored }): void {
+    if (type === "DELETED") this.items.delete(keyOf(object));
+    else this.items.set(keyOf(object), object);
+    this.well();
+  }
+
+  troubled({ status, message }: { readonly status: number; readonly message: string }): void {
+    if (status === 0) {
+      this.well();
+      return;
+    }
+    this.state = status === 403 || status === 404 ? "refused" : "away";
+    this.trouble = { status, message };
+  }
+
+  away(): void {
+    if (this.state !== "refused") this.state = "away";
+    this.trouble ??= { status: 0, message: "The dashboard does not answer." };
+  }
+
+  back(): void {
+    if (this.trouble?.status === 0) this.well();
+  }
+
+  private well(): void {
+    this.state = this.isListed ? "live" : "loading";
+    this.trouble = undefined;
+  }
+
+  watched(): Watched {
+    const items = [...this.items.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return { state: this.state, items, trouble: this.trouble };
+  }
+}

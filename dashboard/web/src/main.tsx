@@ -1,0 +1,7 @@
+import { render } from "preact";
+import { loadSession } from "./api/session.ts";
+import { App } from "./app.tsx";
+
+const root = document.getElementById("app");
+if (root) render(<App />, root);
+void loadSession();

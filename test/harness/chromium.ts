@@ -1,0 +1,58 @@
+/** Debian's Chromium: installed where it is missing, and driven by Playwright. */
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { type Browser, chromium } from "playwright-core";
+
+const run = promisify(execFile);
+const names = ["chromium", "chromium-browser", "google-chrome"];
+
+/** What is there to be run, if anything is. */
+function installed(): string | undefined {
+  const paths = (process.env.PATH ?? "").split(delimiter);
+  return names
+    .flatMap((name) => [...paths, "/usr/bin"].map((path) => join(path, name)))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Installs it where that is missing and possible; where it is not, what needs it says so. */
+export async function installChromium(): Promise<void> {
+  if (installed() !== undefined || process.getuid?.() !== 0) return;
+  const install = () => run("apt-get", ["install", "--yes", "--no-install-recommends", "chromium"]);
+  // A machine that was just made has no lists, or old ones.
+  await install()
+    .catch(async () => {
+      await run("apt-get", ["update"]);
+      await install();
+    })
+    .catch(() => undefined);
+}
+
+/** A browser of one's own. It talks to nobody but to the pages that it is shown. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = installed();
+  if (executablePath === undefined)
+    throw new Error(
+      `expected one of ${names.join(", ")} in PATH, found none. On Debian and Ubuntu: apt-get install chromium`,
+    );
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}

@@ -1,0 +1,152 @@
+/** A dashboard in front of a real API server that trusts a real issuer, and people who may do different things there. */
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { Namespace } from "../../bus/kube/kind.ts";
+import { userRoles } from "../../deploy/generate/users.ts";
+import { freePort } from "../../deploy/local/index.ts";
+import { functions } from "../../functions/index.ts";
+import { type IssuerOptions, type Person, type PlayedIssuer, startIssuer } from "../issuer/issuer.ts";
+import { openBrowser } from "./chromium.ts";
+import { type KitOptions, type LocalKit, type Replica, startLocalKit, startReplica } from "./kit.ts";
+import { grant } from "./rights.ts";
+
+/** Where `alice` may do everything that `admin` may, and `bob` may look. */
+export const team = "team-a";
+/** Where neither may do anything. */
+export const foreign = "team-b";
+
+/** The people of every test. */
+export const people = {
+  alice: { name: "alice", password: "alice's password", groups: ["developers"] },
+  bob: { name: "bob", password: "bob's password", groups: ["viewers"] },
+} satisfies Record<string, Person>;
+
+/** What differs from what is usual. */
+export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {}
+
+/** A dashboard, and what is behind it. */
+export interface Scene {
+  readonly kit: LocalKit;
+  readonly issuer: PlayedIssuer;
+  /** Where browsers reach the dashboard. */
+  readonly url: string;
+  readonly dashboard: Replica;
+  /** Starts one more dashboard with the same keys, at another address. */
+  browser(): Promise<Browser>;
+  /** A browser's window in which somebody is logged in. */
+  loggedIn(person: Person): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+/** What roles of people are made of, where no controller puts `view`, `edit` and `admin` together. */
+const partsOf = {
+  view: ["system:aggregate-to-view", "denrei-view"],
+  admin: [
+    "system:aggregate-to-view",
+    "system:aggregate-to-edit",
+    "denrei-view",
+    "denrei-edit",
+    "denrei-admin",
+  ],
+} as const;
+
+const binding = (namespace: string, user: string, role: string) => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "RoleBinding",
+  metadata: { name: `${user}-${role.replaceAll(":", "-")}`, namespace },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+  subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+});
+
+/** Starts everything. */
+export async function startScene({ idTokenSeconds, ...options }: SceneOptions = {}): Promise<Scene> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  let issuer: PlayedIssuer | undefined;
+  let caPath = "";
+  const kit = await startLocalKit({
+    ...options,
+    async identities({ ca, server, directory }) {
+      caPath = join(directory, "issuer-ca.crt");
+      await writeFile(caPath, ca);
+      issuer = await startIssuer({
+        people: Object.values(people),
+        tls: server(["127.0.0.1"]),
+        dashboardUrl: url,
+        ...(idTokenSeconds !== undefined && { idTokenSeconds }),
+      });
+      return { url: issuer.url, audiences: [issuer.clientId] };
+    },
+  });
+  const { client, platform } = kit;
+  let browser: Promise<Browser> | undefined;
+  const contexts: BrowserContext[] = [];
+
+  async function stop(): Promise<void> {
+    for (const context of contexts) await context.close();
+    await (await browser)?.close();
+    await kit.stop();
+    await issuer?.stop();
+  }
+
+  try {
+    if (issuer === undefined) throw new Error("expected an issuer, found none");
+    for (const name of [team, foreign])
+      await client.create(
+        Namespace,
+        { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: {} },
+        { fieldManager: "test" },
+      );
+    await grant(client, [
+      ...userRoles(functions),
+      ...partsOf.admin.map((role) => binding(team, people.alice.name, role)),
+      ...partsOf.view.map((role) => binding(team, people.bob.name, role)),
+    ]);
+    const file = async (name: string, text: string) => {
+      const path = join(platform.directory, name);
+      await writeFile(path, text, { mode: 0o600 });
+      return path;
+    };
+    const dashboard = await startReplica(platform, "dashboard-1", ["dashboard"], {
+      env: {
+        KUBECONFIG: platform.kubeconfigPath,
+        NATS_URL: platform.natsUrl,
+        DENREI_DASHBOARD_ADDRESS: `127.0.0.1:${port}`,
+        DENREI_DASHBOARD_KEYS: await file("dashboard-keys", `${randomBytes(32).toString("base64")}\n`),
+        DENREI_OIDC_ISSUER: issuer.url,
+        DENREI_OIDC_CLIENT_ID: issuer.clientId,
+        DENREI_OIDC_CLIENT_SECRET: await file("oidc-secret", issuer.clientSecret),
+        DENREI_OIDC_CA: caPath,
+      },
+    });
+    const open = () => {
+      browser ??= openBrowser();
+      return browser;
+    };
+    return {
+      kit,
+      issuer,
+      url,
+      dashboard,
+      browser: open,
+      async loggedIn(person) {
+        const context = await (await open()).newContext();
+        contexts.push(context);
+        const page = await context.newPage();
+        await page.goto(url);
+        await page.getByRole("link", { name: "Log in" }).click();
+        await page.getByLabel("Name").fill(person.name);
+        await page.getByLabel("Password").fill(person.password);
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByRole("button", { name: "Log out" }).waitFor();
+        return page;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
