@@ -1,11 +1,11 @@
 /** The page: who may see it, and which screen an address is of. */
-import { ErrorBoundary, LocationProvider, lazy, Route, Router } from "preact-iso";
+import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { session } from "./api/session.ts";
+import { screens } from "./screens.ts";
 import { SessionEnded, Welcome } from "./ui/doors.tsx";
 import { Frame } from "./ui/frame.tsx";
-import { NotFound } from "./ui/states.tsx";
-
-const ApplicationList = lazy(async () => (await import("./applications/list.tsx")).ApplicationList);
+import { Notices, notify } from "./ui/notices.tsx";
+import { Home, NotFound } from "./ui/states.tsx";
 
 /** Everything. */
 export function App() {
@@ -14,14 +14,17 @@ export function App() {
   if (known === "none") return <Welcome />;
   return (
     <LocationProvider>
-      <ErrorBoundary>
+      <ErrorBoundary onError={(error) => notify("bad", `This screen can not be shown: ${error.message}`)}>
         <Frame>
           <Router>
-            <Route path="/" component={ApplicationList} />
-            <Route path="/applications" component={ApplicationList} />
+            {screens.map(({ path, component }) => (
+              <Route key={path} path={path} component={component} />
+            ))}
+            <Route path="/" component={Home} />
             <Route default component={NotFound} />
           </Router>
         </Frame>
+        <Notices />
         {known === "ended" && <SessionEnded />}
       </ErrorBoundary>
     </LocationProvider>

@@ -1,13 +1,15 @@
 /** What is seen by whoever is not logged in. */
 import { loginUrl } from "../api/session.ts";
+import icon from "../icon.svg";
 
 /** The first thing that is seen. */
 export function Welcome() {
   const failed = location.pathname === "/login-failed";
   return (
     <main class="door">
+      <img src={icon} alt="" />
       <h1>Denrei</h1>
-      <p>Applications, their builds and previews, and the bus at work.</p>
+      <p class="quiet">Applications, their builds and previews, and the bus at work.</p>
       {failed && (
         <p role="alert" class="notice bad">
           The login did not succeed. Try it again; if that does not help, the dashboard's log says why.
@@ -20,14 +22,14 @@ export function Welcome() {
   );
 }
 
-/** Over the page, when the session has ended: what was typed is still there. */
+/** In front of the page when the session has ended: what was typed is still there behind it. */
 export function SessionEnded() {
   return (
-    <div class="ended" role="alertdialog" aria-label="Your session has ended">
-      <p>Your session has ended.</p>
-      <a class="button primary" href={loginUrl()}>
-        Log in again
-      </a>
+    <div class="notices" role="alert">
+      <div class="notice busy">
+        <span>Your session has ended.</span>
+        <a href={loginUrl()}>Log in again</a>
+      </div>
     </div>
   );
 }

@@ -1,38 +1,79 @@
-/** What is around every screen: where one is, where one can go, and as whom. */
+/** What is around every screen: where one can go, which namespace is looked at, and as whom. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { logOut, session } from "../api/session.ts";
+import { logOut, RequestError, session } from "../api/session.ts";
+import icon from "../icon.svg";
+import { screens } from "../screens.ts";
 import { NamespacePicker } from "./namespace.tsx";
-
-const places = [["/applications", "Applications"]] as const;
+import { notify } from "./notices.tsx";
+import { ThemePicker } from "./theme.tsx";
 
 /** The frame. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
+  const [open, setOpen] = useState(false);
+  const content = useRef<HTMLElement>(null);
+  const shown = useRef(path);
+  useEffect(() => {
+    setOpen(false);
+    // Whoever goes on to another screen with a keyboard or a reader begins there.
+    if (shown.current !== path) content.current?.focus();
+    shown.current = path;
+  }, [path]);
   const known = session.value;
   return (
-    <>
+    <div class="frame">
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <header class="top">
-        <a class="brand" href="/">
-          Denrei
-        </a>
-        <nav aria-label="Screens">
-          {places.map(([to, name]) => (
-            <a key={to} href={to} aria-current={path.startsWith(to) ? "page" : undefined}>
-              {name}
-            </a>
-          ))}
-        </nav>
+      <header class="side" data-open={open || undefined}>
+        <div class="bar">
+          <a class="brand" href="/applications">
+            <img src={icon} alt="" />
+            Denrei
+          </a>
+          <button type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+            Menu
+          </button>
+        </div>
         <NamespacePicker />
-        <span class="user">{typeof known === "object" ? known.user : ""}</span>
-        <button type="button" onClick={() => void logOut()}>
-          Log out
-        </button>
+        <nav class="places" aria-label="Places">
+          {screens.map(
+            ({ path: to, name }) =>
+              name && (
+                <a key={to} href={to} aria-current={isWithin(path, to) ? "page" : undefined}>
+                  {name}
+                </a>
+              ),
+          )}
+        </nav>
+        <div class="foot">
+          <ThemePicker />
+          {typeof known === "object" && (
+            <span class="who">
+              Logged in as <strong>{known.user}</strong>
+            </span>
+          )}
+          <button type="button" onClick={() => void leave()}>
+            Log out
+          </button>
+        </div>
       </header>
-      <main id="content">{children}</main>
-    </>
+      <main id="content" class="content" tabIndex={-1} ref={content}>
+        {children}
+      </main>
+    </div>
   );
+}
+
+const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+
+async function leave(): Promise<void> {
+  try {
+    await logOut();
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 401) location.assign("/");
+    else notify("bad", (error as Error).message);
+  }
 }

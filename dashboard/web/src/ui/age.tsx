@@ -1,0 +1,32 @@
+/** Times, as people say them; the clock of all of them ticks once a second while somebody looks. */
+import { signal } from "@preact/signals";
+
+const now = signal(Date.now());
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now();
+}, 1000);
+
+const units = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+  [1, "s"],
+] as const;
+
+/** A number of seconds in its largest unit: `90` is `1 min`. */
+export function span(seconds: number): string {
+  const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+/** How long ago a time was, or how soon it will be (RFC 3339). */
+export function Age({ of: time }: { of: string | undefined }) {
+  if (time === undefined) return null;
+  const seconds = Math.round((now.value - Date.parse(time)) / 1000);
+  const text = seconds >= 0 ? `${span(Math.max(0, seconds))} ago` : `in ${span(-seconds)}`;
+  return (
+    <time dateTime={time} title={new Date(time).toLocaleString()}>
+      {text}
+    </time>
+  );
+}

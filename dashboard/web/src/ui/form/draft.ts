@@ -1,0 +1,66 @@
+/** What somebody is typing into a form: an object, and the way to each of its values. */
+
+/** Names of fields and positions in lists, from the outside in. */
+export type Path = readonly (string | number)[];
+
+/** A path as the API server writes it: `spec.domains[0]`. */
+export const pathText = (path: Path): string =>
+  path.reduce<string>(
+    (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`),
+    "",
+  );
+
+type Holder = Readonly<Record<string | number, unknown>>;
+
+/** The value at a path; undefined where there is none. */
+export const valueAt = (draft: unknown, path: Path): unknown =>
+  path.reduce<unknown>((value, step) => (value as Holder | undefined)?.[step], draft);
+
+/** A copy with another value at a path. Undefined takes it away, from a list as well. */
+export function withValueAt(draft: unknown, path: Path, value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  const inner = rest.length === 0 ? value : withValueAt((draft as Holder | undefined)?.[step], rest, value);
+  if (typeof step === "number") {
+    const list = [...((draft as readonly unknown[] | undefined) ?? [])];
+    if (inner === undefined) list.splice(step, 1);
+    else list[step] = inner;
+    return list;
+  }
+  const { [step]: _, ...others } = (draft ?? {}) as Record<string, unknown>;
+  return inner === undefined ? others : { ...others, [step]: inner };
+}
+
+/** Without what is empty: an object without fields, a list without items, a text without letters. */
+export function withoutEmpty(value: unknown): unknown {
+  if (value === "" || value === null) return undefined;
+  if (Array.isArray(value)) {
+    const items = value.map(withoutEmpty).filter((item) => item !== undefined);
+    return items.length === 0 ? undefined : items;
+  }
+  if (typeof value !== "object") return value;
+  const fields = Object.entries(value as object).flatMap(([name, inner]) => {
+    const kept = withoutEmpty(inner);
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+/**
+ * A merge patch (RFC 7386) that makes `before` what `after` is: what is gone is `null`, lists are replaced as a whole. Undefined
+ * where nothing is different.
+ */
+export function mergePatchOf(before: unknown, after: unknown): unknown {
+  if (isPlain(before) && isPlain(after)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    const changes = [...names].flatMap((name) => {
+      const change = name in after ? mergePatchOf(before[name], after[name]) : null;
+      return change === undefined ? [] : [[name, change] as const];
+    });
+    return changes.length === 0 ? undefined : Object.fromEntries(changes);
+  }
+  return JSON.stringify(before) === JSON.stringify(after) ? undefined : after;
+}
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

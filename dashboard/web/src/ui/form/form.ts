@@ -1,0 +1,97 @@
+/** A form for an object: checked by the schema that its CRD is made of before the API server checks it, and then by that. */
+import { useState } from "preact/hooks";
+import type { z } from "zod";
+import { type FieldProblem, RequestError } from "../../api/session.ts";
+import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
+
+/** A form under way. */
+export interface Form {
+  /** What was typed at a path; undefined where nothing was. */
+  value(path: Path): unknown;
+  set(path: Path, value: unknown): void;
+  /** What is wrong at a path or below it, once somebody has tried to send it. */
+  problem(path: Path): string | undefined;
+  /** What is wrong with no field of the form in particular. */
+  readonly problems: readonly string[];
+  readonly isSending: boolean;
+  /** For `onSubmit`. */
+  submit(event: Event): void;
+}
+
+/** What a form is made with. */
+export interface FormOptions {
+  readonly initial: unknown;
+  /** Of the whole draft: `{ metadata, spec }`, say. */
+  readonly schema: z.ZodType;
+  /** The paths of the fields that are shown; what is wrong elsewhere is said above them. */
+  readonly fields: readonly Path[];
+  /** Sends it, without what is empty. A `RequestError` of it is shown next to the fields that it names. */
+  send(draft: unknown): Promise<void>;
+}
+
+/** Begins a form. */
+export function useForm({ initial, schema, fields, send }: FormOptions): Form {
+  const [draft, setDraft] = useState(initial);
+  const [found, setFound] = useState<readonly FieldProblem[]>([]);
+  const [wasSent, setWasSent] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const shown = fields.map(pathText);
+
+  const isShown = ({ field }: FieldProblem): boolean => shown.some((path) => isWithin(field, path));
+
+  async function trySend(): Promise<void> {
+    const cleaned = withoutEmpty(draft) ?? {};
+    const problems = check(schema, cleaned);
+    setWasSent(true);
+    setFound(problems);
+    if (problems.length > 0) return focusProblem();
+    setSending(true);
+    try {
+      await send(cleaned);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      const { fields: named, message } = error;
+      setFound(named.length > 0 ? named : [{ field: "", message }]);
+      focusProblem();
+    } finally {
+      setSending(false);
+    }
+  }
+
+  return {
+    value: (path) => valueAt(draft, path),
+    set(path, value) {
+      const next = withValueAt(draft, path, value);
+      setDraft(next);
+      if (wasSent) setFound(check(schema, withoutEmpty(next) ?? {}));
+    },
+    problem: (path) => {
+      const text = pathText(path);
+      return found.find(({ field }) => isWithin(field, text))?.message;
+    },
+    problems: found
+      .filter((problem) => !isShown(problem))
+      .map(({ field, message }) => (field ? `${field}: ${message}` : message)),
+    isSending,
+    submit(event) {
+      event.preventDefault();
+      void trySend();
+    },
+  };
+}
+
+const isWithin = (field: string, path: string): boolean =>
+  field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
+
+function check(schema: z.ZodType, draft: unknown): readonly FieldProblem[] {
+  const result = schema.safeParse(draft);
+  if (result.success) return [];
+  return result.error.issues.map(({ path, message }) => ({ field: pathText(path as Path), message }));
+}
+
+/** Whoever can not see the form is led to what is wrong with it. */
+function focusProblem(): void {
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('[aria-invalid="true"], [data-problems]')?.focus(),
+  );
+}

@@ -1,0 +1,39 @@
+/** Light or dark: as the system has it, unless somebody says otherwise. */
+import { effect, signal } from "@preact/signals";
+
+const themes = ["system", "light", "dark"] as const;
+type Theme = (typeof themes)[number];
+
+const storedAs = "denrei.theme";
+
+const stored = (): Theme => themes.find((theme) => theme === localStorage.getItem(storedAs)) ?? "system";
+
+const theme = signal<Theme>(stored());
+
+effect(() => {
+  if (theme.value === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme.value;
+  localStorage.setItem(storedAs, theme.value);
+});
+
+/** Where it is chosen. */
+export function ThemePicker() {
+  return (
+    <label class="field small">
+      Appearance
+      <select
+        value={theme.value}
+        onChange={({ currentTarget }) => {
+          theme.value = currentTarget.value as Theme;
+        }}
+      >
+        {themes.map((name) => (
+          <option key={name} value={name}>
+            {name[0]?.toUpperCase()}
+            {name.slice(1)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
