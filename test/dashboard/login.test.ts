@@ -12,7 +12,7 @@ afterAll(() => scene?.stop());
 
 test("whoever is logged in sees Applications as they come", async () => {
   const page = await scene.loggedIn(people.alice);
-  await page.getByLabel("Namespace").fill(team);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByText("No Applications here yet").waitFor();
   await scene.kit.client.create(
@@ -25,6 +25,6 @@ test("whoever is logged in sees Applications as they come", async () => {
     },
     { fieldManager: "test" },
   );
-  await page.getByRole("cell", { name: "web", exact: true }).waitFor();
-  expect(await page.title()).toBe("Denrei");
+  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  expect(await page.title()).toBe("Applications · Denrei");
 });

@@ -73,7 +73,7 @@ export function Refused({ status, message }: { status: number; message: string }
         }}
       >
         <label class="row">
-          Namespace
+          Another namespace
           <input name="other" required autocomplete="off" spellcheck={false} />
         </label>
         <button type="submit">Look there</button>
