@@ -24,4 +24,9 @@ export const screens: readonly Screen[] = [
     async () => (await import("./applications/list.tsx")).ApplicationList,
     "Applications",
   ),
+  screen("/applications/new", async () => (await import("./applications/new.tsx")).NewApplication),
+  screen(
+    "/applications/:namespace/:name/:tab?",
+    async () => (await import("./applications/detail.tsx")).ApplicationDetail,
+  ),
 ];

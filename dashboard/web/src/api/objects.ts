@@ -1,7 +1,7 @@
 /** Reading and writing objects, as whoever is logged in. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { type Place, pathOf, type Resource } from "./resource.ts";
-import { request } from "./session.ts";
+import { RequestError, request } from "./session.ts";
 
 const prefix = "/api/kubernetes";
 const mergePatch = "application/merge-patch+json";
@@ -53,6 +53,35 @@ export const patch = <T extends KubeObject>(
     body: change,
     contentType: mergePatch,
   });
+
+/** A status is written all the time: so often somebody else may come between. */
+const maxTries = 5;
+
+/**
+ * Changes an object that nobody has specified otherwise since it was read, whatever became of its status. Throws a
+ * {@link RequestError} with the reason `Changed` when somebody has.
+ */
+export async function patchUnchanged<T extends KubeObject>(
+  resource: Resource<T>,
+  read: Stored<T>,
+  change: object,
+): Promise<Stored<T>> {
+  for (let tries = 1; ; tries++) {
+    const { metadata } = await get(resource, placeOf(read));
+    if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)
+      throw new RequestError(
+        409,
+        "Changed",
+        "Somebody has changed it since you began. Begin anew with what is there now.",
+      );
+    try {
+      const { resourceVersion } = metadata;
+      return await patch(resource, placeOf(read), { ...change, metadata: { resourceVersion } });
+    } catch (error) {
+      if (!(error instanceof RequestError) || error.status !== 409 || tries === maxTries) throw error;
+    }
+  }
+}
 
 /** Deletes an object, and what belongs to it after it. */
 export const remove = (resource: Resource, place: ObjectPlace): Promise<unknown> =>

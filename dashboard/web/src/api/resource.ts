@@ -1,8 +1,9 @@
 /** Where objects are in the Kubernetes API. */
 
 import type { KubeObject } from "../../../../bus/kube/object.ts";
-import type { Application } from "../../../../functions/paas/kinds.ts";
+import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
+import type { EventObject, PodObject } from "./others.ts";
 
 /** A kind, as far as addresses need it. Carries the type of its objects, which is never there. */
 export interface Resource<T extends KubeObject = KubeObject> {
@@ -26,6 +27,10 @@ const resource = <T extends KubeObject>(
 });
 
 export const applications = resource<Application>(modoki, modokiVersion, "Application", "applications");
+export const remoteSyncs = resource<RemoteSync>(modoki, modokiVersion, "RemoteSync", "remotesyncs");
+export const pods = resource<PodObject>("", "v1", "Pod", "pods");
+export const events = resource<EventObject>("events.k8s.io", "v1", "Event", "events");
+export const deployments = resource("apps", "v1", "Deployment", "deployments");
 export const namespaces = resource("", "v1", "Namespace", "namespaces");
 
 /** Which objects. */

@@ -1,21 +1,10 @@
 /** Kubernetes Events: what was said about objects, the newest first. */
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { EventObject } from "../api/others.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";
 import { Status, spaced } from "./status.tsx";
-
-/** An Event of `events.k8s.io/v1`, as far as it is shown. */
-export interface EventObject extends KubeObject {
-  readonly type?: "Normal" | "Warning";
-  readonly reason?: string;
-  readonly note?: string;
-  readonly eventTime?: string;
-  readonly deprecatedLastTimestamp?: string;
-  readonly series?: { readonly lastObservedTime?: string };
-  readonly reportingController?: string;
-  readonly regarding?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
-}
 
 const timeOf = ({
   series,

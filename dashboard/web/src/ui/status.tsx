@@ -29,8 +29,14 @@ export function healthOf(object: KubeObject): readonly [Tone, string] {
   const ready = of("Ready");
   if (ready === undefined) return ["off", "Waiting"];
   if (ready.status === "True") return ["good", "Ready"];
-  return ready.status === "False" ? ["bad", spaced(ready.reason)] : ["busy", spaced(ready.reason)];
+  if (ready.reason === "Paused") return ["off", "Paused"];
+  const isTrouble = ready.status === "False" && !isUnderWay(ready.reason);
+  return [isTrouble ? "bad" : "busy", spaced(ready.reason)];
 }
+
+/** Reasons by which something is not ready yet and nobody has to act: a `Progressing` that fails gets another one. */
+const isUnderWay = (reason: string): boolean =>
+  /(ing|NotReady|NotStarted|NotListed)$|^(Queued|Pending|MergeabilityUnknown)$/.test(reason);
 
 /** `RolloutFailed` as people write it: `Rollout failed`. */
 export function spaced(reason: string): string {

@@ -1,0 +1,50 @@
+/** Objects of Kubernetes' own kinds, as far as they are shown. */
+import type { KubeObject } from "../../../../bus/kube/object.ts";
+
+/** An Event of `events.k8s.io/v1`, as far as it is shown. */
+export interface EventObject extends KubeObject {
+  readonly type?: "Normal" | "Warning";
+  readonly reason?: string;
+  readonly note?: string;
+  readonly eventTime?: string;
+  readonly deprecatedLastTimestamp?: string;
+  readonly series?: { readonly lastObservedTime?: string };
+  readonly reportingController?: string;
+  readonly regarding?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
+}
+
+/** What a container is doing. */
+export interface ContainerStatus {
+  readonly name: string;
+  readonly image?: string;
+  readonly ready?: boolean;
+  readonly restartCount?: number;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly running?: { readonly startedAt?: string };
+    readonly terminated?: {
+      readonly exitCode: number;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly startedAt?: string;
+      readonly finishedAt?: string;
+    };
+  };
+}
+
+/** A Pod. */
+export type PodObject = KubeObject<
+  {
+    readonly nodeName?: string;
+    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+    readonly initContainers?: readonly { readonly name: string; readonly image?: string }[];
+  },
+  {
+    readonly phase?: string;
+    readonly message?: string;
+    readonly reason?: string;
+    readonly podIP?: string;
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+  }
+>;

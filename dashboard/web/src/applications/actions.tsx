@@ -1,0 +1,91 @@
+/** What can be done with an Application from each part of its screen. */
+
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Application } from "../../../../functions/paas/kinds.ts";
+import { placeOf, remove } from "../api/objects.ts";
+import { applications } from "../api/resource.ts";
+import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";
+import { doing } from "../ui/doing.ts";
+import { deploymentsOf, restart, scale } from "./write.ts";
+
+/** The buttons. */
+export function Actions({ app }: { app: Stored<Application> }) {
+  const [open, setOpen] = useState<"scale" | "delete">();
+  const { route } = useLocation();
+  const { name } = app.metadata;
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      <button type="button" onClick={() => setOpen("scale")}>
+        Scale
+      </button>
+      <button
+        type="button"
+        disabled={deploymentsOf(app).length === 0}
+        onClick={() => void doing(restart(app), `${name} restarts, one pod after the other.`)}
+      >
+        Restart
+      </button>
+      <button type="button" class="danger" onClick={() => setOpen("delete")}>
+        Delete
+      </button>
+      {open === "scale" && <Scale app={app} onClose={close} />}
+      {open === "delete" && (
+        <ConfirmDelete
+          kind="Application"
+          name={name}
+          consequence="Its pods stop, and what was made for it goes as well; its hosts lead nowhere."
+          onClose={close}
+          onConfirm={() => {
+            close();
+            void doing(remove(applications, placeOf(app)), `${name} is deleted.`).then(
+              (outcome) => outcome === "done" && route("/applications"),
+            );
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Scale({ app, onClose }: { app: Stored<Application>; onClose: () => void }) {
+  const [replicas, setReplicas] = useState(app.spec.replicas);
+  const { name } = app.metadata;
+  return (
+    <Dialog title={`Scale ${name}`} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onClose();
+          void doing(
+            scale(app, replicas),
+            `${name} is to have ${replicas} ${replicas === 1 ? "pod" : "pods"}.`,
+          );
+        }}
+      >
+        <label class="field">
+          How many pods
+          <input
+            type="number"
+            min={0}
+            max={100}
+            required
+            value={replicas}
+            onInput={({ currentTarget }) => setReplicas(currentTarget.valueAsNumber)}
+          />
+        </label>
+        {replicas === 0 && <p class="notice busy">With none, nobody answers at its hosts.</p>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Scale
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

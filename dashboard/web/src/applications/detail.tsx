@@ -1,0 +1,66 @@
+/** One Application: how it is, what it says, and what can be done with it. */
+import { useRoute } from "preact-iso";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Application } from "../../../../functions/paas/kinds.ts";
+import { labels } from "../../../../functions/paas/names.ts";
+import { applications, events, pods, remoteSyncs } from "../api/resource.ts";
+import { useWatch } from "../api/watch.ts";
+import { Head } from "../ui/head.tsx";
+import { Away, Gone, Loading, Refused } from "../ui/states.tsx";
+import { Health } from "../ui/status.tsx";
+import { Tabs } from "../ui/tabs.tsx";
+import { Actions } from "./actions.tsx";
+import { History } from "./history.tsx";
+import { Logs } from "./logs.tsx";
+import { Overview } from "./overview.tsx";
+import { Settings } from "./settings.tsx";
+
+const tabs = [
+  ["", "Overview"],
+  ["logs", "Logs"],
+  ["history", "History"],
+  ["settings", "Settings"],
+] as const;
+
+/** The screen. */
+export function ApplicationDetail() {
+  const { namespace = "", name = "", tab = "" } = useRoute().params;
+  const [found, running, said, syncs] = useWatch(
+    [applications, { namespace, fieldSelector: `metadata.name=${name}` }],
+    [pods, { namespace, labelSelector: `${labels.app}=${name}` }],
+    [events, { namespace }],
+    [remoteSyncs, { namespace }],
+  );
+  const app: Stored<Application> | undefined = found.items[0];
+  const at = `/applications/${namespace}/${name}`;
+  const builds = syncs.items.filter(({ spec }) => spec.applicationRef.name === name);
+  return (
+    <>
+      <Head
+        title={name}
+        trail={["/applications", `Applications in ${namespace}`]}
+        status={app && <Health of={app} />}
+      >
+        {app && <Actions app={app} />}
+      </Head>
+      {found.state === "away" && <Away message={found.trouble?.message} />}
+      {found.state === "refused" ? (
+        <Refused status={found.trouble?.status ?? 403} message={found.trouble?.message ?? ""} />
+      ) : app === undefined ? (
+        found.state === "loading" ? (
+          <Loading />
+        ) : (
+          <Gone kind="Application" name={name} backTo="/applications" />
+        )
+      ) : (
+        <>
+          <Tabs at={at} tabs={tabs} current={tab} label={`About ${name}`} />
+          {tab === "" && <Overview app={app} pods={running} events={said} builds={builds} />}
+          {tab === "logs" && <Logs namespace={namespace} pods={running} builds={builds} />}
+          {tab === "history" && <History app={app} />}
+          {tab === "settings" && <Settings key={app.metadata.uid} app={app} />}
+        </>
+      )}
+    </>
+  );
+}

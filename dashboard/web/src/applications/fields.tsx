@@ -1,0 +1,77 @@
+/** The fields of an Application's specification, as they are typed. */
+import type { Path } from "../ui/form/draft.ts";
+import { EnvField } from "../ui/form/env.tsx";
+import { LinesField, NumberField, TextField } from "../ui/form/field.tsx";
+import type { Form } from "../ui/form/form.ts";
+import { PairsField } from "../ui/form/pairs.tsx";
+
+/** Paths of what is shown. */
+export const shownFields: readonly Path[] = [
+  "domains",
+  "image",
+  "replicas",
+  "port",
+  "command",
+  "args",
+  "env",
+  "healthCheck",
+  "resources",
+  "attributes",
+  "imagePullSecret",
+  "serviceAccount",
+].map((name) => ["spec", name]);
+
+/** The fields. */
+export function SpecFields({ form }: { form: Form }) {
+  const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
+  return (
+    <>
+      <LinesField
+        {...field("domains")}
+        label="Hosts"
+        rows={2}
+        hint="One in each line: web.example.com, *.example.com"
+      />
+      <TextField
+        {...field("image")}
+        label="Image"
+        placeholder="registry.example.com/team/web:1.0"
+        hint="Left empty, a page says that nothing is deployed yet. A RemoteSync fills it in."
+      />
+      <EnvField {...field("env")} label="Environment variables" />
+      <NumberField {...field("replicas")} label="Pods" />
+      <NumberField
+        {...field("port")}
+        label="Port"
+        min={1}
+        hint="Where it listens, also in the variable PORT. 8080 unless given."
+      />
+      <details>
+        <summary>More: command, health check, resources, attributes</summary>
+        <div class="stack">
+          <LinesField
+            {...field("command")}
+            label="Command"
+            hint="Words, one in each line. That of the image unless given."
+          />
+          <LinesField {...field("args")} label="Arguments" hint="One in each line." />
+          <TextField
+            {...field("healthCheck", "path")}
+            label="Path of the health check"
+            placeholder="/healthz"
+            hint="Answers 200 when all is well. Without one, it is enough to listen."
+          />
+          <PairsField
+            {...field("resources", "requests")}
+            label="Resources that it asks for"
+            hint="cpu: 100m, memory: 128Mi"
+          />
+          <PairsField {...field("resources", "limits")} label="Most that it gets" />
+          <PairsField {...field("attributes")} label="Attributes" hint="Parameters of the chart." />
+          <TextField {...field("imagePullSecret")} label="Secret to pull the image with" />
+          <TextField {...field("serviceAccount")} label="ServiceAccount of its pods" />
+        </div>
+      </details>
+    </>
+  );
+}

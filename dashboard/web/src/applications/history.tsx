@@ -1,0 +1,102 @@
+/** Images that have run, and the way back to them. */
+import { useState } from "preact/hooks";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Application } from "../../../../functions/paas/kinds.ts";
+import { Age } from "../ui/age.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { doing } from "../ui/doing.ts";
+import { Status } from "../ui/status.tsx";
+import { rollBack, unpin } from "./write.ts";
+
+/** The third part of the screen. */
+export function History({ app }: { app: Stored<Application> }) {
+  const [asked, ask] = useState<string>();
+  const { spec, status, metadata } = app;
+  const history = status?.history ?? [];
+  return (
+    <div class="stack">
+      {spec.pinnedImage !== undefined && (
+        <div class="notice busy row">
+          <span>
+            It is pinned to <code>{spec.pinnedImage}</code>; what is built meanwhile waits.
+          </span>
+          <button
+            type="button"
+            onClick={() => void doing(unpin(app), `${metadata.name} runs the newest image again.`)}
+          >
+            Run the newest image
+          </button>
+        </div>
+      )}
+      {history.length === 0 ? (
+        <div class="empty">
+          <h2>No image has run yet</h2>
+          <p>Each image that all pods have run is kept here, to go back to.</p>
+        </div>
+      ) : (
+        <div class="table">
+          <table>
+            <thead>
+              <tr>
+                <th>Image</th>
+                <th>Revision</th>
+                <th>Since</th>
+                <th>
+                  <span class="unseen">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {history.map(({ image, revision, time }) => (
+                <tr key={`${image} ${time}`}>
+                  <th scope="row" data-label="Image">
+                    <code>{image}</code>
+                  </th>
+                  <td data-label="Revision">{revision && <code>{revision.slice(0, 12)}</code>}</td>
+                  <td data-label="Since">
+                    <Age of={time} />
+                  </td>
+                  <td>
+                    {image === status?.currentImage ? (
+                      <Status tone="good">Runs now</Status>
+                    ) : (
+                      <button type="button" onClick={() => ask(image)}>
+                        Roll back
+                        <span class="unseen"> to {image}</span>
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {asked !== undefined && (
+        <Dialog title={`Roll ${metadata.name} back?`} onClose={() => ask(undefined)}>
+          <div class="stack">
+            <p>
+              Its pods will run <code>{asked}</code>, one after the other. Newer builds wait until you run the
+              newest image again.
+            </p>
+            <div class="actions">
+              <button type="button" onClick={() => ask(undefined)}>
+                Cancel
+              </button>
+              <button
+                type="button"
+                class="primary"
+                onClick={() => {
+                  ask(undefined);
+                  void doing(rollBack(app, asked), `${metadata.name} is rolled back.`);
+                }}
+              >
+                Roll back
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}

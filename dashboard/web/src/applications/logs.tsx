@@ -1,0 +1,86 @@
+/** What an Application's pods and the builds of its image write. */
+import { useState } from "preact/hooks";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { PodObject } from "../api/others.ts";
+import type { Watched } from "../api/watch.ts";
+import { Log } from "../ui/log.tsx";
+import { Loaded } from "../ui/states.tsx";
+
+interface Choice {
+  readonly value: string;
+  readonly name: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
+const choicesOf = (pods: readonly Stored<PodObject>[]): readonly Choice[] =>
+  pods.flatMap(({ metadata, spec }) =>
+    (spec.containers ?? []).map(({ name }) => ({
+      value: `${metadata.name} ${name}`,
+      name: (spec.containers ?? []).length > 1 ? `${metadata.name}, ${name}` : metadata.name,
+      pod: metadata.name,
+      container: name,
+    })),
+  );
+
+/** The second part of the screen. */
+export function Logs({
+  namespace,
+  pods,
+  builds,
+}: {
+  namespace: string;
+  pods: Watched<PodObject>;
+  builds: readonly Stored<RemoteSync>[];
+}) {
+  return (
+    <div class="stack">
+      <section class="card" aria-labelledby="runtime">
+        <header>
+          <h2 id="runtime">What its pods write</h2>
+        </header>
+        <Loaded watched={pods} empty={<p>No pods, and so nothing is written.</p>}>
+          {(items) => <PodLogs namespace={namespace} choices={choicesOf(items)} />}
+        </Loaded>
+      </section>
+      {builds.length > 0 && (
+        <section class="card" aria-labelledby="builds">
+          <header>
+            <h2 id="builds">What the builds of its image write</h2>
+          </header>
+          <ul class="plain">
+            {builds.map(({ metadata }) => (
+              <li key={metadata.uid}>
+                <a href={`/builds/${metadata.namespace}/${metadata.name}`}>
+                  Builds of {metadata.name}, step by step
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function PodLogs({ namespace, choices }: { namespace: string; choices: readonly Choice[] }) {
+  const [chosen, setChosen] = useState("");
+  const shown = choices.find(({ value }) => value === chosen) ?? choices[0];
+  if (shown === undefined) return null;
+  return (
+    <div class="stack">
+      <label class="field">
+        Pod
+        <select value={shown.value} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+          {choices.map(({ value, name }) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Log key={shown.value} namespace={namespace} pod={shown.pod} container={shown.container} />
+    </div>
+  );
+}

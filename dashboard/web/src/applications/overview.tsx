@@ -1,0 +1,117 @@
+/** How an Application is: in facts, in its own words, and in what belongs to it. */
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { EventObject, PodObject } from "../api/others.ts";
+import type { Watched } from "../api/watch.ts";
+import { Age } from "../ui/age.tsx";
+import { Conditions } from "../ui/conditions.tsx";
+import { Events } from "../ui/events.tsx";
+import { OutLink } from "../ui/link.tsx";
+import { Pods } from "../ui/pods.tsx";
+import { Health } from "../ui/status.tsx";
+
+/** The first part of the screen. */
+export function Overview({
+  app,
+  pods,
+  events,
+  builds,
+}: {
+  app: Stored<Application>;
+  pods: Watched<PodObject>;
+  events: Watched<EventObject>;
+  builds: readonly Stored<RemoteSync>[];
+}) {
+  const { status, metadata } = app;
+  const about = new Set([
+    metadata.uid,
+    ...pods.items.map((pod) => pod.metadata.uid),
+    ...builds.map((build) => build.metadata.uid),
+    ...(status?.resources ?? []).flatMap(({ uid }) => (uid ? [uid] : [])),
+  ]);
+  return (
+    <div class="stack">
+      <div class="columns">
+        <Facts app={app} builds={builds} />
+        <Conditions of={app} />
+      </div>
+      <Pods watched={pods} />
+      <div class="columns">
+        <Children app={app} />
+        <Events watched={events} about={about} />
+      </div>
+    </div>
+  );
+}
+
+function Facts({ app, builds }: { app: Stored<Application>; builds: readonly Stored<RemoteSync>[] }) {
+  const { spec, status, metadata } = app;
+  const urls = status?.urls ?? [];
+  return (
+    <section class="card" aria-labelledby="facts">
+      <header>
+        <h2 id="facts">What it is</h2>
+      </header>
+      <dl class="facts">
+        <dt>Address</dt>
+        <dd>
+          {urls.length === 0
+            ? spec.domains.join(", ")
+            : urls.map((url) => (
+                <div key={url}>
+                  <OutLink to={url} />
+                </div>
+              ))}
+        </dd>
+        <dt>Image</dt>
+        <dd>
+          <code>{status?.currentImage || spec.image || "none yet"}</code>
+          {spec.pinnedImage !== undefined && <p class="quiet small">Pinned: newer builds wait.</p>}
+        </dd>
+        <dt>Pods</dt>
+        <dd>
+          {status?.readyReplicas ?? 0} of {spec.replicas} ready
+        </dd>
+        <dt>Built from</dt>
+        <dd>
+          {builds.length === 0
+            ? "an image that somebody names"
+            : builds.map((build) => (
+                <span class="row" key={build.metadata.uid}>
+                  <a href={`/builds/${build.metadata.namespace}/${build.metadata.name}`}>
+                    {build.spec.base.github.owner}/{build.spec.base.github.repo}
+                  </a>
+                  <Health of={build} />
+                </span>
+              ))}
+        </dd>
+        <dt>Created</dt>
+        <dd>
+          <Age of={metadata.creationTimestamp} />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+function Children({ app }: { app: Stored<Application> }) {
+  const resources = app.status?.resources ?? [];
+  return (
+    <section class="card" aria-labelledby="children">
+      <header>
+        <h2 id="children">What belongs to it</h2>
+      </header>
+      {resources.length === 0 ? (
+        <p class="quiet">Nothing yet.</p>
+      ) : (
+        <ul class="plain">
+          {resources.map(({ apiVersion, kind, name }) => (
+            <li key={`${apiVersion} ${kind} ${name}`}>
+              <strong>{kind}</strong> {name}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

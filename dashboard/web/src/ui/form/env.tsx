@@ -1,0 +1,125 @@
+/** Environment variables: a value, or a key of a Secret or a ConfigMap. Values of Secrets never come here. */
+import { useId } from "preact/hooks";
+import type { Path } from "./draft.ts";
+import type { Form } from "./form.ts";
+
+interface KeyRef {
+  readonly name?: string;
+  readonly key?: string;
+}
+
+interface Variable {
+  readonly name?: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef?: KeyRef; readonly configMapKeyRef?: KeyRef };
+}
+
+const sources = [
+  ["value", "Value"],
+  ["secretKeyRef", "Key of a Secret"],
+  ["configMapKeyRef", "Key of a ConfigMap"],
+] as const;
+
+type Source = (typeof sources)[number][0];
+
+const sourceOf = ({ valueFrom }: Variable): Source =>
+  valueFrom === undefined ? "value" : valueFrom.configMapKeyRef ? "configMapKeyRef" : "secretKeyRef";
+
+/** What a variable becomes when another source is chosen for it. */
+const from = ({ name }: Variable, source: Source): Variable => ({
+  ...(name !== undefined && { name }),
+  ...(source === "value" ? { value: "" } : { valueFrom: { [source]: { name: "", key: "" } } }),
+});
+
+/** A list of variables. A build takes values alone: `from="values"`. */
+export function EnvField({
+  form,
+  path,
+  label,
+  from: taken = "anywhere",
+}: {
+  form: Form;
+  path: Path;
+  label: string;
+  from?: "anywhere" | "values";
+}) {
+  const id = useId();
+  const variables = (form.value(path) ?? []) as readonly Variable[];
+  return (
+    <fieldset aria-describedby={`${id}-about`}>
+      <legend>{label}</legend>
+      <p id={`${id}-about`} class="quiet small">
+        {taken === "anywhere"
+          ? "What is secret belongs into a Secret: values here can be read by whoever may see the object."
+          : "They can be read by whoever may see the object."}
+      </p>
+      {variables.map((variable, at) => (
+        <VariableRow key={at} form={form} path={[...path, at]} variable={variable} at={at} taken={taken} />
+      ))}
+      <div>
+        <button type="button" onClick={() => form.set([...path, variables.length], { name: "", value: "" })}>
+          Add a variable
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+function VariableRow({
+  form,
+  path,
+  variable,
+  at,
+  taken,
+}: {
+  form: Form;
+  path: Path;
+  variable: Variable;
+  at: number;
+  taken: "anywhere" | "values";
+}) {
+  const source = sourceOf(variable);
+  const about = `variable ${at + 1}`;
+  const problem = form.problem(path);
+  const input = (inner: Path, name: string, placeholder: string) => (
+    <input
+      aria-label={`${name} of ${about}`}
+      aria-invalid={form.problem([...path, ...inner]) !== undefined}
+      placeholder={placeholder}
+      autocomplete="off"
+      spellcheck={false}
+      value={String(form.value([...path, ...inner]) ?? "")}
+      onInput={({ currentTarget }) => form.set([...path, ...inner], currentTarget.value)}
+    />
+  );
+  return (
+    <div class="variable">
+      {input(["name"], "Name", "NAME")}
+      {taken === "anywhere" && (
+        <select
+          aria-label={`Source of ${about}`}
+          value={source}
+          onChange={({ currentTarget }) => form.set(path, from(variable, currentTarget.value as Source))}
+        >
+          {sources.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+      {source === "value" ? (
+        input(["value"], "Value", "value")
+      ) : (
+        <span class="pair">
+          {input(["valueFrom", source, "name"], source === "secretKeyRef" ? "Secret" : "ConfigMap", "name")}
+          {input(["valueFrom", source, "key"], "Key", "key")}
+        </span>
+      )}
+      <button type="button" aria-label={`Take away ${about}`} onClick={() => form.set(path, undefined)}>
+        Remove
+      </button>
+      {problem && <p class="problem">{problem}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** Names and values, of which an object has each once: labels, attributes, quantities. */
+import { useState } from "preact/hooks";
+import type { Path } from "./draft.ts";
+import type { Form } from "./form.ts";
+
+type Pair = readonly [name: string, value: string];
+
+/** A map of texts. */
+export function PairsField({
+  form,
+  path,
+  label,
+  hint,
+}: {
+  form: Form;
+  path: Path;
+  label: string;
+  hint?: string;
+}) {
+  const [pairs, setPairs] = useState<readonly Pair[]>(
+    Object.entries((form.value(path) ?? {}) as Record<string, string>),
+  );
+  // Two of the same name are two rows until one is named otherwise; the object has the last.
+  const change = (next: readonly Pair[]) => {
+    setPairs(next);
+    const named = next.filter(([name]) => name !== "");
+    form.set(path, named.length === 0 ? undefined : Object.fromEntries(named));
+  };
+  const problem = form.problem(path);
+  return (
+    <fieldset>
+      <legend>{label}</legend>
+      {hint && <p class="quiet small">{hint}</p>}
+      {pairs.map(([name, value], at) => (
+        <div key={at} class="variable">
+          <input
+            aria-label={`Name ${at + 1} of ${label}`}
+            placeholder="name"
+            autocomplete="off"
+            spellcheck={false}
+            value={name}
+            onInput={({ currentTarget }) => change(pairs.with(at, [currentTarget.value, value]))}
+          />
+          <input
+            aria-label={`Value ${at + 1} of ${label}`}
+            placeholder="value"
+            autocomplete="off"
+            spellcheck={false}
+            value={value}
+            onInput={({ currentTarget }) => change(pairs.with(at, [name, currentTarget.value]))}
+          />
+          <button
+            type="button"
+            aria-label={`Take away ${name || `pair ${at + 1}`} of ${label}`}
+            onClick={() => change(pairs.toSpliced(at, 1))}
+          >
+            Remove
+          </button>
+        </div>
+      ))}
+      {problem && <p class="problem">{problem}</p>}
+      <div>
+        <button type="button" onClick={() => setPairs([...pairs, ["", ""]])}>
+          Add one
+        </button>
+      </div>
+    </fieldset>
+  );
+}

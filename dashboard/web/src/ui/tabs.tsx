@@ -1,0 +1,28 @@
+/** Parts of a screen, each with an address of its own. */
+
+/** Links to the parts. The first has the address of the screen itself. */
+export function Tabs({
+  at,
+  tabs,
+  current,
+  label,
+}: {
+  at: string;
+  tabs: readonly (readonly [path: string, name: string])[];
+  current: string;
+  label: string;
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(([path, name]) => (
+        <a
+          key={path}
+          href={path === "" ? at : `${at}/${path}`}
+          aria-current={path === current ? "page" : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
