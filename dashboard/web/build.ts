@@ -10,6 +10,7 @@ export async function buildPage(): Promise<void> {
     root,
     configFile: false,
     logLevel: "warn",
+    resolve: { alias: [{ find: /^zod$/, replacement: `${root}zod.ts` }] },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {
       target: "es2024",

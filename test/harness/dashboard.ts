@@ -35,8 +35,8 @@ export interface Scene {
   readonly dashboard: Replica;
   /** Starts one more dashboard with the same keys, at another address. */
   browser(): Promise<Browser>;
-  /** A browser's window in which somebody is logged in. */
-  loggedIn(person: Person): Promise<Page>;
+  /** A browser's window in which somebody is logged in, and looks at a namespace if one is given. */
+  loggedIn(person: Person, namespace?: string): Promise<Page>;
   stop(): Promise<void>;
 }
 
@@ -131,7 +131,7 @@ export async function startScene({ idTokenSeconds, ...options }: SceneOptions = 
       url,
       dashboard,
       browser: open,
-      async loggedIn(person) {
+      async loggedIn(person, namespace) {
         const context = await (await open()).newContext();
         contexts.push(context);
         const page = await context.newPage();
@@ -141,6 +141,10 @@ export async function startScene({ idTokenSeconds, ...options }: SceneOptions = 
         await page.getByLabel("Password").fill(person.password);
         await page.getByRole("button", { name: "Log in" }).click();
         await page.getByRole("button", { name: "Log out" }).waitFor();
+        if (namespace !== undefined) {
+          await page.getByLabel("Namespace", { exact: true }).fill(namespace);
+          await page.keyboard.press("Enter");
+        }
         return page;
       },
       stop,

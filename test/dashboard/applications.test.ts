@@ -1,0 +1,239 @@
+/** Applications on the page, from the form to the pods: a real API server, real workers, a real browser. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { Deployment } from "../../bus/kube/workloads.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { has } from "../harness/world.ts";
+
+let scene: Scene;
+let alice: Page;
+let bob: Page;
+/** Whatever the page's policy refuses, and whatever its code throws. */
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  scene = await startScene({ controllerManager: "run", nodes: 1 });
+  await Promise.all([
+    scene.kit.bridge("bridge-1"),
+    scene.kit.worker("worker-1", ["modoki-application"], { env: { CONTROLLER_NAMESPACE: team } }),
+  ]);
+  [alice, bob] = [await scene.loggedIn(people.alice, team), await scene.loggedIn(people.bob, team)];
+  for (const page of [alice, bob]) {
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => {
+      if (/Content Security Policy|TrustedScript/.test(message.text())) complaints.push(message.text());
+    });
+  }
+});
+afterAll(() => scene?.stop());
+
+const at = (name: string) => ({ namespace: team, name });
+const until = (name: string, condition: (app: Application) => boolean) =>
+  scene.kit.until(Application, at(name), condition);
+const go = (page: Page, path: string) => page.goto(`${scene.url}${path}`);
+const open = (page: Page, name: string, tab = "") =>
+  go(page, `/applications/${team}/${name}${tab && `/${tab}`}`);
+const create = (name: string, spec: object = {}) =>
+  scene.kit.client.create(
+    Application,
+    {
+      apiVersion: apiVersionOf(Application),
+      kind: "Application",
+      metadata: { name, namespace: team },
+      spec: { domains: [`${name}.example.com`], replicas: 1, ...spec },
+    },
+    { fieldManager: "test" },
+  );
+
+test("one that is created with the form is deployed, and its pods are seen", async () => {
+  await go(alice, "/applications");
+  await alice.getByRole("link", { name: "Create an Application" }).click();
+  await alice.getByLabel("Name", { exact: true }).fill("web");
+  await alice.getByLabel("Hosts").fill("web.example.com");
+  await alice.getByLabel("Image", { exact: true }).fill("web:1");
+  await alice.getByRole("button", { name: "Add a variable" }).click();
+  await alice.getByLabel("Name of variable 1").fill("GREETING");
+  await alice.getByLabel("Value of variable 1").fill("hello");
+  await alice.getByRole("button", { name: "Create", exact: true }).click();
+  await alice.getByRole("heading", { name: "web", level: 1 }).waitFor();
+  const { spec } = await until("web", has("Ready", "True"));
+  expect(spec).toMatchObject({ image: "web:1", env: [{ name: "GREETING", value: "hello" }] });
+  // All of this comes by itself.
+  await alice.locator(".head").getByText("Ready", { exact: true }).waitFor();
+  await alice.getByRole("row", { name: /Running/ }).waitFor();
+  await alice.getByRole("link", { name: "https://web.example.com" }).waitFor();
+  await alice.getByText("Deployment").first().waitFor();
+  await expectAccessible(alice);
+});
+
+describe("a form", () => {
+  test("says what is wrong next to the field before anything is sent, and leads there", async () => {
+    await go(alice, "/applications/new");
+    const sent: string[] = [];
+    alice.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
+    await alice.getByLabel("Name", { exact: true }).fill("Not A Name");
+    await alice.getByLabel("Hosts").fill("web.example.com\nNOT A HOST");
+    await alice.getByRole("button", { name: "Create", exact: true }).click();
+    const name = alice.getByLabel("Name", { exact: true });
+    await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
+    expect(await alice.locator(":focus").getAttribute("id")).toBe(await name.getAttribute("id"));
+    await alice.getByText("expected the name of a host in lower case").waitFor();
+    expect(sent).toEqual([]);
+    await name.fill("a-name");
+    await expect.poll(() => name.getAttribute("aria-invalid")).toBe("false");
+    await expectAccessible(alice);
+  });
+
+  test("shows what the API server says next to the field that it names", async () => {
+    await go(alice, "/applications/new");
+    await alice.getByLabel("Name", { exact: true }).fill("twice");
+    await alice.getByLabel("Hosts").fill("twice.example.com");
+    const add = alice.getByRole("button", { name: "Add a variable" });
+    for (const at of [1, 2]) {
+      await add.click();
+      await alice.getByLabel(`Name of variable ${at}`).fill("SAME");
+    }
+    await alice.getByRole("button", { name: "Create", exact: true }).click();
+    await alice.getByText(/Duplicate value/).waitFor();
+    expect(await alice.getByLabel("Name of variable 2").getAttribute("aria-invalid")).toBe("false");
+  });
+
+  test("does not write over what somebody else has changed meanwhile", async () => {
+    await create("shared", { image: "shared:1" });
+    await until("shared", has("Ready", "True"));
+    await open(alice, "shared", "settings");
+    await alice.getByLabel("Image", { exact: true }).fill("shared:alice");
+    await scene.kit.client.mergePatch(
+      Application,
+      at("shared"),
+      { spec: { image: "shared:other" } },
+      { fieldManager: "other" },
+    );
+    await alice.getByText("Somebody has changed it since you began.").waitFor();
+    await alice.getByRole("button", { name: "Save" }).click();
+    await alice.getByText("Begin anew with what is there now.").first().waitFor();
+    expect((await scene.kit.client.get(Application, at("shared"))).spec.image).toBe("shared:other");
+    await alice.getByRole("button", { name: "Begin anew with what is there now" }).click();
+    await expect.poll(() => alice.getByLabel("Image", { exact: true }).inputValue()).toBe("shared:other");
+  });
+});
+
+test("environment variables are changed, and those that are taken away are gone", async () => {
+  await open(alice, "web", "settings");
+  await alice.getByLabel("Value of variable 1").fill("good morning");
+  await alice.getByRole("button", { name: "Add a variable" }).click();
+  await alice.getByLabel("Name of variable 2").fill("TOKEN");
+  await alice.getByLabel("Source of variable 2").selectOption("Key of a Secret");
+  await alice.getByLabel("Secret of variable 2").fill("tokens");
+  await alice.getByLabel("Key of variable 2").fill("api");
+  await alice.getByRole("button", { name: "Save" }).click();
+  const both = await until("web", ({ spec }) => spec.env?.length === 2);
+  expect(both.spec.env).toEqual([
+    { name: "GREETING", value: "good morning" },
+    { name: "TOKEN", valueFrom: { secretKeyRef: { name: "tokens", key: "api" } } },
+  ]);
+  await alice.getByText("web is changed.").waitFor();
+  await alice.getByRole("button", { name: "Take away variable 1" }).click();
+  await alice.getByRole("button", { name: "Save" }).click();
+  await until("web", ({ spec }) => spec.env?.length === 1 && spec.env[0]?.name === "TOKEN");
+});
+
+test("it is scaled, and restarted as kubectl does it", async () => {
+  await open(alice, "web");
+  await alice.getByRole("button", { name: "Scale" }).click();
+  await alice.getByLabel("How many pods").fill("2");
+  await expectAccessible(alice);
+  await alice.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
+  await until("web", ({ spec, status }) => spec.replicas === 2 && status?.readyReplicas === 2);
+  await alice.getByText("2 of 2 ready").waitFor();
+  await alice.getByRole("button", { name: "Restart" }).click();
+  await scene.kit.until(Deployment, at("web"), ({ spec }) =>
+    JSON.stringify(spec).includes("kubectl.kubernetes.io/restartedAt"),
+  );
+  expect((await scene.kit.client.get(Application, at("web"))).spec.replicas).toBe(2);
+});
+
+test("it is rolled back to an image of before, and comes forward again", async () => {
+  await scene.kit.client.mergePatch(
+    Application,
+    at("web"),
+    { spec: { image: "web:2" } },
+    { fieldManager: "test" },
+  );
+  await until("web", ({ status }) => status?.currentImage === "web:2");
+  await open(alice, "web", "history");
+  await alice.getByRole("button", { name: "Roll back to web:1" }).click();
+  await alice.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+  await until("web", ({ status }) => status?.currentImage === "web:1");
+  await alice.getByText("It is pinned to web:1").waitFor();
+  await expectAccessible(alice);
+  await alice.getByRole("button", { name: "Run the newest image" }).click();
+  await until("web", ({ status }) => status?.currentImage === "web:2");
+});
+
+test("whoever may only look sees all of it, and is told that nothing else is allowed", async () => {
+  await open(bob, "web");
+  await bob.getByText("2 of 2 ready").waitFor();
+  await bob.getByRole("button", { name: "Scale" }).click();
+  await bob.getByLabel("How many pods").fill("0");
+  await bob.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
+  await bob.getByText(/User "bob" cannot patch resource "applications\/scale"/).waitFor();
+  await open(bob, "web", "settings");
+  await bob.getByLabel("Image", { exact: true }).fill("evil:1");
+  await bob.getByRole("button", { name: "Save" }).click();
+  await bob
+    .getByText(/User "bob" cannot patch resource "applications"/)
+    .first()
+    .waitFor();
+  expect((await scene.kit.client.get(Application, at("web"))).spec).toMatchObject({
+    image: "web:2",
+    replicas: 2,
+  });
+});
+
+test("it is deleted by whoever types its name, and the list knows at once", async () => {
+  await create("doomed");
+  await go(bob, "/applications");
+  await bob.getByRole("link", { name: "doomed", exact: true }).waitFor();
+  await open(alice, "doomed");
+  await alice.getByRole("button", { name: "Delete" }).click();
+  const confirm = alice.getByRole("dialog").getByRole("button", { name: "Delete" });
+  await alice.getByLabel("Type doomed to delete it").fill("doome");
+  expect(await confirm.isDisabled()).toBe(true);
+  await alice.getByLabel("Type doomed to delete it").fill("doomed");
+  await confirm.click();
+  await scene.kit.untilGone(Application, at("doomed"));
+  await bob.getByRole("link", { name: "doomed", exact: true }).waitFor({ state: "detached" });
+  await open(alice, "doomed");
+  await alice.getByRole("heading", { name: "There is no Application doomed" }).waitFor();
+});
+
+test("text of objects is text, whatever is in it", async () => {
+  const attack = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+  await create("texts", { image: attack, args: [attack], attributes: { [attack]: attack } });
+  await scene.kit.client.mergePatch(
+    Application,
+    at("texts"),
+    {
+      status: {
+        url: "javascript:document.title='taken'",
+        urls: ["javascript:document.title='taken'"],
+        message: attack,
+      },
+    },
+    { fieldManager: "test", subresource: "status" },
+  );
+  for (const tab of ["", "settings", "history"]) {
+    await open(alice, "texts", tab);
+    await alice.getByRole("heading", { name: "texts", level: 1 }).waitFor();
+    expect(await alice.locator('a[href^="javascript:"], img[src="x"]').count()).toBe(0);
+    expect(await alice.title()).toBe("texts · Denrei");
+  }
+});
+
+test("nothing that the page does is against its own policy", () => {
+  expect(complaints).toEqual([]);
+});
