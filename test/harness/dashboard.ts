@@ -134,6 +134,7 @@ export async function startScene({ idTokenSeconds, ...options }: SceneOptions = 
       async loggedIn(person, namespace) {
         const context = await (await open()).newContext();
         contexts.push(context);
+        context.setDefaultTimeout(60_000);
         const page = await context.newPage();
         await page.goto(url);
         await page.getByRole("link", { name: "Log in" }).click();
