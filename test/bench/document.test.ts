@@ -13,6 +13,8 @@ const sizes = {
   deliveries: 40_000,
   remoteSyncs: 10_000,
   saves: 20,
+  applications: 1000,
+  openings: 20,
 };
 const usage = new Map();
 

@@ -126,4 +126,7 @@ const methodOf = ({
   looked up, and what is written. Four must be woken, and nobody else, or the run ends.
 * Saves: \`denrei dev\` runs one function on a platform of its own, and the file of the function is saved ${sizes.saves} times, with
   ${restMillis} ms of rest in between. From the save on an object is created every ${paceMillis} ms. Until the watch event, in the benchmark's
-  process, of the first of these that the new code has written to.`;
+  process, of the first of these that the new code has written to.
+* Dashboard: Chromium without a cache opens \`/applications\` ${sizes.openings} times, as somebody who is logged in and may read one namespace with
+  ${sizes.applications.toLocaleString("en-US")} Applications in it. From the beginning of the navigation, by the page's own clock. API server, dashboard and browser
+  share the machine.`;

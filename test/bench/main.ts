@@ -1,6 +1,7 @@
 /** `npm run bench`: ours side by side with the same operator in Go, and the gateway with Probot. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Arena, openArena } from "./arena.ts";
+import { measureList } from "./dashboard.ts";
 import { denrei } from "./denrei.ts";
 import { documentName, writeDocument } from "./document.ts";
 import { buildPeer, goPeer, type PeerVersions } from "./gopeer.ts";
@@ -19,9 +20,18 @@ import { type Ground, openGround } from "./webhooks/ground.ts";
 import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
 import { webhookRounds } from "./webhooks/rounds.ts";
 
-const parts = ["throughput", "latency", "queue", "idle", "webhooks", "routing", "saves"] as const;
+const parts = [
+  "throughput",
+  "latency",
+  "queue",
+  "idle",
+  "webhooks",
+  "routing",
+  "saves",
+  "dashboard",
+] as const;
 /** Those that need no cluster, or start one themselves. */
-const withoutCluster: readonly string[] = ["webhooks", "routing", "saves"];
+const withoutCluster: readonly string[] = ["webhooks", "routing", "saves", "dashboard"];
 type Part = (typeof parts)[number];
 
 /** What the user asked for. */
@@ -41,6 +51,8 @@ const full: Sizes = {
   deliveries: 40_000,
   remoteSyncs: 10_000,
   saves: 20,
+  applications: 1000,
+  openings: 20,
 };
 
 const count = (text: string): number => {
@@ -66,6 +78,8 @@ const options = new Command("bench")
   .option("--deliveries <count>", "webhooks that a gateway takes in a round", count, full.deliveries)
   .option("--remote-syncs <count>", "RemoteSyncs among which pushes find theirs", count, full.remoteSyncs)
   .option("--saves <count>", "files saved in denrei dev", count, full.saves)
+  .option("--applications <count>", "Applications on the dashboard", count, full.applications)
+  .option("--openings <count>", "how often their list is opened", count, full.openings)
   .addOption(new Option("--only <part...>", "run only these parts").choices(parts))
   .option(
     "--write",
@@ -130,12 +144,16 @@ async function bench(): Promise<void> {
   const webhooks = installed && (await webhookResults(installed));
   const routing = wants("routing") ? await routingResults() : undefined;
   const saves = wants("saves") ? await measureSaves(options.saves, stopping.signal, say) : undefined;
+  const list = wants("dashboard")
+    ? await measureList(options.applications, options.openings, stopping.signal, say)
+    : undefined;
   const measured = onCluster ? await clusterResults() : undefined;
   const results: Results = {
     ...measured,
     webhooks: webhooks?.webhooks,
     routing: routing?.routing,
     saves,
+    list,
     machine: new Map([
       ...describeMachine(),
       ...(measured?.machine ?? []),
@@ -170,7 +188,7 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
   return { routing, machine };
 }
 
-async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves">> {
+async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
   const opened = await openArena(stopping);
   arena = opened;
   const sides = [denrei(opened), goPeer(opened)] as const;

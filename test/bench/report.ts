@@ -1,5 +1,6 @@
 /** The tables: for the terminal and for docs/benchmarks.md. */
 import type { Side } from "./contender.ts";
+import type { ListOpening } from "./dashboard.ts";
 import type { Idle } from "./idle.ts";
 import type { Usage } from "./processes.ts";
 import type { QueueRun, QueueSeries } from "./queue.ts";
@@ -21,7 +22,7 @@ export interface Section {
 
 /** The sections of the parts that were run. */
 export function sections(results: Results): Section[] {
-  const { throughput, latency, queue, idle, webhooks, routing, saves, sizes } = results;
+  const { throughput, latency, queue, idle, webhooks, routing, saves, list, sizes } = results;
   return [
     { title: "Goals", body: goalTable(results) },
     ...(throughput
@@ -39,6 +40,15 @@ export function sections(results: Results): Section[] {
     ...(routing ? [{ title: "Pushes to their RemoteSyncs", body: routingTable(results, routing) }] : []),
     ...(saves
       ? [{ title: "Saves in denrei dev", body: saveTable(saves), sample: `${saves.length} saves` }]
+      : []),
+    ...(list
+      ? [
+          {
+            title: "The list of Applications on the dashboard",
+            body: listTable(results, list),
+            sample: `${list.length} openings`,
+          },
+        ]
       : []),
     { title: "Machine", body: table(["", ""], [...results.machine]) },
   ];
@@ -213,3 +223,24 @@ const saveTable = (saves: readonly number[]): string =>
       ["the slowest", figure(Math.max(...saves))],
     ],
   );
+
+function listTable({ sizes }: Results, list: readonly ListOpening[]): string {
+  const row = (name: string, values: readonly number[]) => [
+    name,
+    figure(quantile(values, 0.5)),
+    figure(quantile(values, 0.95)),
+  ];
+  return table(
+    [`${sizes.applications.toLocaleString("en-US")} Applications`, "p50, ms", "p95, ms"],
+    [
+      row(
+        "the first row is there",
+        list.map(({ first }) => first),
+      ),
+      row(
+        "all rows are there",
+        list.map(({ all }) => all),
+      ),
+    ],
+  );
+}

@@ -1,5 +1,6 @@
 /** Everything that a run of the benchmark found, and the figures that have goals. */
 import type { Side } from "./contender.ts";
+import type { ListOpening } from "./dashboard.ts";
 import type { Idle, IdleMemory } from "./idle.ts";
 import type { Pace } from "./latency.ts";
 import type { Machine } from "./machine.ts";
@@ -20,6 +21,8 @@ export interface Sizes {
   readonly deliveries: number;
   readonly remoteSyncs: number;
   readonly saves: number;
+  readonly applications: number;
+  readonly openings: number;
 }
 
 /** Series have one entry per round; parts that were not run are missing. */
@@ -36,6 +39,7 @@ export interface Results {
   readonly routing?: readonly RoutingRun[] | undefined;
   /** Milliseconds. */
   readonly saves?: readonly number[] | undefined;
+  readonly list?: readonly ListOpening[] | undefined;
 }
 
 /** Processes that are there for both sides, or for the benchmark. */
@@ -75,6 +79,7 @@ export function goals({
   webhooks,
   routing,
   saves,
+  list,
 }: Results): Goal[] {
   const found: Goal[] = [];
   const atMost = (figure: string, limit: number, spread: Spread, unit = "") =>
@@ -125,6 +130,15 @@ export function goals({
       "denrei dev: save to the first event that new code has handled, p95",
       2000,
       spreadOf([p95]),
+      " ms",
+    );
+  }
+  if (list) {
+    const many = sizes.applications.toLocaleString("en-US");
+    atMost(
+      `dashboard: the list of ${many} Applications, all of it`,
+      1000,
+      spreadOf(list.map(({ all }) => all)),
       " ms",
     );
   }
