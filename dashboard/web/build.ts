@@ -18,6 +18,8 @@ export async function buildPage(): Promise<void> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      // Which file has which screen, for whoever wants to know how large it is.
+      manifest: "manifest.json",
     },
   });
 }

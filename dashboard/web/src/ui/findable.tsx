@@ -1,18 +1,10 @@
 /** Finding some among many. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { having } from "./having.ts";
 
 /** Fewer are seen at a glance. */
 const few = 8;
-
-/** Those whose text has each of the words. */
-export function having<T>(items: readonly T[], text: (item: T) => string, words: string): readonly T[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  return items.filter((item) => {
-    const found = text(item).toLowerCase();
-    return wanted.every((word) => found.includes(word));
-  });
-}
 
 /** A field to find items by their text, above those that are found. */
 export function Findable<T>({
