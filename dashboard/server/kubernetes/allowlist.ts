@@ -3,7 +3,12 @@
  * or a user who is an administrator, from reaching Secrets, tokens and the like through the dashboard at all.
  */
 import { z } from "zod";
-import { Application, AppPipeline, RemoteSync } from "../../../functions/paas/kinds.ts";
+import type { Kind, Scope } from "../../../bus/kube/kind.ts";
+import * as ghapp from "../../../functions/ghapp/kinds.ts";
+import * as kpack from "../../../functions/paas/kinds/kpack.ts";
+import * as paas from "../../../functions/paas/kinds.ts";
+import * as pipecd from "../../../functions/pipecd/kinds.ts";
+import * as zundoko from "../../../functions/zundoko/kinds.ts";
 
 /** What is asked for, as a path of the Kubernetes API says it. */
 export interface Target {
@@ -24,10 +29,13 @@ export interface Refusal {
   readonly message: string;
 }
 
-interface Rule {
+/** One resource that can be reached. */
+export interface Rule {
   readonly group: string;
   readonly version: string;
+  /** With the subresource if it is one: `pods/log`. */
   readonly resource: string;
+  readonly scope: Scope;
   readonly verbs: readonly Verb[];
   /** What a body has to be like, where not any is taken. */
   readonly body?: z.ZodType;
@@ -48,24 +56,55 @@ export const restart = z.strictObject({
   }),
 });
 
-const ours = [Application, RemoteSync, AppPipeline];
+/** The kinds that this project defines: of the modules that declare them, without the functions. */
+export const ours: readonly Kind[] = [ghapp, paas, pipecd, zundoko]
+  .flatMap((module): unknown[] => Object.values(module))
+  .filter(isOurs);
+
+function isOurs(value: unknown): value is Kind {
+  return (
+    typeof value === "object" && value !== null && (value as Partial<Kind>).definition?.spec !== undefined
+  );
+}
+
+/** A subresource is written as `plural/subresource`. */
+const rule = (
+  kind: Pick<Kind, "group" | "version" | "plural" | "scope">,
+  allowed: readonly Verb[],
+): Rule => ({
+  group: kind.group,
+  version: kind.version,
+  resource: kind.plural,
+  scope: kind.scope,
+  verbs: allowed,
+});
+
+const apps = { group: "apps", version: "v1", scope: "Namespaced" } as const;
+const core = { group: "", version: "v1", scope: "Namespaced" } as const;
+const deployments: Rule = {
+  ...rule({ ...apps, plural: "deployments" }, [...reading, "patch"]),
+  body: restart,
+};
 
 /** Every resource that can be reached, each once. */
 export const rules: readonly Rule[] = [
-  ...ours.map(({ group, version, plural }) => ({ group, version, resource: plural, verbs: all })),
+  ...ours.map((kind) => rule(kind, all)),
   ...ours
     .filter(({ definition }) => definition?.scale !== undefined)
-    .map(({ group, version, plural }) => ({ group, version, resource: `${plural}/scale`, verbs: scaling })),
-  { group: "", version: "v1", resource: "namespaces", verbs: reading },
-  { group: "", version: "v1", resource: "pods", verbs: reading },
-  { group: "", version: "v1", resource: "pods/log", verbs: ["get"] },
-  { group: "events.k8s.io", version: "v1", resource: "events", verbs: reading },
-  { group: "apps", version: "v1", resource: "deployments", verbs: [...reading, "patch"], body: restart },
-  { group: "apps", version: "v1", resource: "deployments/scale", verbs: scaling },
+    .map((kind) => rule({ ...kind, plural: `${kind.plural}/scale` }, scaling)),
+  ...[kpack.Image, kpack.Build].map((kind) => rule(kind, reading)),
+  rule({ ...core, plural: "namespaces", scope: "Cluster" }, reading),
+  rule({ ...core, plural: "pods" }, reading),
+  rule({ ...core, plural: "pods/log" }, ["get"]),
+  rule({ ...core, plural: "services" }, reading),
+  rule({ ...core, group: "events.k8s.io", plural: "events" }, reading),
+  deployments,
+  rule({ ...apps, plural: "deployments/scale" }, scaling),
+  rule({ ...apps, plural: "statefulsets" }, reading),
 ];
 
 /** RFC 1123 subdomain, and so no dots one after the other, no percent signs, and nothing that a proxy would resolve. */
-const segment = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const segment = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Reads a path of the Kubernetes API: `/apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>`. */
 export function targetOf(path: string): Target | undefined {
@@ -120,5 +159,16 @@ export function judge(
       message: `expected something that the dashboard does with ${target.resource}, found ${method}`,
     };
   }
-  return { target, rule, verb };
+  const misplaced = outOfPlace(target, rule, verb);
+  return misplaced === undefined ? { target, rule, verb } : { status: 400, message: misplaced };
+}
+
+/** What is wrong with where it is asked for: an object of a namespace has one, and a list may be of all of them. */
+function outOfPlace({ namespace, name, resource }: Target, { scope }: Rule, verb: Verb): string | undefined {
+  if (scope === "Cluster")
+    return namespace === undefined
+      ? undefined
+      : `expected no namespace with ${resource}, found "${namespace}"`;
+  if (namespace !== undefined || (name === undefined && verb === "list")) return undefined;
+  return `expected a namespace with ${resource}, found none`;
 }
