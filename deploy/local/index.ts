@@ -24,7 +24,7 @@ export type { Binary, ObtainOptions } from "./binaries/request.ts";
 export type { ControlPlane } from "./controlplane.ts";
 export type { IdentityGround, Issuer } from "./identities.ts";
 export type { NodeParts } from "./nodes.ts";
-export { kwokNodeAnnotation, notReadyAnnotation } from "./parts/kwok.ts";
+export { type Kwok, kwokNodeAnnotation, notReadyAnnotation, podLogLine } from "./parts/kwok.ts";
 export type { NatsStorage } from "./parts/nats.ts";
 export { freePort } from "./parts/ports.ts";
 export {

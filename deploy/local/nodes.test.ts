@@ -1,9 +1,17 @@
+import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
+import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import type { ApiError } from "../../bus/kube/errors.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
-import { kwokNodeAnnotation, type LocalPlatform, notReadyAnnotation, startLocalPlatform } from "./index.ts";
+import {
+  kwokNodeAnnotation,
+  type LocalPlatform,
+  notReadyAnnotation,
+  podLogLine,
+  startLocalPlatform,
+} from "./index.ts";
 
 /** The fields of Kubernetes' objects that are looked at here. */
 interface Found {
@@ -157,6 +165,33 @@ test("kwok may read no Secrets and change no nodes but their status", async () =
   } finally {
     await kwok.connection.close();
   }
+});
+
+test("the log of each container is a file, to be read, cut short and followed", async () => {
+  const path = platform.nodes?.kwok.podLogsPath ?? "";
+  const first = { initContainers: [{ name: "first", image: "registry.example.com/broken:1" }] };
+  await post(core, { ...pod("talker"), spec: { ...pod("talker").spec, ...first } });
+  await expect.poll(async () => (await get(`${core}/talker`)).status.phase, waiting).toBe("Running");
+  await appendFile(path, podLogLine("one\ntwo", new Date("2026-01-02T03:04:05.678Z")));
+  const { dispatcher, headers } = await client.connection.way("watches");
+  const log = (query: string) =>
+    request(`${client.connection.server}${core}/talker/log?${query}`, { dispatcher, headers });
+  const read = async (query: string) => (await log(query)).body.text();
+  expect(await read("container=main")).toBe("one\ntwo\n");
+  expect(await read("container=first&tailLines=1")).toBe("two\n");
+  expect(await read("container=main&timestamps=true&tailLines=1")).toBe(
+    "2026-01-02T03:04:05.678000000Z two\n",
+  );
+  expect(await read("container=main&sinceTime=2026-01-02T03:04:06Z")).toBe("");
+
+  const { body } = await log("container=main&follow=true&tailLines=1");
+  let told = "";
+  for await (const chunk of body) {
+    told += String(chunk);
+    if (told === "two\n") await appendFile(path, podLogLine("three"));
+    if (told.endsWith("three\n")) break;
+  }
+  expect(told).toBe("two\nthree\n");
 });
 
 test("both programs may be killed and started again, and go on where they were", async () => {

@@ -3,7 +3,7 @@ import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject } from "../../bus/kube/object.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
-import { type KwokOptions, kwokNodeAnnotation, kwokRules, startKwok } from "./parts/kwok.ts";
+import { type Kwok, type KwokOptions, kwokNodeAnnotation, kwokRules, startKwok } from "./parts/kwok.ts";
 import { observed, type PartObserver } from "./parts/part.ts";
 import { startScheduler } from "./parts/scheduler.ts";
 import type { Child } from "./run/child.ts";
@@ -27,7 +27,7 @@ export interface NodesGround extends Pick<KwokOptions, "files" | "trust"> {
 /** The programs behind the nodes. */
 export interface NodeParts {
   readonly scheduler: Child;
-  readonly kwok: Child;
+  readonly kwok: Kwok;
 }
 
 /** Nodes, as far as anybody here asks. */

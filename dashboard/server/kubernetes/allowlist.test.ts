@@ -158,6 +158,7 @@ describe("what is passed on", () => {
     ["GET", "/api/v1/namespaces/a/pods/b/", 400],
     ["GET", "/version", 400],
     ["GET", "", 400],
+    ["GET", `/api/v1/namespaces/${"a".repeat(254)}`, 400],
   ])("%s %s is not", (method, path, status) => {
     expect(judge(method, path)).toMatchObject({ status });
   });

@@ -1,4 +1,8 @@
-/** kwok: says of its nodes that they are ready and of the pods there that they run, and runs nothing. */
+/**
+ * kwok: says of its nodes that they are ready and of the pods there that they run, and runs nothing. What is asked for as the
+ * log of a container there is what somebody has written into a file.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PolicyRule } from "../../../bus/worker/function.ts";
@@ -27,6 +31,22 @@ export const kwokNodeAnnotation = { "kwok.x-k8s.io/node": "fake" } as const;
  */
 export const notReadyAnnotation = { "kwok.denrei.dev/not-ready": "true" } as const;
 
+/** kwok, and where its containers' logs come from. */
+export interface Kwok extends Child {
+  /**
+   * The file that is the log of each container of each pod on these nodes: lines of {@link podLogLine}, which whoever plays an
+   * application appends. It is empty at first.
+   */
+  readonly podLogsPath: string;
+}
+
+/** A line of a log as container runtimes write it, which kwok reads; a text of several lines is as many of them. */
+export const podLogLine = (text: string, at: Date = new Date()): string =>
+  text
+    .split("\n")
+    .map((line) => `${at.toISOString()} stdout F ${line}\n`)
+    .join("");
+
 /** What becomes of nodes and pods. */
 const stagesPath = fileURLToPath(new URL("./stages.yaml", import.meta.url));
 
@@ -38,7 +58,27 @@ export const kwokRules: readonly PolicyRule[] = [
 ];
 
 /** Starts it and waits until it answers. */
-export function startKwok(run: Run, options: KwokOptions): Promise<Child> {
+export async function startKwok(run: Run, options: KwokOptions): Promise<Kwok> {
+  const folder = join(run.directory, "kwok");
+  // A folder of its own: kwok looks again at each change beside the file.
+  const podLogsPath = join(folder, "logs", "containers.log");
+  const logsConfig = join(folder, "logs.json");
+  await mkdir(join(folder, "logs"), { recursive: true });
+  await writeFile(podLogsPath, "");
+  await writeFile(logsConfig, JSON.stringify(clusterLogs(podLogsPath)));
+  const child = await startChild(run, options, [stagesPath, logsConfig]);
+  return Object.assign(child, { podLogsPath });
+}
+
+/** https://kwok.sigs.k8s.io/docs/user/kwok-log/ */
+const clusterLogs = (logsFile: string) => ({
+  apiVersion: "kwok.x-k8s.io/v1alpha1",
+  kind: "ClusterLogs",
+  metadata: { name: "every-container" },
+  spec: { logs: [{ logsFile, previousLogsFile: logsFile, follow: true }] },
+});
+
+function startChild(run: Run, options: KwokOptions, configs: readonly string[]): Promise<Child> {
   return withFreePorts(1, async ([port]) => {
     const [[annotation, value] = []] = Object.entries(kwokNodeAnnotation);
     const child = run.child({
@@ -46,12 +86,15 @@ export function startKwok(run: Run, options: KwokOptions): Promise<Child> {
       command: options.binary,
       args: [
         `--kubeconfig=${options.kubeconfigPath}`,
-        `--config=${stagesPath}`,
+        ...configs.map((path) => `--config=${path}`),
         `--manage-nodes-with-annotation-selector=${annotation}=${value}`,
         // Without the node lifecycle controller nobody looks at leases, and each is a write every ten seconds.
         "--node-lease-duration-seconds=0",
         "--cidr=10.244.0.0/16",
         `--server-address=127.0.0.1:${port}`,
+        // Where the API server asks for logs.
+        "--node-ip=127.0.0.1",
+        `--node-port=${port}`,
         `--tls-cert-file=${options.files.serverCert}`,
         `--tls-private-key-file=${options.files.serverKey}`,
       ],
