@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { loggedIn, ownHost, ownRequests, refusal } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
 import type { Env, Parts } from "./env.ts";
+import { logRoutes } from "./kubernetes/log.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
@@ -23,6 +24,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
     return c.json({ user, csrf });
   });
   app.route("/", watchRoutes(parts));
+  app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));
   app.all("/api/*", (c) =>
     c.json(refusal("NotFound", "expected an address of the dashboard, found another"), 404),

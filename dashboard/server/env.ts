@@ -4,6 +4,7 @@ import type { Issuer } from "./auth/issuer.ts";
 import type { Sealer } from "./auth/keys.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
+import type { Places } from "./kubernetes/places.ts";
 
 /** What every part of the server is given. */
 export interface Parts {
@@ -14,6 +15,8 @@ export interface Parts {
   /** Seals what a browser keeps. */
   readonly cookies: Sealer;
   readonly apiServer: ApiServer;
+  /** Streams of events that are open. */
+  readonly streams: Places;
   readonly log: Logger;
 }
 

@@ -11,6 +11,10 @@ import { type IssuerSettings, openIssuer } from "./auth/issuer.ts";
 import { readKeys, sealer } from "./auth/keys.ts";
 import { openSessions } from "./auth/sessions.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
+import { places } from "./kubernetes/places.ts";
+
+/** Streams of events that one session may have open here: of several windows. */
+const maxStreams = 16;
 
 /** What a dashboard needs. */
 export interface DashboardOptions {
@@ -56,6 +60,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
         ({ secret }) => secret,
       ),
       apiServer,
+      streams: places(maxStreams),
       log,
     },
     options.page,

@@ -5,10 +5,11 @@ import type { LocalPlatform } from "../../deploy/local/index.ts";
 import { accountUser } from "./rights.ts";
 
 /** What is read of an event of `audit.k8s.io/v1`. */
-interface AuditEvent {
+export interface AuditEvent {
   readonly stage: "ResponseStarted" | "ResponseComplete" | "Panic";
   readonly verb: string;
   readonly user: { readonly username: string };
+  readonly impersonatedUser?: { readonly username: string };
   readonly requestURI: string;
   readonly objectRef?: {
     readonly apiGroup?: string;
@@ -46,8 +47,10 @@ export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
     ),
   );
 
-/** What the platform's users have asked about objects so far. Throws when the API server is not audited. */
-export async function askedOf({ auditLogPath }: Pick<LocalPlatform, "auditLogPath">): Promise<Asked[]> {
+/** What the API server was asked so far. Throws when it is not audited. */
+export async function auditEvents({
+  auditLogPath,
+}: Pick<LocalPlatform, "auditLogPath">): Promise<AuditEvent[]> {
   if (auditLogPath === undefined) {
     throw new Error(
       "expected an API server that is audited, found one that is not. Start it with `audited`.",
@@ -56,7 +59,12 @@ export async function askedOf({ auditLogPath }: Pick<LocalPlatform, "auditLogPat
   const text = await readFile(auditLogPath, "utf8");
   // The last line may still be being written.
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
-  const all = lines.filter(Boolean).flatMap((line) => askedIn(JSON.parse(line)));
+  return lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent);
+}
+
+/** What the platform's users have asked about objects so far. Throws when the API server is not audited. */
+export async function askedOf(platform: Pick<LocalPlatform, "auditLogPath">): Promise<Asked[]> {
+  const all = (await auditEvents(platform)).flatMap(askedIn);
   return all.filter(({ user }) => user.startsWith(accountUser("")));
 }
 

@@ -1,7 +1,8 @@
 /**
  * The one thing of a kubelet that an API server asks build pods of the stand-in for kpack v0.17.2 for:
- * `GET /containerLogs/<namespace>/<pod>/<container>`.
- * Left out: `previous`, `sinceSeconds` and `sinceTime`, and who is asking.
+ * `GET /containerLogs/<namespace>/<pod>/<container>`, with the parameters of `PodLogOptions`, as
+ * https://github.com/kubernetes/cri-client/blob/v0.36.3/pkg/logs/logs.go reads them.
+ * Left out: `stream`, runs before the present one, of which no container has any, and who is asking.
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -35,6 +36,11 @@ export async function startKubeletServer(keys: KeyPair, find: FindLog): Promise<
       response.writeHead(400, { "content-type": "text/plain" }).end(text);
       return;
     }
+    if (url.searchParams.get("previous") === "true") {
+      const text = `previous terminated container "${container}" in pod "${pod}" not found`;
+      response.writeHead(400, { "content-type": "text/plain" }).end(text);
+      return;
+    }
     response.writeHead(200, { "content-type": "text/plain" });
     const left = new AbortController();
     response.on("close", () => left.abort());
@@ -61,11 +67,14 @@ async function send(
 ): Promise<void> {
   const tail = Number(query.get("tailLines") ?? Number.POSITIVE_INFINITY);
   let left = Number(query.get("limitBytes") ?? Number.POSITIVE_INFINITY);
+  const since = sinceOf(query);
   let sent = Math.max(0, log.lines.length - tail);
   try {
     for (;;) {
       for (; sent < log.lines.length && left > 0; sent++) {
-        const bytes = Buffer.from(line(log.lines[sent], query)).subarray(0, left);
+        const one = log.lines[sent] as LogLine;
+        if (one.at.getTime() < since) continue;
+        const bytes = Buffer.from(text(one, query)).subarray(0, left);
         left -= bytes.length;
         response.write(bytes);
       }
@@ -78,5 +87,14 @@ async function send(
   response.end();
 }
 
-const line = (one: LogLine | undefined, query: URLSearchParams): string =>
-  `${query.get("timestamps") === "true" ? `${one?.at.toISOString()} ` : ""}${one?.text}\n`;
+/** Milliseconds since the epoch; what is written then is given. */
+function sinceOf(query: URLSearchParams): number {
+  const seconds = query.get("sinceSeconds");
+  const time = query.get("sinceTime");
+  if (seconds !== null) return Date.now() - Number(seconds) * 1000;
+  return time === null ? Number.NEGATIVE_INFINITY : Date.parse(time);
+}
+
+/** With nine digits of a second, as kubelets write them. */
+const text = (one: LogLine, query: URLSearchParams): string =>
+  `${query.get("timestamps") === "true" ? `${one.at.toISOString().replace("Z", "000000Z")} ` : ""}${one.text}\n`;

@@ -40,6 +40,13 @@ test("a step that fails has a page of log, whose last line is the error", async 
   expect((await read(...log, "&tailLines=1&timestamps=true")).lines[0]).toMatch(
     /^\d{4}-\d\d-\d\dT[\d:.]+Z ERROR: failed to build/,
   );
+  const { lines: times } = await read(...log, "&timestamps=true");
+  const last = (times.at(-1) ?? "").slice(0, 19);
+  const ofThen = times.filter((line) => line >= last);
+  expect((await read(...log, `&timestamps=true&sinceTime=${last}Z`)).lines).toEqual(ofThen);
+  expect((await read(...log, "&sinceTime=2999-01-01T00:00:00Z")).lines).toEqual([]);
+  expect((await read(...log, "&sinceSeconds=3600")).lines).toEqual(lines);
+  expect(await read(...log, "&previous=true")).toMatchObject({ status: 400 });
   expect((await read("failing", "web-build-1-build-pod", "prepare")).lines[0]).toBe(
     "Build reason(s): CONFIG",
   );

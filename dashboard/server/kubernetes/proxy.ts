@@ -1,12 +1,18 @@
 /** Requests of the page, passed on to the API server in the name of whoever is logged in. */
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { Dispatcher } from "undici";
 import { refusal } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
 import { judge } from "./allowlist.ts";
+import { apiServerAway, type Trouble, tokenRefused } from "./answers.ts";
+import { limited, places } from "./places.ts";
 
 /** More than etcd takes. Bytes. */
 const maxBody = 2 * 1024 * 1024;
+
+/** Requests of one session at a time: more than any page has. */
+const maxAtOnce = 32;
 
 /** What of a query is passed on. Watches and logs that go on have ways of their own. */
 const queries = new Set([
@@ -34,12 +40,13 @@ const fieldManager = "denrei-dashboard";
 const prefix = "/api/kubernetes";
 
 /** `/api/kubernetes/…`: what is behind it is a path of the Kubernetes API. */
-export function proxyRoutes({ apiServer }: Pick<Parts, "apiServer">): Hono<Env> {
+export function proxyRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">): Hono<Env> {
   const app = new Hono<Env>();
+  const atOnce = places(maxAtOnce);
   const tooLarge = (c: Context) =>
     c.json(refusal("TooLarge", `expected at most ${maxBody} bytes, found more`), 413);
-  app.all(`${prefix}/*`, bodyLimit({ maxSize: maxBody, onError: tooLarge }), async (c) => {
-    // As it was sent: whatever is decoded first could be another path than the one that is looked at.
+  app.all(`${prefix}/*`, limited(atOnce), bodyLimit({ maxSize: maxBody, onError: tooLarge }), async (c) => {
+    // Nothing in it is decoded: what is looked at is what is passed on.
     const { pathname, searchParams } = new URL(c.req.raw.url);
     const path = pathname.slice(prefix.length);
     const judged = judge(c.req.method, path);
@@ -54,27 +61,47 @@ export function proxyRoutes({ apiServer }: Pick<Parts, "apiServer">): Hono<Env> 
       headers["content-type"] = type;
       body = await c.req.text();
       query.set("fieldManager", fieldManager);
-      if (judged.rule.body && !judged.rule.body.safeParse(parsed(body)).success)
-        return c.json(
-          refusal("NotAllowed", `expected the restart of a Deployment, found another change`),
-          403,
-        );
+      if (judged.rule.body) {
+        const taken = judged.rule.body.safeParse(parsed(body));
+        if (!taken.success)
+          return c.json(
+            refusal("NotAllowed", "expected the restart of a Deployment, found another change"),
+            403,
+          );
+        // Written anew: of a key that is there twice, the API server might take the other one.
+        body = JSON.stringify(taken.data);
+      }
     }
-    const response = await apiServer.ask({
-      method: c.req.method as "GET",
-      path: `${path}${query.size > 0 ? `?${query}` : ""}`,
-      token: c.get("session").session.idToken,
-      headers,
-      body,
-      signal: c.req.raw.signal,
-      lasts: "short",
-    });
+    let response: Dispatcher.ResponseData;
+    try {
+      response = await apiServer.ask({
+        method: c.req.method as "GET",
+        path: `${path}${query.size > 0 ? `?${query}` : ""}`,
+        token: c.get("session").session.idToken,
+        headers,
+        body,
+        signal: c.req.raw.signal,
+        lasts: "short",
+      });
+    } catch (error) {
+      if (!c.req.raw.signal.aborted) log.warn({ err: error, path }, "the API server does not answer");
+      return troubled(c, apiServerAway);
+    }
+    if (response.statusCode === 401) {
+      await response.body.dump();
+      return troubled(c, tokenRefused);
+    }
+    const retryAfter = response.headers["retry-after"];
+    if (typeof retryAfter === "string") c.header("retry-after", retryAfter);
     const type = String(response.headers["content-type"] ?? "application/octet-stream");
     c.header("content-type", type.startsWith("application/json") ? type : "text/plain; charset=utf-8");
     return c.body(toStream(response.body), response.statusCode as 200);
   });
   return app;
 }
+
+const troubled = (c: Context, { status, reason, message }: Trouble): Response =>
+  c.json(refusal(reason, message), status as 503);
 
 function parsed(text: string): unknown {
   try {

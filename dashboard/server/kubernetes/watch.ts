@@ -8,21 +8,21 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
-import { type SSEStreamingApi, streamSSE } from "hono/streaming";
-import { isAbsence, isGone } from "../../../bus/kube/errors.ts";
+import { isGone } from "../../../bus/kube/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { watchEvents } from "../../../bus/kube/watchstream.ts";
 import { refusal } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
 import { judge } from "./allowlist.ts";
-import { ask, refused } from "./answers.ts";
+import { ask, refused, troubleOf } from "./answers.ts";
+import { type EventStream, eventStream } from "./eventstream.ts";
 
 /** More than any page looks at. */
 const maxPaths = 12;
-/** A proxy between may close what is silent for a minute. Milliseconds. */
-const beatMillis = 20_000;
 const pageSize = 500;
+/** After no answer; and after one that stays as it is until somebody grants or installs something. Milliseconds. */
 const retryMillis = 1000;
+const refusedMillis = 10_000;
 
 const selectors = ["labelSelector", "fieldSelector"];
 
@@ -38,24 +38,10 @@ export function watchRoutes(parts: Parts): Hono<Env> {
       if ("status" in one) return c.json(refusal("NotAllowed", one.message), one.status);
     const seen = versionsIn(c.req.header("last-event-id") ?? c.req.query("seen"), paths.length);
     const token = c.get("session").session.idToken;
-    const endsAt = c.get("session").session.expiresAt;
-    c.header("x-accel-buffering", "no");
-    return streamSSE(c, async (stream) => {
-      const ended = new AbortController();
-      stream.onAbort(() => ended.abort());
-      // A stream is no longer than its token: whoever comes back has a new one.
-      const timer = setTimeout(() => ended.abort(), Math.max(0, endsAt - Date.now()));
-      const beat = setInterval(() => void stream.write(": \n\n"), beatMillis);
-      try {
-        await Promise.all(
-          wanted.map((path, at) =>
-            follow(parts, { path: path as Asked, at, token, seen, stream, signal: ended.signal }),
-          ),
-        );
-      } finally {
-        clearTimeout(timer);
-        clearInterval(beat);
-      }
+    return eventStream(c, parts, async (stream) => {
+      await Promise.all(
+        wanted.map((path, at) => follow(parts, { path: path as Asked, at, token, seen, stream })),
+      );
     });
   });
   return app;
@@ -89,47 +75,45 @@ interface Follower {
   readonly token: string;
   /** The version that was seen of each path; empty before the list. */
   readonly seen: string[];
-  readonly stream: SSEStreamingApi;
-  readonly signal: AbortSignal;
+  readonly stream: EventStream;
 }
 
-/** Lists, watches, and goes on when a watch ends, until `signal` aborts or the API server refuses. */
+/** Lists, watches, and goes on when a watch ends, until nobody reads any more or the token is not taken. */
 async function follow(parts: Parts, follower: Follower): Promise<void> {
-  const { at, seen, stream, signal } = follower;
-  const tell = (event: string, data: object) =>
-    stream.writeSSE({ event, data: JSON.stringify({ at, ...data }), id: seen.join(",") });
-  let isTroubled = false;
+  const { at, seen, stream } = follower;
+  const { signal } = stream;
+  const tell: Tell = (event, data) => stream.tell({ event, data: { at, ...data }, id: seen.join(",") });
+  /** The status that the page was told last; 0 when all is well. */
+  let troubled = 0;
+  const well = async () => {
+    if (troubled !== 0) await tell("trouble", { status: 0 });
+    troubled = 0;
+  };
   while (!signal.aborted) {
     try {
       if (seen[at] === "") await list(parts, follower, tell);
-      if (isTroubled) await tell("trouble", { status: 0 });
-      isTroubled = false;
-      await watch(parts, follower, tell);
+      await watch(parts, follower, tell, well);
     } catch (error) {
       if (signal.aborted) return;
       if (isGone(error)) {
         seen[at] = "";
         continue;
       }
-      const {
-        status = 503,
-        reason = "Unavailable",
-        message,
-      } = error as Error & { status?: number; reason?: string };
-      if (!isTroubled) await tell("trouble", { status, reason, message });
-      isTroubled = true;
-      const passes = isAbsence(error) || !("status" in (error as object));
+      const trouble = troubleOf(error);
+      if (trouble.status !== troubled) await tell("trouble", trouble);
+      troubled = trouble.status;
       // A session that has ended is looked at by whoever lets the browser in again.
-      if (status === 401) return void (await stream.close());
-      if (!passes) return;
-      await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
+      if (trouble.status === 401) return;
+      const isFinal = trouble.status === 403 || trouble.status === 404;
+      await sleep(isFinal ? refusedMillis : retryMillis, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
 type Tell = (event: string, data: object) => Promise<void>;
 
-async function list(parts: Parts, { path, at, token, seen, signal }: Follower, tell: Tell): Promise<void> {
+async function list(parts: Parts, { path, at, token, seen, stream }: Follower, tell: Tell): Promise<void> {
+  const { signal } = stream;
   const items: Stored[] = [];
   for (let next = ""; ; ) {
     const query = new URLSearchParams(path.query);
@@ -152,7 +136,13 @@ async function list(parts: Parts, { path, at, token, seen, signal }: Follower, t
   }
 }
 
-async function watch(parts: Parts, { path, at, token, seen, signal }: Follower, tell: Tell): Promise<void> {
+/** `began` is called when the API server has let it in. */
+async function watch(
+  parts: Parts,
+  { path, at, token, seen, stream }: Follower,
+  tell: Tell,
+  began: () => Promise<void>,
+): Promise<void> {
   const query = new URLSearchParams(path.query);
   query.set("watch", "1");
   query.set("allowWatchBookmarks", "true");
@@ -161,10 +151,11 @@ async function watch(parts: Parts, { path, at, token, seen, signal }: Follower, 
     method: "GET",
     path: `${path.path}?${query}`,
     token,
-    signal,
+    signal: stream.signal,
     lasts: "endless",
   });
   if (response.statusCode !== 200) throw await refused("watch", response);
+  await began();
   for await (const { type, object } of watchEvents<KubeObject>(response.body, path.path)) {
     seen[at] = object.metadata.resourceVersion;
     if (type !== "BOOKMARK") await tell("change", { type, object: trimmed(object) });

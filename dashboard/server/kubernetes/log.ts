@@ -1,0 +1,166 @@
+/**
+ * The log of a container as server-sent events: from its last lines on, for as long as it runs.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ *
+ * `GET /api/log?namespace=&pod=&container=`, with `tailLines` (500 unless given), `previous=true` for the run before, and
+ * `since=<id>` to go on behind a line. Events are `line` (its text, and its time, which is also its id), `end` (the container
+ * has ended, and there are no more lines), and `trouble`. A browser that comes back is told what it has missed, each line
+ * once; but where so many lines were asked for that the first one has the time of the one before, it may be told that again.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Hono } from "hono";
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { refusal } from "../auth/guard.ts";
+import type { Env, Parts } from "../env.ts";
+import { judge } from "./allowlist.ts";
+import { ask, RefusedError, refused, troubleOf } from "./answers.ts";
+import { type EventStream, eventStream } from "./eventstream.ts";
+import { type LogPlace, linesBehind, logLines, type PlacedLine, placeIn, placeText } from "./loglines.ts";
+
+const defaultTailLines = 500;
+const maxTailLines = 10_000;
+/** Milliseconds; each time twice as long as the time before. */
+const firstRetryMillis = 500;
+const lastRetryMillis = 8000;
+
+/** RFC 1123 label. */
+const containerName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** `/api/log` */
+export function logRoutes(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  app.get("/api/log", (c) => {
+    const { namespace = "", pod = "", container = "", previous, tailLines, since } = c.req.query();
+    const path = `/api/v1/namespaces/${namespace}/pods/${pod}`;
+    const judged = judge("GET", `${path}/log`);
+    if ("status" in judged || judged.rule.resource !== "pods/log" || !containerName.test(container))
+      return c.json(refusal("NotAllowed", "expected the names of a namespace, a pod and a container"), 400);
+    const tail = Number(tailLines ?? defaultTailLines);
+    if (!Number.isInteger(tail) || tail < 0 || tail > maxTailLines)
+      return c.json(
+        refusal("NotAllowed", `expected 0 to ${maxTailLines} tailLines, found "${tailLines}"`),
+        400,
+      );
+    const token = c.get("session").session.idToken;
+    const place = placeIn(c.req.header("last-event-id") ?? since);
+    const run = previous === "true" ? "previous" : "present";
+    return eventStream(c, parts, (stream) =>
+      follow(parts, { path, container, run, tail, token, stream }, place),
+    );
+  });
+  return app;
+}
+
+interface Asked {
+  /** Of the pod. */
+  readonly path: string;
+  readonly container: string;
+  readonly run: "present" | "previous";
+  readonly tail: number;
+  readonly token: string;
+  readonly stream: EventStream;
+}
+
+/** Reads until the container has ended or nobody reads any more, again and again where it breaks off. */
+async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): Promise<void> {
+  const { stream } = asked;
+  const { signal } = stream;
+  let place = from;
+  let troubled = 0;
+  let retryMillis = firstRetryMillis;
+  const told = async ({ text, at, isCut, ...line }: PlacedLine) => {
+    place = line.place ?? place;
+    const id = place && placeText(place);
+    await stream.tell({ event: "line", data: { at, text, isCut }, ...(id !== undefined && { id }) });
+  };
+  while (!signal.aborted) {
+    try {
+      const body = await open(parts, asked, place);
+      if (troubled !== 0) await stream.tell({ event: "trouble", data: { status: 0 } });
+      troubled = 0;
+      let rest: PlacedLine | undefined;
+      for await (const line of linesBehind(logLines(body), place)) {
+        retryMillis = firstRetryMillis;
+        if (line.isWhole) await told(line);
+        else rest = line;
+      }
+      if (await hasEnded(parts, asked, place)) {
+        if (rest !== undefined) await told(rest);
+        return await stream.tell({ event: "end", data: {} });
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const trouble = troubleOf(error);
+      if (trouble.status !== troubled) await stream.tell({ event: "trouble", data: trouble });
+      troubled = trouble.status;
+      if ([401, 403, 404].includes(trouble.status)) return;
+    }
+    await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
+    retryMillis = Math.min(2 * retryMillis, lastRetryMillis);
+  }
+}
+
+async function open(
+  { apiServer }: Pick<Parts, "apiServer">,
+  { path, container, run, tail, token, stream }: Asked,
+  place: LogPlace | undefined,
+): Promise<AsyncIterable<Uint8Array>> {
+  const query = new URLSearchParams({ container, timestamps: "true" });
+  if (run === "previous") query.set("previous", "true");
+  else query.set("follow", "true");
+  if (place === undefined) query.set("tailLines", String(tail));
+  else query.set("sinceTime", secondBefore(place));
+  const response = await apiServer.ask({
+    method: "GET",
+    path: `${path}/log?${query}`,
+    token,
+    signal: stream.signal,
+    lasts: "endless",
+  });
+  if (response.statusCode !== 200) throw await refused(`GET ${path}/log`, response);
+  return response.body;
+}
+
+/** The API server takes whole seconds; and a line that is late may have an earlier time than those before it. */
+const secondBefore = ({ at }: LogPlace): string =>
+  `${new Date(Date.parse(at) - 1000).toISOString().slice(0, 19)}Z`;
+
+interface ContainerStatus {
+  readonly name: string;
+  readonly state?: { readonly running?: { readonly startedAt?: string } };
+}
+
+type Pod = KubeObject<
+  object,
+  {
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
+  }
+>;
+
+/** An API server ends a log in the same way when the container has ended, and when the kubelet is gone. */
+async function hasEnded(
+  { apiServer }: Pick<Parts, "apiServer">,
+  { path, container, run, token, stream }: Asked,
+  place: LogPlace | undefined,
+): Promise<boolean> {
+  if (run === "previous") return true;
+  let pod: Stored<Pod>;
+  try {
+    pod = await ask<Stored<Pod>>(apiServer, { path, token, signal: stream.signal });
+  } catch (error) {
+    if (error instanceof RefusedError && error.status === 404) return true;
+    throw error;
+  }
+  const {
+    containerStatuses = [],
+    initContainerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {};
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  const running = all.find(({ name }) => name === container)?.state?.running;
+  if (running === undefined) return true;
+  // One that was started after the last line is another run.
+  return place !== undefined && Date.parse(running.startedAt ?? "") > Date.parse(place.at);
+}

@@ -1,0 +1,129 @@
+/** Lines of logs, and going on behind one of them. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type LogLine, linesBehind, logLines, maxLineBytes, placeIn, placeText } from "./loglines.ts";
+
+async function* chunks(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (let from = 0, at = 0; from < bytes.length; at++) {
+    const size = sizes[at % sizes.length] ?? 1;
+    yield bytes.subarray(from, from + size);
+    from += size;
+  }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+const read = (text: string, sizes: readonly number[] = [7]) =>
+  all(logLines(chunks(Buffer.from(text), sizes)));
+
+describe("lines", () => {
+  test("are the same, in whatever pieces they come, and whatever is in them", async () => {
+    const text = fc.string({ unit: "binary" }).map((any) => any.toWellFormed().replaceAll("\n", "\r"));
+    const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(text), sizes, async (texts, cuts) => {
+        const lines = texts.map((one) => `2026-01-02T03:04:05.6Z ${one}\n`);
+        expect(await read(lines.join(""), cuts)).toEqual(
+          texts.map((one) => ({
+            at: "2026-01-02T03:04:05.600000000Z",
+            text: one,
+            isCut: false,
+            isWhole: true,
+          })),
+        );
+      }),
+    );
+  });
+
+  test("have their time in UTC, to the nanosecond, whatever the kubelet's zone is", async () => {
+    const lines = await read(
+      "2026-01-02T03:04:05Z a\n2026-01-02T03:04:05.123456789+09:00 b\n2026-01-02T03:04:05.1Z\nno time\n",
+    );
+    expect(lines.map(({ at, text }) => [at, text])).toEqual([
+      ["2026-01-02T03:04:05.000000000Z", "a"],
+      ["2026-01-01T18:04:05.123456789Z", "b"],
+      ["2026-01-02T03:04:05.100000000Z", ""],
+      [undefined, "no time"],
+    ]);
+  });
+
+  test("that are too long are cut, between characters; one that the stream breaks off in is not whole", async () => {
+    const time = "2026-01-02T03:04:05.000000000Z ";
+    const [cut, next, rest] = await read(
+      `${time}${"é".repeat(maxLineBytes)}\n${time}next\n${time}re`,
+      [1000],
+    );
+    expect(cut).toMatchObject({ isCut: true, isWhole: true });
+    expect(cut?.text).toMatch(/^é+$/);
+    expect(Buffer.byteLength(time + cut?.text)).toBeGreaterThanOrEqual(maxLineBytes - 1);
+    expect(Buffer.byteLength(time + cut?.text)).toBeLessThanOrEqual(maxLineBytes);
+    expect(next).toMatchObject({ text: "next", isCut: false });
+    expect(rest).toMatchObject({ text: "re", isWhole: false });
+  });
+});
+
+const at = (millis: number) => `${new Date(Date.UTC(2026, 0, 2) + millis).toISOString().slice(0, -1)}000000Z`;
+const line = (millis: number, text: number): LogLine => ({
+  at: at(millis),
+  text: String(text),
+  isCut: false,
+  isWhole: true,
+});
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+describe("going on behind a line", () => {
+  test("gives each line once, also where many have the same time and some come late", async () => {
+    // Time goes on, and what is written may be up to half a second behind it.
+    const steps = fc.array(fc.tuple(fc.constantFrom(0, 0, 0, 200, 900), fc.constantFrom(0, 0, 100, 500)), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(), async (moves, cutAt) => {
+        let now = 10_000;
+        const lines = moves.map(([on, late], index) => {
+          now += on;
+          return line(now - late, index);
+        });
+        const cut = cutAt % lines.length;
+        const before = await all(linesBehind(each(lines), undefined));
+        const place = before[cut]?.place;
+        const since = Math.floor((Date.parse(place?.at ?? "") - Date.UTC(2026, 0, 2)) / 1000) - 1;
+        const answered = lines.filter((one) => (one.at ?? "") >= at(since * 1000));
+        const behind = await all(linesBehind(each(answered), place));
+        expect(behind.map(({ text }) => text)).toEqual(lines.slice(cut + 1).map(({ text }) => text));
+        // Whoever breaks off again goes on from there as well.
+        expect(behind.map((one) => one.place)).toEqual(before.slice(cut + 1).map((one) => one.place));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("gives what is later when the line is not there any more", async () => {
+    const lines = [line(0, 1), line(5000, 2), line(5000, 3)];
+    const behind = await all(linesBehind(each(lines), { at: at(1000), count: 4 }));
+    expect(behind.map(({ text }) => text)).toEqual(["2", "3"]);
+  });
+
+  test("a place is read from what it is written as, and from nothing else", () => {
+    const place = { at: at(1), count: 3 };
+    expect(placeIn(placeText(place))).toEqual(place);
+    for (const text of [
+      undefined,
+      "",
+      "1",
+      "2026-01-02T03:04:05Z/1",
+      `${at(1)}/0`,
+      `${at(1)}/1 `,
+      `${at(1)}`,
+    ])
+      expect(placeIn(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,338 @@
+/** Requests that a page has the dashboard pass on, and those that it does not. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import type { Response } from "undici";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiVersionOf, Secret } from "../../bus/kube/kind.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { auditEvents } from "../harness/audit.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
+
+const applications = (namespace: string) =>
+  `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
+const json = { "content-type": "application/json" };
+const merge = { "content-type": "application/merge-patch+json" };
+const secret = "what nobody may see";
+
+const application = (name: string, spec: object = {}) => ({
+  apiVersion: apiVersionOf(Application),
+  kind: "Application",
+  metadata: { name },
+  spec: { domains: [`${name}.example.com`], ...spec },
+});
+
+let scene: Scene;
+let alice: FetchSession;
+let bob: FetchSession;
+beforeAll(async () => {
+  scene = await startScene({ audited: true });
+  await scene.kit.client.create(
+    Secret,
+    {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "token", namespace: team },
+      data: { key: Buffer.from(secret).toString("base64") },
+      spec: undefined,
+    },
+    { fieldManager: "test" },
+  );
+  alice = await loginByFetch(scene.url, people.alice);
+  bob = await loginByFetch(scene.url, people.bob);
+});
+afterAll(() => scene?.stop());
+
+const create = (session: FetchSession, name: string, spec: object = {}, more: Record<string, string> = {}) =>
+  session.fetch(applications(team), {
+    method: "POST",
+    headers: { ...json, ...more },
+    body: JSON.stringify(application(name, spec)),
+  });
+
+describe("what is passed on", () => {
+  test("is made, changed, scaled and deleted in the name of whoever is logged in", async () => {
+    expect((await create(alice, "web")).status).toBe(201);
+    const patch = (path: string, body: object) =>
+      alice.fetch(`${applications(team)}/${path}`, {
+        method: "PATCH",
+        headers: merge,
+        body: JSON.stringify(body),
+      });
+    expect((await patch("web", { spec: { image: "registry.example.com/web:1" } })).status).toBe(200);
+    const scaled = await patch("web/scale", { spec: { replicas: 3 } });
+    expect([scaled.status, await scaled.json()]).toMatchObject([200, { spec: { replicas: 3 } }]);
+    const found = await (await alice.fetch(`${applications(team)}/web`)).json();
+    expect(found).toMatchObject({
+      spec: { image: "registry.example.com/web:1", replicas: 3 },
+      metadata: {
+        managedFields: expect.arrayContaining([expect.objectContaining({ manager: "denrei-dashboard" })]),
+      },
+    });
+    expect((await alice.fetch(`${applications(team)}/web`, { method: "DELETE" })).status).toBe(200);
+    expect((await alice.fetch(`${applications(team)}/web`)).status).toBe(404);
+  });
+
+  test("is refused by RBAC as it would be to kubectl", async () => {
+    const refused = await create(bob, "bobs");
+    expect([refused.status, await refused.json()]).toMatchObject([
+      403,
+      { kind: "Status", reason: "Forbidden", message: expect.stringContaining('User "bob" cannot create') },
+    ]);
+    expect((await alice.fetch(applications(foreign))).status).toBe(403);
+  });
+
+  test("is answered with all that the API server says of each field", async () => {
+    const answer = await create(alice, "wrong", { domains: ["NOT A HOST"], replicas: -1 });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      422,
+      {
+        kind: "Status",
+        reason: "Invalid",
+        details: {
+          causes: expect.arrayContaining([
+            expect.objectContaining({ field: "spec.domains[0]", message: expect.any(String) }),
+            expect.objectContaining({ field: "spec.replicas", message: expect.any(String) }),
+          ]),
+        },
+      },
+    ]);
+  });
+
+  test("has no header of the page's that says who is asking", async () => {
+    const hostile = {
+      "Impersonate-User": "admin",
+      "Impersonate-Group": "system:masters",
+      "Impersonate-Uid": "0",
+      "Impersonate-Extra-Scopes": "all",
+      "X-Remote-User": "admin",
+      "X-Remote-Group": "system:masters",
+      Authorization: "Bearer another",
+      "X-Forwarded-For": "10.0.0.1",
+      Connection: "Authorization",
+    };
+    const refused = await overTheWire(
+      "POST",
+      applications(team),
+      bob,
+      { ...json, ...hostile },
+      application("evil"),
+    );
+    expect(refused.status).toBe(403);
+    expect(refused.body).toContain('User \\"bob\\" cannot create');
+    const read = await overTheWire("GET", applications(team), bob, hostile);
+    expect(read.status).toBe(200);
+  });
+
+  test("has of the query what is listed alone", async () => {
+    const answer = await alice.fetch(
+      `${applications(team)}?watch=true&follow=true&timeoutSeconds=600&limit=1&labelSelector=app%3Dnone&pretty=true`,
+    );
+    expect([answer.status, await answer.json()]).toMatchObject([200, { kind: "ApplicationList", items: [] }]);
+  });
+});
+
+interface WireAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends a request line as it is: no client between makes it tidy. */
+async function overTheWire(
+  method: string,
+  target: string,
+  session: FetchSession,
+  headers: Record<string, string> = {},
+  body?: object,
+): Promise<WireAnswer> {
+  const { hostname, port, host } = new URL(scene.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  const sent = body === undefined ? "" : JSON.stringify(body);
+  const all: Record<string, string> = {
+    Host: host,
+    Cookie: session.cookie,
+    "X-Denrei-Csrf": session.csrf,
+    "Content-Length": String(Buffer.byteLength(sent)),
+    ...headers,
+    Connection: `close${headers.Connection ? `, ${headers.Connection}` : ""}`,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  socket.write([`${method} ${target} HTTP/1.1`, ...lines, "", sent].join("\r\n"));
+  const answer = await text(socket);
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), body: answer };
+}
+
+describe("paths that say something else than they seem", () => {
+  const pods = `/api/kubernetes/api/v1/namespaces/${team}/pods`;
+  const there = `/api/kubernetes/api/v1/namespaces/${team}/secrets`;
+  test.each([
+    `${pods}/../secrets`,
+    `${pods}/../secrets/token`,
+    `${pods}/%2e%2e/secrets`,
+    `${pods}/.%2E/secrets`,
+    `${pods}/..%2fsecrets`,
+    `${pods}/%2e%2e%2fsecrets`,
+    `${pods}/..;/secrets`,
+    `${pods}/..\\secrets`,
+    `${pods}/%5c..%5csecrets`,
+    `${pods}/x/../../secrets`,
+    `${pods}%2f..%2fsecrets`,
+    `${pods}%00/../secrets`,
+    `${pods}/;/../secrets`,
+    `${pods}//../secrets`,
+    `/api/kubernetes//api/v1/namespaces/${team}/secrets`,
+    `/api/kubernetes/api//v1/namespaces/${team}/secrets`,
+    `/api/kubernetes/../kubernetes/api/v1/namespaces/${team}/secrets`,
+    `/api/kubernetes/x/..//api/v1/namespaces/${team}/secrets`,
+    `/api/kubernetes/api/v1/namespaces/${team}/pods/../../../../../api/v1/namespaces/${team}/secrets`,
+    `//api/kubernetes/api/v1/namespaces/${team}/secrets`,
+    `${there}`,
+    `${there}/token`,
+    `${there}/`,
+    there.replace("secrets", "SECRETS"),
+    there.replace("secrets", "s%65crets"),
+    there.replace("secrets", "%73ecrets"),
+    `${there}%20`,
+    `${there}#`,
+    `${there}?limit=1`,
+    `/api/kubernetes/api/v1/secrets`,
+    `/api/kubernetes/api/v1/watch/namespaces/${team}/secrets`,
+    `/api/watch?of=/api/v1/namespaces/${team}/secrets`,
+    `/api/watch?of=/api/v1/namespaces/${team}/pods/../secrets`,
+    `/api/watch?of=//127.0.0.1/api/v1/namespaces/${team}/secrets`,
+    `/api/watch?of=/api/v1/namespaces/${team}/pods%2f..%2fsecrets`,
+    `/api/log?namespace=${team}&pod=x/../../secrets/token%23&container=x`,
+    `/api/log?namespace=${team}&pod=../secrets/token%3f&container=x`,
+    "https://127.0.0.1/api/kubernetes/api/v1/secrets",
+  ])("%s tells nothing that is secret", async (target) => {
+    const absolute = `${scene.url}${target}`;
+    for (const asked of target.startsWith("/") ? [target, absolute] : [target]) {
+      const { status, body } = await overTheWire("GET", asked, alice);
+      // What is no address of the API is one of the page.
+      expect([asked, status >= 400 || body.includes("<!doctype html>")]).toEqual([asked, true]);
+      expect(body).not.toContain(Buffer.from(secret).toString("base64"));
+      expect(body).not.toContain("SecretList");
+    }
+  });
+
+  test("and the API server was never asked for a Secret in somebody's name", async () => {
+    const asked = (await auditEvents(scene.kit.platform)).filter(
+      ({ user, impersonatedUser }) =>
+        Object.keys(people).includes(user.username) || impersonatedUser !== undefined,
+    );
+    expect(asked.length).toBeGreaterThan(10);
+    for (const { objectRef, impersonatedUser } of asked) {
+      expect(impersonatedUser).toBeUndefined();
+      expect(["applications", "pods"]).toContain(objectRef?.resource);
+    }
+  });
+});
+
+test("a Deployment can be restarted and scaled, and nothing else can be slipped in", async () => {
+  const labels = { app: "web" };
+  const containers = [{ name: "main", image: "registry.example.com/web:1" }];
+  const template = { metadata: { labels }, spec: { containers } };
+  const path = `/apis/apps/v1/namespaces/${team}/deployments`;
+  await scene.kit.client.request({
+    method: "POST",
+    path,
+    body: { metadata: { name: "web" }, spec: { selector: { matchLabels: labels }, template } },
+  });
+  const patch = (to: string, body: string) =>
+    alice.fetch(`/api/kubernetes${path}/${to}`, { method: "PATCH", headers: merge, body });
+  const evil = `"spec":{"template":{"spec":{"containers":[{"name":"main","image":"evil"}]}}}`;
+  const restart = `"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-02T03:04:05Z"}}}}`;
+  expect((await patch("web", `{${evil}}`)).status).toBe(403);
+  // Of two that have the same name it is the one that was looked at.
+  for (const body of [`{${restart}}`, `{${evil},${restart}}`]) {
+    const restarted = await patch("web", body);
+    expect([restarted.status, await restarted.json()]).toMatchObject([
+      200,
+      {
+        spec: {
+          template: {
+            metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2026-01-02T03:04:05Z" } },
+            spec: { containers },
+          },
+        },
+      },
+    ]);
+  }
+  expect((await patch("web", `{${restart},${evil}}`)).status).toBe(403);
+  expect((await patch("web/scale", JSON.stringify({ spec: { replicas: 2 } }))).status).toBe(200);
+});
+
+describe("limits", () => {
+  test("a body that is too large is not passed on", async () => {
+    const answer = await create(alice, "large", { attributes: { a: "a".repeat(3 * 2 ** 20) } });
+    expect([answer.status, await answer.json()]).toMatchObject([413, { reason: "TooLarge" }]);
+  });
+
+  test("a body of another type is not passed on", async () => {
+    const answer = await create(alice, "yaml", {}, { "content-type": "application/yaml" });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { reason: "NotAllowed" }]);
+  });
+
+  test("of one session so many requests are passed on at once, and of another one as many", async () => {
+    const { pid } = scene.kit.platform.apiserver;
+    process.kill(pid ?? 0, "SIGSTOP");
+    const waiting: Promise<Response>[] = [];
+    try {
+      const refused: Response[] = [];
+      waiting.push(
+        ...Array.from({ length: 40 }, async () => {
+          const answer = await alice.fetch(applications(team));
+          refused.push(answer);
+          return answer;
+        }),
+      );
+      // Those that have no place are answered, while no other one can be.
+      await expect.poll(() => refused.length, { timeout: 60_000 }).toBe(8);
+      expect(refused[0]?.status).toBe(429);
+      expect(refused[0]?.headers.get("retry-after")).toBe("1");
+      expect(await refused[0]?.json()).toMatchObject({ reason: "TooMany" });
+      const other = bob.fetch(applications(team));
+      waiting.push(other);
+    } finally {
+      process.kill(pid ?? 0, "SIGCONT");
+    }
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(33);
+    expect((await alice.fetch(applications(team))).status).toBe(200);
+  });
+});
+
+describe("when the API server is not as it was", () => {
+  test("one that is away is told of, and one that is back answers again", async () => {
+    const { apiserver } = scene.kit.platform;
+    await apiserver.stop("SIGKILL");
+    try {
+      const answer = await alice.fetch(applications(team));
+      expect([answer.status, await answer.json()]).toMatchObject([
+        503,
+        { reason: "Unavailable", message: expect.stringContaining("Kubernetes API") },
+      ]);
+    } finally {
+      await apiserver.start();
+    }
+    await expect
+      .poll(async () => (await alice.fetch(applications(team))).status, { timeout: 60_000 })
+      .toBe(200);
+  });
+
+  test("a token that it does not take is told of as that", async () => {
+    const { apiserver } = scene.kit.platform;
+    // It begins without the issuer's keys.
+    await scene.issuer.stop();
+    await apiserver.stop("SIGKILL");
+    await apiserver.start();
+    const answer = await alice.fetch(applications(team));
+    expect([answer.status, await answer.json()]).toMatchObject([
+      401,
+      { reason: "TokenRefused", message: expect.stringContaining("log in again") },
+    ]);
+  });
+});
