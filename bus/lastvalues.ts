@@ -68,11 +68,11 @@ export async function readFrom(
   return values;
 }
 
-/** Reads all that matches, oldest first, from a time on, as much at once as the server gives. */
+/** Reads all that matches, oldest first, from a sequence or a time on, as much at once as the server gives. */
 export async function* readAll(
   bus: Pick<Bus, "inbox">,
   stream: string,
-  { filter, from }: { filter: string; from: Date },
+  { filter, from }: { filter: string; from: number | Date },
 ): AsyncGenerator<LastValue> {
   for (let next: number | Date = from; ; ) {
     const page: readonly LastValue[] = await readFrom(bus, stream, { filter, from: next });

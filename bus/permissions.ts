@@ -8,6 +8,7 @@
  */
 import { inboxPrefixOf, userOf } from "./identity.ts";
 import {
+  activity,
   bridgeStream,
   bridgeSubject,
   consumers,
@@ -20,6 +21,7 @@ import {
   timersStream,
   token,
   work,
+  working,
   workStream,
 } from "./subjects.ts";
 import type { Interest } from "./topology.ts";
@@ -72,6 +74,7 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
     streams.webhooks,
     streams.indexes,
     streams.sessions,
+    streams.activity,
     bridgeStream,
     ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
   ];
@@ -129,8 +132,10 @@ const ofFunction = (interest: Interest): Permissions => {
       sweeps.at(scope),
       echoSubject(scope),
       originSubject(scope.cluster),
+      activity.all(scope),
+      working.answer(scope),
     ],
-    subscribe: [echoSubject(scope), originSubject(scope.cluster)],
+    subscribe: [echoSubject(scope), originSubject(scope.cluster), working.asked(scope.cluster)],
   };
 };
 
@@ -141,9 +146,12 @@ const webhooks: readonly string[] = [
   "webhooks.>",
 ];
 
-/** An operator: reads what `status`, `requests`, `deadletters` and `webhooks` show, and replays letters and webhooks. */
-const operator = (interests: readonly Interest[]): Permissions => ({
+/** An operator: reads what the commands show, and replays letters and webhooks. */
+const operator = (interests: readonly Interest[], cluster: string): Permissions => ({
   publish: [
+    api("STREAM.INFO", streams.activity),
+    api("DIRECT.GET", streams.activity),
+    working.asked(cluster),
     api("STREAM.INFO", streams.deadLetters),
     api("STREAM.INFO", bridgeStream),
     api("DIRECT.GET", streams.deadLetters),
@@ -154,6 +162,7 @@ const operator = (interests: readonly Interest[]): Permissions => ({
       api("STREAM.INFO", workStream(scope.fn)),
       api("STREAM.INFO", timersStream(scope.fn)),
       api("DIRECT.GET", workStream(scope.fn)),
+      api("DIRECT.GET", timersStream(scope.fn)),
       // Of any cluster: how long a queue is.
       ...[streams.objects, streams.webhooks, workStream(scope.fn), timersStream(scope.fn)].map((stream) =>
         api("CONSUMER.INFO", stream, "*"),
@@ -163,7 +172,7 @@ const operator = (interests: readonly Interest[]): Permissions => ({
       work.deadLetters(scope),
     ]),
   ],
-  subscribe: [],
+  subscribe: [working.answers(cluster)],
 });
 
 /** Streams that hold what nobody else has: all else on the bus follows from the API server. */
@@ -193,15 +202,18 @@ const restore: Permissions = {
 /** The gateway: writes webhooks, and looks how old one is that it brings again. */
 const gateway: Permissions = { publish: webhooks, subscribe: [] };
 
-/** The dashboard: shows what an operator sees to whom RBAC lets see it, and keeps who has logged in. */
-const dashboard = (interests: readonly Interest[]): Permissions =>
-  together(operator(interests), {
+/** The dashboard: shows what an operator sees to whom RBAC lets see it, counts what happens, and keeps who has logged in. */
+const dashboard = (interests: readonly Interest[], cluster: string): Permissions =>
+  together(operator(interests, cluster), {
     publish: [
       api("STREAM.INFO", streams.sessions),
       api("DIRECT.GET", streams.sessions, "sessions.>"),
       "sessions.>",
     ],
-    subscribe: [],
+    subscribe: [
+      ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
+      activity.every(cluster),
+    ],
   });
 
 /** A role for processes that run these functions. */
@@ -225,8 +237,8 @@ export function busRoles(interests: readonly Interest[], cluster: string): Role[
   return [
     role("bridge", bridge(interests, cluster)),
     role("gateway", gateway),
-    role("dashboard", dashboard(interests)),
-    role("operator", operator(interests)),
+    role("dashboard", dashboard(interests, cluster)),
+    role("operator", operator(interests, cluster)),
     role("backup", backup),
     role("restore", restore),
     workerRole("worker", interests),

@@ -6,6 +6,9 @@
  */
 
 import { createHash } from "node:crypto";
+import { token, untoken } from "./token.ts";
+
+export { token, untoken } from "./token.ts";
 
 /** Streams that all functions share. Each function has two of its own: {@link workStream} and {@link timersStream}. */
 export const streams = {
@@ -14,6 +17,7 @@ export const streams = {
   indexes: "INDEXES",
   deadLetters: "DEADLETTERS",
   sessions: "SESSIONS",
+  activity: "ACTIVITY",
 } as const;
 
 /** Key-value bucket that holds the bridge's leases and watch positions. */
@@ -38,61 +42,6 @@ export function parseKeyText(text: string): ObjectKey {
   return slash < 0
     ? { namespace: "", name: text }
     : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
-}
-
-const plain = /^[A-Za-z0-9-][A-Za-z0-9_-]*$/;
-const encoder = new TextEncoder();
-/** A byte order mark is a character like any other here. */
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/**
- * One value as one subject token, reversibly: letters, digits, `-` and `_` stay, every other byte becomes
- * `=` and two hex digits, the empty value becomes `_` (and a leading underscore is escaped, so that nothing else does).
- * Throws a `RangeError` on half a surrogate pair: UTF-8 has no bytes for it, and two such values would share a token.
- */
-export function token(value: string): string {
-  if (plain.test(value)) return value;
-  if (value === "") return "_";
-  if (!value.isWellFormed()) throw new RangeError(`expected Unicode text, found ${JSON.stringify(value)}`);
-  let out = "";
-  for (const byte of encoder.encode(value)) {
-    const char = String.fromCharCode(byte);
-    const keep = /[A-Za-z0-9-]/.test(char) || (char === "_" && out !== "");
-    out += keep ? char : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-  }
-  return out;
-}
-
-/** The value that {@link token} wrote. Throws a `RangeError` on text that it can not have written. */
-export function untoken(text: string): string {
-  if (text === "_") return "";
-  if (plain.test(text)) return text;
-  const bytes: number[] = [];
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] !== "=") {
-      bytes.push(text.charCodeAt(at));
-      continue;
-    }
-    const hex = text.slice(at + 1, at + 3);
-    if (!/^[0-9A-F]{2}$/.test(hex)) {
-      throw new RangeError(`expected "=" and two upper-case hex digits in the subject token "${text}"`);
-    }
-    bytes.push(Number.parseInt(hex, 16));
-    at += 2;
-  }
-  const value = decoded(bytes);
-  // One value, one token: of two subjects that named the same object neither would know of the other.
-  if (value === undefined || token(value) !== text)
-    throw new RangeError(`expected a subject token as they are escaped here, found "${text}"`);
-  return value;
-}
-
-function decoded(bytes: readonly number[]): string | undefined {
-  try {
-    return decoder.decode(Uint8Array.from(bytes));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Group and kind, as far as they name objects on the bus (the version does not: one object, one subject). */
@@ -245,6 +194,23 @@ export const indexes = {
   },
 } as const;
 
+/** Subjects of ACTIVITY: `activity.<function>.<cluster>.<namespace>.<name>`, of the object that was reconciled. */
+export const activity = {
+  of: (scope: QueueScope, key: ObjectKey) => keyed("activity", scope, key),
+  /** A function's own. */
+  all: (scope: QueueScope) => scoped("activity", scope),
+  /** Of every function: in a cluster, or in one namespace of it. */
+  every: (cluster: string, namespace?: string) =>
+    `activity.*.${token(cluster)}.${namespace === undefined ? ">" : `${token(namespace)}.*`}`,
+} as const;
+
+/** Who works on what, in no stream: somebody asks, and each worker answers for each of its functions. */
+export const working = {
+  asked: (cluster: string) => `working.asked.${token(cluster)}`,
+  answer: ({ fn, cluster }: QueueScope) => `working.answers.${tokens(fn, cluster)}`,
+  answers: (cluster: string) => `working.answers.*.${token(cluster)}`,
+} as const;
+
 /** What a mark is about: the change, and the replica that saw it. */
 export interface MarkName {
   /** The uid of the object that changed, or whatever else names a cause. */
@@ -294,6 +260,7 @@ const keySpaces: Readonly<Record<string, { readonly before: number; readonly beh
   marks: { before: 2, behind: 2 },
   deadletters: { before: 1, behind: 0 },
   crashes: { before: 1, behind: 0 },
+  activity: { before: 1, behind: 0 },
 };
 
 /** Reads the key out of any subject that {@link work} built. Throws a `RangeError` on any other. */

@@ -14,6 +14,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
+import { maxRecordBytes } from "./activity/record.ts";
 import type { Bus } from "./connect.ts";
 import {
   bridgeBucket,
@@ -51,6 +52,9 @@ export const webhookWindowMillis = 3_600_000;
 
 /** How long a session of the dashboard lasts in which nothing happens. */
 export const sessionHours = 12;
+
+/** How long what workers did is kept. */
+export const activityHours = 24;
 
 /** What an operator may choose about the bus. */
 export interface BusOptions {
@@ -133,6 +137,23 @@ export function sharedStreams(options: BusOptions): Stream[] {
       discard: DiscardPolicy.Old,
       max_age: hours(sessionHours),
       allow_msg_ttl: true,
+      allow_rollup_hdrs: false,
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.activity,
+      subjects: ["activity.>"],
+      description: "What workers did: one record per reconcile",
+      retention: RetentionPolicy.Limits,
+      discard: DiscardPolicy.Old,
+      max_age: hours(activityHours),
+      // What is looped over must not push out all else.
+      max_msgs_per_subject: 200,
+      // Not max_bytes: the server would set that much of its disk aside, and refuse the stream where there is less. Together
+      // these are 800 MB at the most, and about 150 as records are.
+      max_msgs: 200_000,
+      max_msg_size: maxRecordBytes,
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
@@ -247,9 +268,13 @@ export async function ensureWebhooks(bus: Ensured, options: BusOptions): Promise
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
-/** Brings a bus to the stream of sessions, all that a dashboard needs. Throws {@link TopologyError} like {@link ensureTopology}. */
-export async function ensureSessions(bus: Ensured, options: BusOptions): Promise<void> {
-  const wanted = sharedStreams(options).filter(({ name }) => name === streams.sessions);
+/**
+ * Brings a bus to the streams of sessions and of what workers did, all that a dashboard needs. Throws {@link TopologyError} like
+ * {@link ensureTopology}.
+ */
+export async function ensureDashboard(bus: Ensured, options: BusOptions): Promise<void> {
+  const needed: readonly string[] = [streams.sessions, streams.activity];
+  const wanted = sharedStreams(options).filter(({ name }) => needed.includes(name));
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 

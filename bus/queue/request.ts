@@ -41,7 +41,7 @@ export const requestSchema = z.object({
   also: z.array(readCause).optional(),
   /** Failed attempts so far. */
   attempt: z.int().min(0).default(0),
-  /** When the request was first made: milliseconds since the epoch. */
+  /** When the request was first made, or has fallen due: milliseconds since the epoch. */
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
   traceparent: z.string().optional(),
@@ -51,6 +51,8 @@ export const requestSchema = z.object({
   links: z.array(z.string()).optional(),
   /** Made for an event, and for nothing else: should it turn out to be an echo, nobody wants anything. */
   routed: z.literal(true).optional(),
+  /** Waits for its next attempt, because the last one failed. */
+  failed: z.literal(true).optional(),
 });
 export type Request = z.infer<typeof requestSchema>;
 

@@ -59,9 +59,12 @@ export function timers(
   return {
     async set(key, delayMillis, request) {
       const near = delayMillis < localBelowMillis;
-      const at = Date.now() + delayMillis + (near ? netMillis : 0);
-      if (near) fireLocally(key, delayMillis, request);
-      await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(request), {
+      const since = Date.now() + delayMillis;
+      const at = since + (near ? netMillis : 0);
+      // What it waits on purpose is no waiting for a worker.
+      const due = { ...request, since };
+      if (near) fireLocally(key, delayMillis, due);
+      await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(due), {
         schedule: { at: new Date(at), target: work.timerDue(scope, key) },
       });
     },

@@ -45,7 +45,7 @@ export interface AttemptInput {
   readonly log: Logger;
   assertOwned(): void;
   /** Told of each write that the API server has confirmed. */
-  onWrite(uid: string, resourceVersion: string, event: Write["event"]): void;
+  onWrite(write: Write): void;
 }
 
 /** How an attempt ended well. */
@@ -101,8 +101,9 @@ async function tryOnce(
     traceparent,
     signal,
     assertOwned: input.assertOwned,
-    onWrite({ verb, kind, name, uid, resourceVersion, event }) {
-      input.onWrite(uid, resourceVersion, event);
+    onWrite(write) {
+      const { verb, kind, name, resourceVersion } = write;
+      input.onWrite(write);
       log.debug({ verb, kind: kind.kind, name, resourceVersion }, "wrote");
     },
   });

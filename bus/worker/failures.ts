@@ -53,15 +53,17 @@ export interface FailureOptions {
   readonly metrics: WorkerMetrics;
 }
 
-/** What becomes of a failed reconcile. */
-export type Outcome = "soon" | "later" | "given up";
+/** What becomes of a failed reconcile. It is tried again after the pause, in milliseconds. */
+export type Outcome =
+  | { readonly when: "soon" | "later"; readonly pauseMillis: number }
+  | { readonly when: "given up" };
 
 /** Ways for a ticket to end that is not done. Each of them gives the ticket back. */
 export interface Failures {
   /** The reconcile threw: retry with backoff, or give up. Says when: `later` is when nobody believes its echoes any more. */
   fail(job: Job, error: Error): Promise<Outcome>;
   /** Dead letter and condition; nothing is retried. */
-  giveUp(job: Job, error: TerminalError): Promise<"given up">;
+  giveUp(job: Job, error: TerminalError): Promise<Outcome>;
   /** The object is in a hot loop: the request is delayed. Milliseconds. */
   slowDown(job: Job, pauseMillis: number): Promise<void>;
   /** Stores a dead letter, and no more. */
@@ -88,20 +90,15 @@ export function failures({
    * Tries again after a pause, and says so on the object. What the attempt has written is no news to one that comes late
    * enough; what is said here is none to either.
    */
-  async function retry(
-    job: Job,
-    pause: number,
-    request: Request,
-    trouble?: Trouble,
-  ): Promise<"soon" | "later"> {
-    const outcome = pause < believedMillis ? "soon" : "later";
-    if (outcome === "soon") echoes.retract(job.key);
+  async function retry(job: Job, pause: number, request: Request, trouble?: Trouble): Promise<Outcome> {
+    const when = pause < believedMillis ? "soon" : "later";
+    if (when === "soon") echoes.retract(job.key);
     if (trouble !== undefined) await tell(job, trouble);
     // A retry is wanted whatever its event was.
     const { routed: _, ...again } = request;
-    await timers.set(job.key, pause, { ...again, since: Date.now() });
+    await timers.set(job.key, pause, { ...again, failed: true });
     await confirm(job);
-    return outcome;
+    return { when, pauseMillis: pause };
   }
 
   async function fail(job: Job, error: Error): Promise<Outcome> {
@@ -145,16 +142,17 @@ export function failures({
     job: Job,
     error: TerminalError,
     attempts = job.request.attempt + 1,
-  ): Promise<"given up"> {
-    const { key, request, log } = job;
+  ): Promise<Outcome> {
+    const { key, request, span, log } = job;
     echoes.retract(key);
     log.error({ err: error, reason: error.reason, ms: job.millis() }, "given up: dead letter");
     metrics.terminalErrors.inc(labels);
     // The letter first: whoever reads the condition finds it.
-    await bury(key, { ...request, attempt: attempts }, error.reason, error);
+    const { traceparent } = span;
+    await bury(key, { ...request, attempt: attempts, traceparent }, error.reason, error);
     await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
     await confirm(job);
-    return "given up";
+    return { when: "given up" };
   }
 
   async function bury(key: ObjectKey, request: Request, reason: string, error: Error): Promise<void> {
@@ -215,9 +213,10 @@ export function failures({
           if (!hasSeenAll) await queue.request(key, change);
         },
         assertOwned: () => ticket.assertOwned(),
-        onWrite(uid, resourceVersion) {
+        onWrite({ metadata: { uid, resourceVersion } }) {
           if (hasSeenAll) seen.set(uid, resourceVersion);
-          job.onWrite(uid, resourceVersion, hasSeenAll ? "echo" : "news");
+          const event = hasSeenAll ? "echo" : "news";
+          job.onWrite({ verb: "status", kind: fn.for, ...key, uid, resourceVersion, event });
         },
         onNews: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
       });

@@ -3,8 +3,9 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import { type Position, parsePosition, positionKey, positionKeys } from "../bridge/position.ts";
 import type { Bus } from "../connect.ts";
 import { kindText } from "../kube/kind.ts";
-import { lastValuesOf } from "../lastvalues.ts";
+import { lastValuesOf, readAll } from "../lastvalues.ts";
 import { deadLetters } from "../queue/deadletters.ts";
+import { requestOrReplay } from "../queue/request.ts";
 import { countUnrouted } from "../queue/unrouted.ts";
 import {
   bridgeStream,
@@ -32,6 +33,8 @@ export interface FunctionStatus {
   readonly inFlight: number | undefined;
   /** Wait for their time. */
   readonly delayed: number | undefined;
+  /** Of those, the ones whose last attempt failed; undefined also where more are delayed than are looked at. */
+  readonly retrying: number | undefined;
   readonly deadLetters: number | undefined;
 }
 
@@ -76,6 +79,24 @@ async function countLetters(bus: Bus, scope: QueueScope): Promise<number | undef
   return (await deadLetters(bus, scope).list()).length;
 }
 
+/** So many delayed requests are looked at to tell which are retries. */
+const readDelayed = 10_000;
+
+/** Nothing but the request itself says why it waits. */
+async function countRetrying(bus: Bus, scope: QueueScope): Promise<number | undefined> {
+  const stream = timersStream(scope.fn);
+  const filter = work.timers(scope);
+  const delayed = await count(bus, stream, filter);
+  if (delayed === undefined || delayed > readDelayed) return undefined;
+  if (delayed === 0) return 0;
+  let retrying = 0;
+  for await (const timer of readAll(bus, stream, { filter, from: 1 })) {
+    const { attempt, failed } = requestOrReplay(timer.string());
+    if (failed || attempt > 0) retrying++;
+  }
+  return retrying;
+}
+
 /** Reads the status of a function's queue. */
 export async function functionStatus(
   bus: Bus,
@@ -83,11 +104,12 @@ export async function functionStatus(
   cluster: string,
 ): Promise<FunctionStatus> {
   const scope: QueueScope = { fn: fn.name, cluster };
-  const [events, consumer, parked, delayed, letters] = await Promise.all([
+  const [events, consumer, parked, delayed, retrying, letters] = await Promise.all([
     ifThere(countUnrouted(bus, interestOf(fn, cluster))),
     ifThere(bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope))),
     count(bus, timersStream(fn.name), work.marks(scope)),
     count(bus, timersStream(fn.name), work.timers(scope)),
+    countRetrying(bus, scope),
     countLetters(bus, scope),
   ]);
   return {
@@ -97,6 +119,7 @@ export async function functionStatus(
     parked,
     inFlight: consumer?.num_ack_pending,
     delayed,
+    retrying,
     deadLetters: letters,
   };
 }

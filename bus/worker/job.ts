@@ -1,10 +1,12 @@
 /** One ticket on its way through the reconciler. */
 import type { Logger } from "pino";
+import type { RecordedWrite } from "../activity/record.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Span } from "../tracing/spans.ts";
 import type { Ticket } from "./ownership.ts";
 import type { FirstRead } from "./reads.ts";
+import type { Write } from "./writes.ts";
 
 /** What is known about one ticket. */
 export interface Job {
@@ -19,13 +21,15 @@ export interface Job {
   readonly span: Span;
   readonly log: Logger;
   /** Told of each write: what this replica writes for a key that it owns is nobody's news, unless it is said to be. */
-  onWrite(uid: string, resourceVersion: string, event?: "echo" | "news"): void;
+  onWrite(write: Write): void;
   /** Sends the other replicas what they have not been told of yet. */
   flushEchoes(): void;
   /** How long it has been under way, in milliseconds. */
   millis(): number;
   /** Writes so far. */
   readonly writes: number;
+  /** The first of them, as they are told of. */
+  readonly written: readonly RecordedWrite[];
   /** Resolves with the first write, if there is one. */
   readonly wrote: Promise<void>;
 }

@@ -4,6 +4,9 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
+import type { Hands } from "../activity/inhand.ts";
+import { keptWrites, type RecordedWrite } from "../activity/record.ts";
+import type { TellActivity } from "../activity/teller.ts";
 import { traceId } from "../events/trace.ts";
 import { afterRunning } from "../process/debugger.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
@@ -18,6 +21,7 @@ import { inSpan, spanned } from "../tracing/spans.ts";
 import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
 import type { Brake } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
+import { type Ending, endedOf } from "./ending.ts";
 import { failureOf, OwnershipLostError, ReconcileTimeoutError, ShutdownError } from "./errors.ts";
 import { failures, type RetryLimits } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
@@ -37,6 +41,8 @@ export interface ReconcilerOptions {
   readonly echoes: Echoes;
   readonly brake: Brake;
   readonly retries: RetryLimits;
+  readonly tell: TellActivity;
+  readonly hands: Hands;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
 }
@@ -62,11 +68,17 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     kind: fn.for,
     run,
     async giveUp(job, error) {
+      const startedAt = Date.now();
       await giveUp(job, error);
+      tell(job, { outcome: "dead_lettered", startedAt, error });
       job.span.fail(failureOf(error));
       await settleMarks(job, job.seen);
     },
   });
+
+  function tell(job: Job, ending: Ending): void {
+    options.tell(queue.scope, job.key, endedOf(tools, job, ending));
+  }
 
   async function handle(delivery: Delivery): Promise<void> {
     const ticket = ownership.take(delivery);
@@ -131,7 +143,16 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       trace_id: traceId(span.traceparent),
     });
     const job = jobOf({ ticket, key, request, firstRead, seen: new Map(), span, log });
-    return spanned(span, () => inSpan(span, () => (delivery.deliveries > 1 ? suspect(job) : run(job))));
+    const release = options.hands.take(key, request.attempt, span.traceparent);
+    try {
+      await spanned(span, () => inSpan(span, () => (delivery.deliveries > 1 ? suspect(job) : run(job))));
+    } catch (error) {
+      if (error instanceof OwnershipLostError)
+        tell(job, { outcome: "lost", startedAt: Date.now() - job.millis() });
+      throw error;
+    } finally {
+      release();
+    }
   }
 
   /**
@@ -148,9 +169,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     return echoes.has(key, uid, resourceVersion) ? new Map([[uid, resourceVersion]]) : undefined;
   }
 
-  function jobOf(facts: Omit<Job, "writes" | "wrote" | "millis" | "onWrite" | "flushEchoes">): Job {
+  function jobOf(
+    facts: Omit<Job, "writes" | "written" | "wrote" | "millis" | "onWrite" | "flushEchoes">,
+  ): Job {
     const { ticket, key } = facts;
     let writes = 0;
+    const written: RecordedWrite[] = [];
     const wrote = Promise.withResolvers<void>();
     const started = performance.now();
     return {
@@ -160,8 +184,11 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       get writes() {
         return writes;
       },
-      onWrite(uid, resourceVersion, event = "echo") {
+      written,
+      onWrite({ verb, kind: { group, kind }, namespace, name, uid, resourceVersion, event }) {
         writes++;
+        if (written.length < keptWrites)
+          written.push({ verb, group, kind, namespace, name, resourceVersion });
         wrote.resolve();
         // News wakes the key, but whoever reconciles it then must not read an older version than this.
         echoes.announce(key, uid, resourceVersion, event === "echo" ? ticket.ownedMillis() : 0);
@@ -174,12 +201,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const { key, request, span, ticket, log } = job;
     const caused = request.cause.type === "object" && request.attempt === 0;
     const pause = caused ? brake.pause(key) : 0;
+    const startedAt = Date.now();
     if (pause > 0) {
       span.set(() => ({ "denrei.outcome": "slowed down" }));
       await slowDown(job, pause);
+      tell(job, { outcome: "slowed_down", startedAt, nextInMillis: pause });
       return settleMarks(job, new Map());
     }
-    metrics.waited.observe(name, Math.max(0, Date.now() - request.since) / 1000);
+    metrics.waited.observe(name, Math.max(0, startedAt - request.since) / 1000);
     metrics.active.inc(labels);
     const started = performance.now();
     let seen: Seen = new Map();
@@ -187,6 +216,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       const result = await runAttempt(job);
       seen = job.seen;
       await succeed(job, result);
+      const { requeueAfter: nextInMillis } = result;
+      tell(job, {
+        outcome: nextInMillis === undefined ? "success" : "requeue_after",
+        startedAt,
+        nextInMillis,
+      });
       log.debug({ ms: job.millis(), writes: job.writes }, "reconciled");
     } catch (error) {
       if (error instanceof OwnershipLostError) {
@@ -195,16 +230,25 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       }
       if (error instanceof ShutdownError) {
         echoes.retract(key);
+        tell(job, { outcome: "handed_back", startedAt });
         span.set(() => ({ "denrei.outcome": "handed back" }));
         log.info("handed back: the worker is shutting down");
         return ticket.delivery.handBack();
       }
       // What is tried again soon has to see all changes. What was given up, or waits for its time, was so with those that it
       // has seen: or whoever reports a failure in a status would wake itself with it.
-      const outcome = await fail(job, error as Error);
-      span.fail(failureOf(error as Error));
-      span.set(() => ({ "denrei.outcome": outcome === "given up" ? outcome : "retry" }));
-      if (outcome !== "soon") seen = job.seen;
+      const failure = error as Error;
+      const next = await fail(job, failure);
+      const gaveUp = next.when === "given up";
+      span.fail(failureOf(failure));
+      span.set(() => ({ "denrei.outcome": gaveUp ? next.when : "retry" }));
+      tell(job, {
+        outcome: gaveUp ? "dead_lettered" : "retry",
+        startedAt,
+        nextInMillis: gaveUp ? undefined : next.pauseMillis,
+        error: failure,
+      });
+      if (next.when !== "soon") seen = job.seen;
     } finally {
       if (caused && job.writes > 0) brake.note(key);
       metrics.active.dec(labels);

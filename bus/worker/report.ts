@@ -31,7 +31,7 @@ export async function reportTrouble(
     /** Told of the object as the condition finds it: nobody else will be told of this version once it is written over. */
     onRead(object: Stored): Promise<void>;
     assertOwned(): void;
-    onWrite(uid: string, resourceVersion: string): void;
+    onWrite(object: Stored): void;
     /** Told of the object when the condition was news. */
     onNews(object: Stored): void;
   },
@@ -65,7 +65,7 @@ export async function reportTrouble(
         subresource: "status",
         traceparent: context.traceparent,
       });
-      context.onWrite(written.metadata.uid, written.metadata.resourceVersion);
+      context.onWrite(written);
       context.onNews(written);
       return;
     } catch (error) {

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { openHands } from "../activity/inhand.ts";
+import { activityTeller, type TellActivity } from "../activity/teller.ts";
 import type { Bus, BusAddress } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { openIndexes } from "../objects/indexes.ts";
@@ -71,7 +73,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const unshare = shareOrigins(bus.nc, cluster);
   const { ackWaitMillis } = options.busOptions;
   const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
-  const running = functions.map((fn) => startFunction(fn, options, metrics, ownership));
+  const tell = activityTeller(bus.nc);
+  const running = functions.map((fn) => startFunction(fn, options, metrics, ownership, tell));
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
     async stop() {
@@ -93,6 +96,7 @@ function startFunction(
   options: WorkerOptions,
   metrics: ReturnType<typeof workerMetrics>,
   ownership: Ownership,
+  tell: TellActivity,
 ): { stop(): Promise<void> } {
   const { bus, client, cluster, replica } = options;
   const log = options.log.child({ function: fn.name });
@@ -114,6 +118,7 @@ function startFunction(
     // The durable timer fires all the same.
     if (!stopping.signal.aborted) log.warn({ err: error, key: keyText(key) }, "local timer not delivered");
   });
+  const hands = openHands(bus.nc, scope, { replica, group: fn.for.group, kind: fn.for.kind });
   const store = objectStore(bus, cluster);
   const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
   const reconcile = reconciler({
@@ -135,6 +140,8 @@ function startFunction(
     echoes,
     brake: brake(options.brake ?? defaultBrake),
     retries: options.retries ?? defaultRetries,
+    tell,
+    hands,
     metrics,
     log,
   });
@@ -213,6 +220,7 @@ function startFunction(
       finished.abort();
       await late;
       echoes.stop();
+      hands.stop();
       await recorder.flush();
     },
   };

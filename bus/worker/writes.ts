@@ -1,5 +1,6 @@
 /** Writes of one reconcile: each conditional, none that changes nothing, none without ownership. */
 import { isDeepStrictEqual } from "node:util";
+import type { WriteVerb } from "../activity/record.ts";
 import { digestOf } from "../digest.ts";
 import { domain } from "../domain.ts";
 import type { KubeClient, WriteOptions } from "../kube/client.ts";
@@ -15,6 +16,7 @@ import {
   type KubeObject,
   type Stored,
 } from "../kube/object.ts";
+import type { ObjectKey } from "../subjects.ts";
 import { BlockedError } from "./errors.ts";
 import type { Context, NewChild } from "./function.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
@@ -39,10 +41,9 @@ export interface WriteTools {
 }
 
 /** A write that the API server has confirmed. */
-export interface Write {
-  readonly verb: string;
+export interface Write extends ObjectKey {
+  readonly verb: WriteVerb;
   readonly kind: Kind;
-  readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   /** `news`: it went over a change that nobody has reconciled yet, so its event is to wake the key. */
@@ -74,15 +75,15 @@ export function reconcileWrites(
 
   /** `over` is the version that the API server has held the write against. */
   function written<T extends KubeObject>(
-    verb: string,
+    verb: WriteVerb,
     kind: Kind<T>,
     object: Stored<T>,
     over?: string,
   ): Stored<T> {
-    const { uid, resourceVersion, name } = object.metadata;
+    const { uid, resourceVersion, namespace = "", name } = object.metadata;
     own.record(object);
     const event = reads.wrote(uid, resourceVersion, over) === "seen" ? "echo" : "news";
-    tools.onWrite({ verb, kind, name, uid, resourceVersion, event });
+    tools.onWrite({ verb, kind, namespace, name, uid, resourceVersion, event });
     return object;
   }
 
@@ -206,8 +207,8 @@ export function reconcileWrites(
       }
       // With finalizers the object stays until their owners are done, and its events tell.
       if (!object.metadata.finalizers?.length && propagation !== "Foreground") own.record(object, "deleted");
-      const { name, uid, resourceVersion } = object.metadata;
-      tools.onWrite({ verb: "delete", kind, name, uid, resourceVersion, event: "echo" });
+      const { namespace = "", name, uid, resourceVersion } = object.metadata;
+      tools.onWrite({ verb: "delete", kind, namespace, name, uid, resourceVersion, event: "echo" });
     },
     async status(kind, object, status, conditions) {
       const before = (object.status ?? {}) as Record<string, unknown>;

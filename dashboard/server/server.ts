@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { Bus } from "../../bus/connect.ts";
 import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
 import { listenOn } from "../../bus/process/listen.ts";
-import { type BusOptions, ensureSessions } from "../../bus/topology.ts";
+import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
 import { dashboardApp } from "./app.ts";
 import { type IssuerSettings, openIssuer } from "./auth/issuer.ts";
 import { readKeys, sealer } from "./auth/keys.ts";
@@ -44,7 +44,7 @@ export interface Dashboard {
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { bus, log } = options;
   const keys = await readKeys(options.keys);
-  await ensureSessions(bus, options.busOptions);
+  await ensureDashboard(bus, options.busOptions);
   const apiServer = await openApiServer(options.kubeconfig);
   let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({ fetch: (request) => fetch(request) }) as Server;

@@ -21,12 +21,13 @@ export async function status(settings: BusSettings, { json }: { json?: boolean }
   const cell = (value: number | string | undefined) => String(value ?? "-");
   say(
     aligned([
-      ["FUNCTION", "EVENTS", "PENDING", "PARKED", "IN FLIGHT", "DELAYED", "DEAD LETTERS"],
+      ["FUNCTION", "EVENTS", "PENDING", "PARKED", "IN FLIGHT", "DELAYED", "RETRYING", "DEAD LETTERS"],
       ...queues.map((queue) => [
         queue.function,
-        ...[queue.events, queue.pending, queue.parked, queue.inFlight, queue.delayed, queue.deadLetters].map(
+        ...[queue.events, queue.pending, queue.parked, queue.inFlight, queue.delayed, queue.retrying].map(
           cell,
         ),
+        cell(queue.deadLetters),
       ]),
     ]),
   );

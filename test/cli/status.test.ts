@@ -51,7 +51,7 @@ afterAll(async () => {
 
 test("a bus that nobody has used yet", async () => {
   const text = await said("status");
-  expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-", "-"]);
+  expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-", "-", "-"]);
   expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual([
     "-",
     "-",
@@ -65,7 +65,7 @@ test("a bus that nobody has used yet", async () => {
     cluster,
     functions: functions.map(({ name }) => ({
       ...{ function: name, events: null, pending: null, parked: null },
-      ...{ inFlight: null, delayed: null, deadLetters: null },
+      ...{ inFlight: null, delayed: null, retrying: null, deadLetters: null },
     })),
     kinds: [...new Set(functions.flatMap(kindsOf).map(kindText))].map((kind) => ({ kind, bridges: [] })),
   });
@@ -98,9 +98,9 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
   ]);
   const text = await said("status");
   expect(text.split("\n")[0]).toMatch(
-    /^FUNCTION +EVENTS +PENDING +PARKED +IN FLIGHT +DELAYED +DEAD LETTERS$/,
+    /^FUNCTION +EVENTS +PENDING +PARKED +IN FLIGHT +DELAYED +RETRYING +DEAD LETTERS$/,
   );
-  expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "0", "1", "0"]);
+  expect(row(text, "hikawa")).toEqual(["hikawa", "0", "0", "0", "0", "1", "0", "0"]);
   expect(text).toMatch(/^KIND +NAMESPACE +OBJECTS +BRIDGE +STATE +POSITION +MOVED$/m);
   const kind = (name: string) => row(text, `${name}.zundokokiyoshi.kaitoy.github.com`)?.slice(1);
   expect(kind("Hikawa")?.slice(0, 4)).toEqual(["(all)", "1", "bridge-1", "watching"]);

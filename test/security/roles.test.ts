@@ -2,12 +2,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../bus/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
-import { consumers, indexes, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
+import {
+  activity,
+  consumers,
+  indexes,
+  kindSubjects,
+  streams,
+  timersStream,
+  work,
+  working,
+  workStream,
+} from "../../bus/subjects.ts";
 import { ensureTopology, type Interest, TopologyError } from "../../bus/topology.ts";
 import {
   cluster,
   interests,
   key,
+  kind,
   mine,
   objectOfBridge,
   openParties,
@@ -121,6 +132,21 @@ const routers = {
 };
 const consumerNames = ["x", "test", "mine_test", ...Object.values(routers)];
 
+const whatIsShown = [
+  "DIRECT.GET.WEBHOOKS",
+  "DIRECT.GET.DEADLETTERS",
+  "DIRECT.GET.KV_BRIDGE",
+  "DIRECT.GET.WORK_mine",
+  "DIRECT.GET.WORK_theirs",
+  "DIRECT.GET.TIMERS_mine",
+  "DIRECT.GET.TIMERS_theirs",
+  "DIRECT.GET.ACTIVITY",
+  // How much waits there, whatever the names of clusters.
+  ...["OBJECTS", "WEBHOOKS", "WORK_mine", "WORK_theirs", "TIMERS_mine", "TIMERS_theirs"].flatMap((stream) =>
+    consumerNames.map((name) => `CONSUMER.INFO.${stream}.${name}`),
+  ),
+];
+
 /** What each role may do of these; all the rest of the table is refused. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   bridge: [
@@ -141,17 +167,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ),
   ],
   gateway: ["DIRECT.GET.WEBHOOKS"],
-  operator: [
-    "DIRECT.GET.WEBHOOKS",
-    "DIRECT.GET.DEADLETTERS",
-    "DIRECT.GET.KV_BRIDGE",
-    "DIRECT.GET.WORK_mine",
-    "DIRECT.GET.WORK_theirs",
-    // How much waits there, whatever the names of clusters.
-    ...["OBJECTS", "WEBHOOKS", "WORK_mine", "WORK_theirs", "TIMERS_mine", "TIMERS_theirs"].flatMap((stream) =>
-      consumerNames.map((name) => `CONSUMER.INFO.${stream}.${name}`),
-    ),
-  ],
+  operator: whatIsShown,
+  dashboard: whatIsShown,
   backup: ["STREAM.SNAPSHOT.DEADLETTERS", "STREAM.SNAPSHOT.WEBHOOKS"],
   restore: ["STREAM.RESTORE.DEADLETTERS", "STREAM.RESTORE.WEBHOOKS"],
   mine: [
@@ -200,18 +217,42 @@ describe.each(Object.keys(allowed))("%s", (role) => {
       "webhooks.>",
       "indexes.>",
       "indexes.mine.>",
+      "activity.>",
+      "activity.mine.>",
+      "sessions.>",
+      "working.>",
       "echoes.>",
       "echoes.theirs.>",
       echo("theirs"),
       "_INBOX.>",
       "_INBOX.*",
-      ...["bridge", "gateway", "operator", "worker", "mine", "theirs", "admin"]
+      ...["bridge", "gateway", "dashboard", "operator", "worker", "mine", "theirs", "admin"]
         .filter((other) => other !== role)
         .map((other) => `${inboxPrefixOf(userOf(other))}.>`),
     ];
     for (const subject of subjects)
       expect([subject, await refusesSubscribe(parties.of(role), subject)]).toEqual([subject, true]);
     expect(await refusesSubscribe(parties.of(role), `${inboxPrefixOf(userOf(role))}.one.*`)).toBe(false);
+  });
+});
+
+describe("listening", () => {
+  /** Subjects, and who may listen there. */
+  const table: readonly [subject: string, ...roles: string[]][] = [
+    [activity.every(cluster), "dashboard"],
+    [activity.every("elsewhere")],
+    [activity.all(mine), "dashboard"],
+    [kindSubjects(cluster, kind), "dashboard"],
+    [kindSubjects("elsewhere", kind)],
+    [working.asked(cluster), "mine", "theirs", "worker"],
+    [working.answers(cluster), "dashboard", "operator"],
+    [working.answers("elsewhere")],
+  ];
+
+  test.for(table)("to %s", async ([subject, ...roles]) => {
+    const may: string[] = [];
+    for (const [role, bus] of parties.buses) if (!(await refusesSubscribe(bus, subject))) may.push(role);
+    expect(may.sort()).toEqual([...roles].sort());
   });
 });
 
@@ -227,18 +268,18 @@ describe("publishing", () => {
     ["$KV.BRIDGE.position.test.g.Thing", "bridge"],
     ["$KV.BRIDGE.lease.elsewhere.g.Thing"],
     ["$KV.OTHER.x"],
-    [work.ticket(mine, key), "mine", "worker", "operator"],
-    [work.ticket(theirs, key), "theirs", "worker", "operator"],
+    [work.ticket(mine, key), "mine", "worker", "operator", "dashboard"],
+    [work.ticket(theirs, key), "theirs", "worker", "operator", "dashboard"],
     [work.ticket({ fn: "mine", cluster: "elsewhere" }, key)],
     [work.timer(mine, key), "mine", "worker"],
     [work.timer(theirs, key), "theirs", "worker"],
     [work.timerDue(mine, key)],
     [work.timerDue(theirs, key)],
-    [`marks.at.${"mine"}.${cluster}.default.thing.a.1`, "mine", "worker", "operator"],
+    [`marks.at.${"mine"}.${cluster}.default.thing.a.1`, "mine", "worker", "operator", "dashboard"],
     [`marks.due.${"mine"}.${cluster}.default.thing.a.1`],
-    [`marks.at.${"theirs"}.${cluster}.default.thing.a.1`, "theirs", "worker", "operator"],
-    [work.deadLetter(mine, key), "mine", "worker", "operator"],
-    [work.deadLetter(theirs, key), "theirs", "worker", "operator"],
+    [`marks.at.${"theirs"}.${cluster}.default.thing.a.1`, "theirs", "worker", "operator", "dashboard"],
+    [work.deadLetter(mine, key), "mine", "worker", "operator", "dashboard"],
+    [work.deadLetter(theirs, key), "theirs", "worker", "operator", "dashboard"],
     [work.crashes(mine, key), "mine", "worker"],
     [echo("mine"), "mine", "worker"],
     [echo("theirs"), "theirs", "worker"],
@@ -248,16 +289,31 @@ describe("publishing", () => {
     ["$JS.ACK.WEBHOOKS.mine_test.1.1.1.1.0", "mine", "worker"],
     [`$JS.ACK.OBJECTS.${routers.theirs}.1.1.1.1.0`, "theirs", "worker"],
     ["$JS.ACK.TIMERS_theirs.test.1.1.1.1.0", "theirs", "worker"],
-    ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.mine.test.a.b", "mine", "worker", "operator"],
-    ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.theirs.test.a.b", "theirs", "worker", "operator"],
+    ["$JS.API.DIRECT.GET.DEADLETTERS.deadletters.mine.test.a.b", "mine", "worker", "operator", "dashboard"],
+    [
+      "$JS.API.DIRECT.GET.DEADLETTERS.deadletters.theirs.test.a.b",
+      "theirs",
+      "worker",
+      "operator",
+      "dashboard",
+    ],
     ["$JS.API.DIRECT.GET.KV_BRIDGE.$KV.BRIDGE.lease.test.g.Thing", "bridge"],
-    ["webhooks.github.push.o.r", "gateway", "operator"],
+    ["webhooks.github.push.o.r", "gateway", "operator", "dashboard"],
     [indexes.entry(mine, "repository", "o/r", key), "mine", "worker"],
     [indexes.entry(theirs, "repository", "o/r", key)],
     [indexes.entry({ fn: "mine", cluster: "elsewhere" }, "repository", "o/r", key)],
     ["$JS.SNAPSHOT.ACK.DEADLETTERS.a.b", "backup"],
     ["$JS.SNAPSHOT.RESTORE.WEBHOOKS.a", "restore"],
     ["$JS.SNAPSHOT.RESTORE.OBJECTS.a"],
+    [activity.of(mine, key), "mine", "worker"],
+    [activity.of(theirs, key), "theirs", "worker"],
+    [activity.of({ fn: "mine", cluster: "elsewhere" }, key)],
+    [working.asked(cluster), "operator", "dashboard"],
+    [working.asked("elsewhere")],
+    [working.answer(mine), "mine", "worker"],
+    [working.answer(theirs), "theirs", "worker"],
+    ["$JS.API.DIRECT.GET.SESSIONS.sessions.x", "dashboard"],
+    ["sessions.x", "dashboard"],
     ["$SYS.REQ.SERVER.PING"],
     [`${inboxPrefixOf(userOf("bridge"))}.x`],
     ["anything"],

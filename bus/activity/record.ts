@@ -1,0 +1,106 @@
+/** What a worker did with one request, as it is kept on the bus. Names and numbers, and an error's text; of objects nothing else. */
+import { z } from "zod";
+import { type Cause, readCause } from "../queue/request.ts";
+
+/** How a reconcile ended. */
+export const outcomes = [
+  "success",
+  "requeue_after",
+  "retry",
+  "dead_lettered",
+  "slowed_down",
+  "handed_back",
+  "lost",
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+const verbs = ["create", "patch", "apply", "delete", "status"] as const;
+export type WriteVerb = (typeof verbs)[number];
+
+const writeSchema = z.object({
+  verb: z.enum(verbs),
+  group: z.string(),
+  kind: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  /** The version that it made; of a deletion the one that was deleted. */
+  resourceVersion: z.string(),
+});
+/** A write that the API server has confirmed. */
+export type RecordedWrite = z.infer<typeof writeSchema>;
+
+/** A record, also one of another version: what this one does not know of is left out. */
+export const activitySchema = z.object({
+  replica: z.string(),
+  /** Of the object; its name is in the subject. */
+  group: z.string(),
+  kind: z.string(),
+  /** The first is the one that asked for it. */
+  causes: z.array(readCause),
+  moreCauses: z.int().min(0).default(0),
+  /** Failed attempts before this one. */
+  attempt: z.int().min(0),
+  /** Milliseconds since the epoch. */
+  startedAt: z.number(),
+  /** From the request to the start. */
+  waitedMillis: z.number().min(0),
+  tookMillis: z.number().min(0),
+  outcome: z.enum(outcomes),
+  /** When it goes on, where it is known. */
+  nextInMillis: z.number().min(0).optional(),
+  /** The name is a CamelCase word: a reason, or what the error is called. */
+  error: z.object({ name: z.string(), message: z.string() }).optional(),
+  writes: z.array(writeSchema).default([]),
+  moreWrites: z.int().min(0).default(0),
+  /** W3C trace context of the reconcile. */
+  traceparent: z.string().optional(),
+});
+export type Activity = z.infer<typeof activitySchema>;
+
+/** What a worker knows when a reconcile has ended. */
+export interface Ended
+  extends Omit<Activity, "causes" | "moreCauses" | "error" | "writes" | "moreWrites" | "traceparent"> {
+  readonly causes: readonly Cause[];
+  readonly error?: Pick<Error, "name" | "message">;
+  readonly writes: readonly RecordedWrite[];
+  /** Writes altogether: no more than {@link keptWrites} need be handed over. */
+  readonly writeCount: number;
+  readonly traceparent: string;
+}
+
+/** So many writes of a reconcile are named. */
+export const keptWrites = 16;
+const keptCauses = 8;
+const messageLength = 300;
+/** No record is longer: the stream takes none that is. Bytes. */
+export const maxRecordBytes = 4096;
+
+/** The text of a record. What has no room in it is counted, and not named. */
+export function recordText(ended: Ended): string {
+  const { causes, error, writes, writeCount, ...facts } = ended;
+  for (let room = keptWrites; ; room = Math.floor(room / 2)) {
+    const named = { causes: causes.slice(0, Math.min(keptCauses, room)), writes: writes.slice(0, room) };
+    const record: Activity = {
+      ...facts,
+      ...(error && { error: { name: cut(error.name), message: cut(error.message) } }),
+      causes: named.causes,
+      moreCauses: causes.length - named.causes.length,
+      writes: named.writes,
+      moreWrites: Math.max(writeCount, writes.length) - named.writes.length,
+    };
+    const text = JSON.stringify(record);
+    if (room === 0 || Buffer.byteLength(text) <= maxRecordBytes) return text;
+  }
+}
+
+const cut = (text: string): string =>
+  text.length > messageLength ? `${text.slice(0, messageLength - 1)}…` : text;
+
+/** Reads a record; undefined for what is none. */
+export function activityIn(text: string): Activity | undefined {
+  try {
+    return activitySchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

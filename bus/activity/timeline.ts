@@ -1,0 +1,150 @@
+/** Everything that happened to an object or in a trace, from the webhook to the write: of all that the bus remembers. */
+import type { Bus } from "../connect.ts";
+import { attribute } from "../events/attributes.ts";
+import { traceId } from "../events/trace.ts";
+import { type AddressedDeadLetter, deadLetters } from "../queue/deadletters.ts";
+import { keyText } from "../subjects.ts";
+import { activityHours } from "../topology.ts";
+import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
+import {
+  type ActivityRange,
+  type Searched,
+  type StoredActivity,
+  searchActivity,
+  traceIn,
+} from "./history.ts";
+
+/** Something that happened. Times are milliseconds since the epoch. */
+export type Happening = { readonly at: number; readonly trace: string | undefined } & (
+  | { readonly type: "webhook"; readonly delivery: StoredDelivery }
+  | { readonly type: "reconcile"; readonly activity: StoredActivity }
+  | { readonly type: "deadletter"; readonly letter: AddressedDeadLetter }
+);
+
+/** What is wanted. */
+export interface TimelineQuery {
+  readonly cluster: string;
+  /** Whose records are shown: namespaces of the objects that were reconciled. */
+  readonly namespaces: ActivityRange["namespaces"];
+  readonly searched: Searched;
+  /** Functions that reconcile the object. */
+  readonly functions?: readonly string[];
+  /** A cursor of an earlier answer. */
+  readonly before?: string | undefined;
+  /** Records at the most. */
+  readonly limit?: number;
+}
+
+/** A part of it. */
+export interface Timeline {
+  /** The oldest first. */
+  readonly happenings: readonly Happening[];
+  /** Cursor to what was before; undefined when there is nothing. */
+  readonly before: string | undefined;
+  /** Of what else happened, this is the part: milliseconds since the epoch, from the first to before the second. */
+  readonly between: readonly [from: number, to: number];
+}
+
+const defaultLimit = 200;
+/** A webhook lies so long before the reconcile that it caused at the most: that may have been tried again meanwhile. */
+const webhookMillis = 2 * 3_600_000;
+/** Letters that are looked for at the most. */
+const maxLetters = 50;
+
+/** A cursor that is none. */
+export class CursorError extends Error {
+  override readonly name = "CursorError";
+}
+
+/** Reads the newest part, or the one before a cursor. Throws a {@link CursorError}. */
+export async function timeline(
+  bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
+  { cluster, namespaces, searched, functions = [], before, limit = defaultLimit }: TimelineQuery,
+): Promise<Timeline> {
+  const end = cursorIn(before);
+  const since = new Date(Date.now() - activityHours * 3_600_000);
+  const range = { cluster, namespaces, since, before: end?.sequence };
+  const { found, more } = await searchActivity(bus, range, searched, limit);
+  const first = found[0];
+  const between = [more && first ? first.record.startedAt : 0, end?.at ?? Number.POSITIVE_INFINITY] as const;
+  const isWithin = ({ at }: Happening): boolean => at >= between[0] && at < between[1];
+  const reconciles = found.map(
+    (activity): Happening => ({
+      type: "reconcile",
+      at: activity.record.startedAt,
+      trace: traceId(activity.record.traceparent),
+      activity,
+    }),
+  );
+  const [webhooks, letters] = await Promise.all([
+    webhooksOf(bus, found, "trace" in searched && namespaces === "every" ? searched.trace : undefined),
+    lettersOf(bus, cluster, found, searched, functions),
+  ]);
+  const happenings = [...webhooks, ...reconciles, ...letters.filter(isWithin)].sort((a, b) => a.at - b.at);
+  return {
+    happenings,
+    before: more && first ? `${first.sequence}-${first.record.startedAt}` : undefined,
+    between,
+  };
+}
+
+function cursorIn(text: string | undefined): { readonly sequence: number; readonly at: number } | undefined {
+  if (text === undefined || text === "") return undefined;
+  const [, sequence, at] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+  if (sequence === undefined) throw new CursorError(`expected a cursor of an answer before, found "${text}"`);
+  return { sequence: Number(sequence), at: Number(at) };
+}
+
+/** The webhooks that records name as causes, and those of a trace. */
+async function webhooksOf(
+  bus: Pick<Bus, "inbox">,
+  found: readonly StoredActivity[],
+  trace: string | undefined,
+): Promise<Happening[]> {
+  const wanted = new Map<string, string | undefined>();
+  for (const { record } of found)
+    for (const cause of record.causes)
+      if (cause.type === "webhook" && !wanted.has(cause.delivery))
+        wanted.set(cause.delivery, traceId(record.traceparent));
+  const id = trace && traceIn(trace);
+  if (wanted.size === 0 && id === undefined) return [];
+  const begin = Math.min(Date.now(), ...found.map(({ record }) => record.startedAt - record.waitedMillis));
+  const since = new Date(id === undefined ? begin - webhookMillis : Date.now() - activityHours * 3_600_000);
+  const happenings: Happening[] = [];
+  for await (const delivery of deliveries(bus, { since })) {
+    const own = traceId(attribute(delivery.message.headers, "traceparent") || undefined);
+    if (!wanted.has(delivery.delivery) && (id === undefined || own !== id)) continue;
+    const at = Date.parse(delivery.time);
+    happenings.push({ type: "webhook", at, trace: own ?? wanted.get(delivery.delivery), delivery });
+  }
+  return happenings;
+}
+
+/** The letters of the object, or of the objects that the trace was about. */
+async function lettersOf(
+  bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
+  cluster: string,
+  found: readonly StoredActivity[],
+  searched: Searched,
+  functions: readonly string[],
+): Promise<Happening[]> {
+  const places = new Map<string, Pick<AddressedDeadLetter, "fn" | "key">>();
+  if ("object" in searched) {
+    const { namespace, name } = searched.object;
+    for (const fn of functions)
+      places.set(`${fn} ${keyText({ namespace, name })}`, { fn, key: { namespace, name } });
+  } else for (const { fn, key } of found) places.set(`${fn} ${keyText(key)}`, { fn, key });
+  const id = "trace" in searched ? traceIn(searched.trace) : undefined;
+  const letters = await Promise.all(
+    [...places.values()].slice(0, maxLetters).map(async ({ fn, key }): Promise<Happening[]> => {
+      const letter = await deadLetters(bus, { fn, cluster }).get(key);
+      if (letter === undefined) return [];
+      const trace = traceId(letter.traceparent);
+      if (id !== undefined && trace !== id) return [];
+      return [
+        { type: "deadletter", at: Date.parse(letter.time), trace, letter: { fn, cluster, key, letter } },
+      ];
+    }),
+  );
+  return letters.flat();
+}

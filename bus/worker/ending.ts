@@ -1,0 +1,39 @@
+/** How a job ended, as it is told of. */
+import type { Ended, Outcome } from "../activity/record.ts";
+import type { AttemptTools } from "./attempt.ts";
+import { failureOf } from "./errors.ts";
+import type { Job } from "./job.ts";
+
+/** What the job does not know itself. */
+export interface Ending {
+  readonly outcome: Outcome;
+  /** When the reconcile began: milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly nextInMillis?: number | undefined;
+  readonly error?: Error;
+}
+
+/** What is told of it. */
+export function endedOf(
+  { fn, replica }: Pick<AttemptTools, "fn" | "replica">,
+  { request, span, written, writes }: Pick<Job, "request" | "span" | "written" | "writes">,
+  { outcome, startedAt, nextInMillis, error }: Ending,
+): Ended {
+  const { group, kind } = fn.for;
+  return {
+    replica,
+    group,
+    kind,
+    causes: [request.cause, ...(request.also ?? [])],
+    attempt: request.attempt,
+    startedAt,
+    waitedMillis: Math.max(0, startedAt - request.since),
+    tookMillis: Math.max(0, Date.now() - startedAt),
+    outcome,
+    ...(nextInMillis !== undefined && { nextInMillis: Math.round(nextInMillis) }),
+    ...(error && { error: { name: failureOf(error), message: error.message } }),
+    writes: written,
+    writeCount: writes,
+    traceparent: span.traceparent,
+  };
+}

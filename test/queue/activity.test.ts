@@ -1,0 +1,174 @@
+/** Records of what workers do: what becomes of them when the bus is away, full of something else, or of another version. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { activities, searchActivity } from "../../bus/activity/history.ts";
+import { askInHand, openHands } from "../../bus/activity/inhand.ts";
+import type { Ended } from "../../bus/activity/record.ts";
+import { activityTeller } from "../../bus/activity/teller.ts";
+import { connectBus } from "../../bus/connect.ts";
+import { childTrace, newTrace, traceId } from "../../bus/events/trace.ts";
+import { type Permissions, workerRole } from "../../bus/permissions.ts";
+import { activity, type ObjectKey, streams } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+
+const scope = { fn: "songs", cluster: "default" };
+const options = { replicas: 1, ackWaitMillis: 10_000 };
+const since = new Date(0);
+const patience = { timeout: 60_000, interval: 20 };
+
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startLocalBus();
+  await ensureTopology(local.bus, options);
+});
+afterAll(() => local?.stop());
+
+const at = (name: string, namespace = "default"): ObjectKey => ({ namespace, name });
+const ended = (facts: Partial<Ended> = {}): Ended => ({
+  ...{ replica: "worker-1", group: "g", kind: "Song", attempt: 0, outcome: "success" },
+  ...{ startedAt: Date.now(), waitedMillis: 1, tookMillis: 1, causes: [{ type: "timer" }] },
+  ...{ writes: [], writeCount: 0, traceparent: newTrace() },
+  ...facts,
+});
+const range = { cluster: "default", namespaces: "every", since } as const;
+async function names(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key } of activities(local.bus, range)) found.push(key.name);
+  return found;
+}
+
+test("what is told while the bus is away is lost, nothing else is, and nobody waits for it", async () => {
+  const tell = activityTeller(local.bus.nc);
+  const statuses: string[] = [];
+  void (async () => {
+    for await (const { type } of local.bus.nc.status()) statuses.push(type);
+  })();
+  tell(scope, at("before"), ended());
+  await expect.poll(names, patience).toEqual(["before"]);
+  await local.nats.stop("SIGKILL");
+  await expect.poll(() => statuses, patience).toContain("disconnect");
+  for (let n = 0; n < 10_000; n++) tell(scope, at("meanwhile"), ended());
+  await local.nats.start();
+  await expect.poll(() => statuses, patience).toContain("reconnect");
+  tell(scope, at("after"), ended());
+  await expect.poll(names, patience).toEqual(["before", "after"]);
+});
+
+test("where servers do not know the subject yet, it is left alone, and the connection goes on", async () => {
+  const { permissions } = workerRole("songs", [{ scope, kinds: [] }]);
+  const older: Permissions = {
+    ...permissions,
+    publish: permissions.publish.filter((subject) => !subject.startsWith("activity.")),
+  };
+  const nats = await startLocalNats({ roles: [{ name: "songs", permissions: older }] });
+  const bus = await connectBus({ url: nats.natsUrlFor("songs"), name: "test" });
+  try {
+    const refused: string[] = [];
+    void (async () => {
+      for await (const status of bus.nc.status()) if (status.type === "error") refused.push(status.type);
+    })();
+    const tell = activityTeller(bus.nc);
+    tell(scope, at("one"), ended());
+    await expect.poll(() => refused.length, patience).toBe(1);
+    for (let n = 0; n < 100; n++) tell(scope, at("another"), ended());
+    await bus.nc.flush();
+    await new Promise(setImmediate);
+    expect(refused).toHaveLength(1);
+    expect(bus.nc.isClosed()).toBe(false);
+  } finally {
+    await bus.nc.close();
+    await nats.stop();
+  }
+});
+
+test("an object is found by what was done to it, a trace by its id; the newest, in their order", async () => {
+  const { nc, inbox } = local.bus;
+  const tell = activityTeller(nc);
+  const write = { verb: "create", group: "", kind: "Pod", resourceVersion: "7", ...at("pod") } as const;
+  const trace = newTrace();
+  tell(scope, at("song"), ended({ traceparent: trace }));
+  tell({ ...scope, fn: "others" }, at("writer"), ended({ writes: [write], writeCount: 1 }));
+  tell(scope, at("song"), ended({ traceparent: childTrace(trace), kind: "Opera" }));
+  tell(scope, at("song", "elsewhere"), ended({ traceparent: childTrace(trace) }));
+  tell(scope, at("song"), ended({ attempt: 1 }));
+  nc.publish(activity.of(scope, at("song")), "no record");
+  nc.publish("activity.x", "no key");
+  await expect.poll(async () => (await names()).filter((name) => name === "song").length, patience).toBe(4);
+  await nc.flush();
+  const search = async (
+    searched: Parameters<typeof searchActivity>[2],
+    limit = 10,
+    namespaces?: string[],
+  ) => {
+    const { found, more } = await searchActivity(
+      { inbox },
+      { ...range, ...(namespaces && { namespaces }) },
+      searched,
+      limit,
+    );
+    return {
+      found: found.map(({ fn, key, record }) => [fn, key.namespace, key.name, record.kind, record.attempt]),
+      more,
+    };
+  };
+  const song = { group: "g", kind: "Song", ...at("song") };
+  const [first, last] = [0, 1].map((attempt) => ["songs", "default", "song", "Song", attempt]);
+  expect(await search({ object: song })).toEqual({ found: [first, last], more: false });
+  expect(await search({ object: song }, 1)).toEqual({ found: [last], more: true });
+  expect((await search({ object: { group: "", kind: "Pod", ...at("pod") } })).found).toEqual([
+    ["others", "default", "writer", "Song", 0],
+  ]);
+  const opera = ["songs", "default", "song", "Opera", 0];
+  const foreign = ["songs", "elsewhere", "song", "Song", 0];
+  for (const name of [trace, String(traceId(trace)), String(traceId(trace)).toUpperCase()])
+    expect((await search({ trace: name })).found).toEqual([first, opera, foreign]);
+  expect((await search({ trace }, 10, ["elsewhere"])).found).toEqual([foreign]);
+  expect((await search({ trace }, 10, ["default", "elsewhere", "default"])).found).toEqual([
+    first,
+    opera,
+    foreign,
+  ]);
+});
+
+test("what is looped over does not push out the rest", async () => {
+  const tell = activityTeller(local.bus.nc);
+  for (let n = 0; n < 500; n++) tell(scope, at("loop"), ended({ attempt: n }));
+  await local.bus.nc.flush();
+  const kept = async () => (await names()).filter((name) => name === "loop").length;
+  await expect.poll(kept, patience).toBe(200);
+  const { config } = await local.bus.jsm.streams.info(streams.activity);
+  expect(config.max_msgs).toBeGreaterThan(200);
+  expect(await names()).toContain("after");
+});
+
+test("who asks is answered with what is in hand, for as long as it is", async () => {
+  const { nc } = local.bus;
+  const of = { group: "g", kind: "Song" };
+  const [one, two] = ["worker-1", "worker-2"].map((replica) => openHands(nc, scope, { replica, ...of }));
+  const traceparent = newTrace();
+  const release = one?.take(at("song"), 3, traceparent);
+  const inHand = async () =>
+    (await askInHand(local.bus, "default")).map(({ replica, work }) => [
+      replica,
+      work.map(({ name }) => name),
+    ]);
+  expect(await inHand()).toEqual([
+    ["worker-1", ["song"]],
+    ["worker-2", []],
+  ]);
+  const [answer] = await askInHand(local.bus, "default");
+  expect(answer).toEqual({
+    ...{ replica: "worker-1", function: "songs", ...of, more: 0 },
+    work: [{ ...at("song"), since: expect.any(Number), attempt: 3, trace: traceId(traceparent) }],
+  });
+  release?.();
+  for (let n = 0; n < 150; n++) two?.take(at(`many-${n}`), 0, newTrace());
+  const many = (await askInHand(local.bus, "default"))[1];
+  expect(many?.work.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, n) => `many-${n}`));
+  expect(many?.more).toBe(50);
+  expect(await askInHand(local.bus, "elsewhere", { first: 100, next: 100 })).toEqual([]);
+  one?.stop();
+  two?.stop();
+  expect(await inHand()).toEqual([]);
+});
