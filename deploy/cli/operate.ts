@@ -17,6 +17,7 @@ const withRange = (command: Command): Command =>
 /** Adds them to the command line. */
 export function addOperatorCommands(program: Command): void {
   addQueueCommands(program);
+  addActivityCommands(program);
   addLetterCommands(program);
   addWebhookCommands(program);
   addPruneCommand(program);
@@ -35,7 +36,8 @@ function addQueueCommands(program: Command): void {
       `
 Per function: EVENTS that no worker has looked at yet; in objects: PENDING wait
 for a free worker, PARKED have changed while they were reconciled, IN FLIGHT are
-being reconciled, DELAYED wait for their time, DEAD LETTERS were given up.
+being reconciled, DELAYED wait for their time, of which RETRYING have failed, and
+DEAD LETTERS were given up.
 Per kind: OBJECTS on the bus (deleted ones stay for some days), the BRIDGE that
 watches it, the resourceVersion up to which it has published, and since when.`,
     )
@@ -55,6 +57,34 @@ watches it, the resourceVersion up to which it has published, and since when.`,
   ).action(async (fn: string, flags) => {
     const settings = readSettings(connectionSettings, flags, process.env);
     await (await import("./requests.ts")).requests(fn, settings, flags);
+  });
+}
+
+function addActivityCommands(program: Command): void {
+  withSettings(
+    program
+      .command("working")
+      .description("which worker works on what: asked of the workers themselves")
+      .option("--json", "as JSON"),
+    connectionSettings,
+  ).action(async (flags) => {
+    const settings = readSettings(connectionSettings, flags, process.env);
+    await (await import("./working.ts")).working(settings, flags);
+  });
+
+  withSettings(
+    program
+      .command("history")
+      .description("what happened to an object within a day, from the webhook to the write: the oldest first")
+      .argument("[kind]", "of the object, or the name of a function that reconciles it")
+      .argument("[object]", "namespace/name, or the name of a cluster-scoped object")
+      .option("--trace <id>", "instead: everything of a trace, by its id or a traceparent")
+      .option("--limit <count>", "at most so many reconciles, the newest", listLimit, 50)
+      .option("--json", "as JSON"),
+    connectionSettings,
+  ).action(async (kind: string | undefined, object: string | undefined, flags) => {
+    const settings = readSettings(connectionSettings, flags, process.env);
+    await (await import("./history.ts")).history(kind, object, settings, flags);
   });
 }
 

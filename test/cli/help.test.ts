@@ -58,7 +58,9 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "kubectl label namespace"],
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
   ["users", "--cluster <name>", '(default: "default")'],
-  ["status", "--json", "--cluster <name>", "PENDING", "DELAYED"],
+  ["status", "--json", "--cluster <name>", "PENDING", "DELAYED", "RETRYING"],
+  ["working", "--json", "--cluster <name>"],
+  ["history", "--trace <id>", "--limit <count>", "--json", "(default: 50)"],
   ["requests", "<function>", "--limit <count>", "(default: 50)", "--json"],
   ["chart", "print", "render"],
   ["chart render", "<file>", "--chart <path>", "--config <path>"],
@@ -91,6 +93,7 @@ describe.concurrent("--help", () => {
           "certificates",
           "chart",
           "crds",
+          "dashboard",
           "deadletters",
           "demo",
           "dev",
@@ -98,7 +101,8 @@ describe.concurrent("--help", () => {
           "help",
           "new",
         ],
-        ...["opt-in", "prune", "rbac", "requests", "status", "up", "users", "webhooks", "worker"],
+        ...["history", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
+        ...["webhooks", "worker", "working"],
       ].sort(),
     );
   });
@@ -273,7 +277,15 @@ describe.concurrent("manifests", () => {
     const { code, stdout } = await run(["users", "--cluster", "east"]);
     expect(code).toBe(0);
     const users = [...stdout.matchAll(/^ +user: "CN=denrei-(.*)"$/gm)].map(([, name]) => name);
-    expect(users).toEqual(["bridge", "gateway", "operator", "backup", "restore", ...names.split(", ")]);
+    expect(users).toEqual([
+      "bridge",
+      "gateway",
+      "dashboard",
+      "operator",
+      "backup",
+      "restore",
+      ...names.split(", "),
+    ]);
     expect(stdout).toContain('"work.hikawa.east.>"');
     expect(stdout).toMatch(/"\$JS\.API\.CONSUMER\.MSG\.NEXT\.OBJECTS\.hikawa_east_[0-9a-f]{8}"/);
     expect(stdout).not.toContain("default");

@@ -1,0 +1,133 @@
+/** `denrei history` */
+import type { Searched } from "../../bus/activity/history.ts";
+import { type Happening, timeline } from "../../bus/activity/timeline.ts";
+import { aligned } from "../../bus/kube/table.ts";
+import { keyText, parseKeyText, streams } from "../../bus/subjects.ts";
+import { kindsOf } from "../../bus/worker/function.ts";
+import { functions } from "../../functions/index.ts";
+import { type BusSettings, hasStream, withBus } from "./bus.ts";
+import { causeText } from "./deadletters.ts";
+import { say } from "./output.ts";
+import { UsageError } from "./usage.ts";
+
+/** What was asked for. */
+export interface HistoryOptions {
+  readonly trace?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** Prints everything that happened to an object, or in a trace, the oldest first. */
+export async function history(
+  what: string | undefined,
+  object: string | undefined,
+  settings: BusSettings,
+  { trace, limit, json }: HistoryOptions,
+): Promise<void> {
+  const searched = searchedFor(what, object, trace);
+  const { cluster } = settings;
+  const found = await withBus(settings, async (bus) =>
+    (await hasStream(bus, streams.activity))
+      ? timeline(bus, { cluster, namespaces: "every", searched, functions: functionsOf(searched), limit })
+      : undefined,
+  );
+  const happenings = found?.happenings ?? [];
+  if (json) return say(JSON.stringify(happenings.map(fields), null, 2));
+  if (happenings.length === 0) return say("Nothing is known of it. What workers do is kept for a day.");
+  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...happenings.flatMap(rows)]));
+  if (found?.before !== undefined)
+    say(`\nThere is more before: --limit shows more than ${limit} reconciles.`);
+}
+
+function searchedFor(
+  what: string | undefined,
+  object: string | undefined,
+  trace: string | undefined,
+): Searched {
+  if (trace !== undefined) {
+    if (what !== undefined) throw new UsageError(`expected either an object or --trace, found both`);
+    return { trace };
+  }
+  if (what === undefined || object === undefined)
+    throw new UsageError(
+      `expected a kind or a function and the name of an object, or --trace, found ${what ?? "neither"}`,
+    );
+  return { object: { ...kindNamed(what), ...parseKeyText(object) } };
+}
+
+/** A kind that a function knows, by its own name or that of the function which reconciles it. */
+function kindNamed(name: string): { readonly group: string; readonly kind: string } {
+  const wanted = name.toLowerCase();
+  const known = functions.flatMap(kindsOf);
+  const kind =
+    functions.find((fn) => fn.name === wanted)?.for ??
+    known.find(({ kind, group }) => wanted === (group === "" ? kind : `${kind}.${group}`).toLowerCase()) ??
+    known.find((one) => [one.kind.toLowerCase(), one.plural].includes(wanted));
+  if (kind === undefined)
+    throw new UsageError(
+      `expected a function, or a kind that one knows, found "${name}". Kinds are ${[...new Set(known.map((one) => one.kind))].sort().join(", ")}`,
+    );
+  return { group: kind.group, kind: kind.kind };
+}
+
+const functionsOf = (searched: Searched): string[] =>
+  "object" in searched
+    ? functions
+        .filter((fn) => fn.for.kind === searched.object.kind && fn.for.group === searched.object.group)
+        .map(({ name }) => name)
+    : [];
+
+const time = (at: number): string => new Date(at).toISOString();
+
+/** What is told of one in JSON. */
+function fields(happening: Happening): object {
+  const { at, trace, type } = happening;
+  const common = { type, time: time(at), ...(trace !== undefined && { trace }) };
+  switch (happening.type) {
+    case "webhook": {
+      const { message: _message, data: _data, ...delivery } = happening.delivery;
+      return { ...common, ...delivery };
+    }
+    case "reconcile": {
+      const { fn, key, record } = happening.activity;
+      return { ...common, function: fn, ...key, ...record };
+    }
+    case "deadletter": {
+      const { fn, key, letter } = happening.letter;
+      return { ...common, function: fn, ...key, ...letter };
+    }
+  }
+}
+
+/** A line, and one for each write. */
+function rows(happening: Happening): string[][] {
+  const { at, trace = "-" } = happening;
+  const row = (what: string, by: string): string[] => [time(at), what, by, trace];
+  switch (happening.type) {
+    case "webhook": {
+      const { event, delivery, owner, repository } = happening.delivery;
+      return [row(`webhook ${event}, delivery ${delivery}`, [owner, repository].filter(Boolean).join("/"))];
+    }
+    case "deadletter": {
+      const { fn, key, letter } = happening.letter;
+      return [row(`dead letter of ${fn} ${keyText(key)}: ${letter.reason}`, letter.replica)];
+    }
+    case "reconcile": {
+      const { fn, key, record } = happening.activity;
+      const { outcome, nextInMillis, tookMillis, waitedMillis, error, replica, writes, moreWrites } = record;
+      const cause = record.causes[0];
+      const next = nextInMillis === undefined ? "" : ` in ${nextInMillis} ms`;
+      const told = [
+        `${fn} ${keyText(key)}: ${outcome}${next}`,
+        ...(error ? [error.name] : []),
+        ...(cause ? [`for ${causeText(cause)}`] : []),
+        `waited ${waitedMillis} ms, took ${tookMillis} ms`,
+      ];
+      return [
+        row(told.join(", "), replica),
+        ...writes.map((write) => ["", `  ${write.verb} ${write.kind} ${keyText(write)}`, "", ""]),
+        ...(moreWrites > 0 ? [["", `  and ${moreWrites} more writes`, "", ""]] : []),
+      ];
+    }
+  }
+}

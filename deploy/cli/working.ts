@@ -1,0 +1,33 @@
+/** `denrei working` */
+import { askInHand } from "../../bus/activity/inhand.ts";
+import { aligned } from "../../bus/kube/table.ts";
+import { keyText } from "../../bus/subjects.ts";
+import { age } from "./age.ts";
+import { type BusSettings, withBus } from "./bus.ts";
+import { say } from "./output.ts";
+
+/** Prints what each worker has in hand, the longest under way first. */
+export async function working(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {
+  const { cluster } = settings;
+  const answers = await withBus(settings, (bus) => askInHand(bus, cluster));
+  if (json) return say(JSON.stringify(answers, null, 2));
+  if (answers.length === 0)
+    return say(`No worker of the cluster "${cluster}" answers (--cluster names another).`);
+  const rows = answers.flatMap(({ replica, function: fn, work, more }) => [
+    ...work.map(({ namespace, name, since, attempt, trace = "-" }) => [
+      replica,
+      fn,
+      keyText({ namespace, name }),
+      age(new Date(since).toISOString()),
+      String(attempt),
+      trace,
+    ]),
+    ...(more > 0 ? [[replica, fn, `and ${more} more`, "", "", ""]] : []),
+  ]);
+  if (rows.length > 0) say(aligned([["REPLICA", "FUNCTION", "OBJECT", "FOR", "FAILED", "TRACE"], ...rows]));
+  const replicas = new Set(answers.map(({ replica }) => replica)).size;
+  const inHand = answers.reduce((sum, { work, more }) => sum + work.length + more, 0);
+  say(
+    `${rows.length > 0 ? "\n" : ""}${replicas} ${replicas === 1 ? "worker has" : "workers have"} ${inHand} in hand.`,
+  );
+}

@@ -1,0 +1,91 @@
+/** What an operator asks about workers: `working` and `history`, as the operator's user. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
+import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { hikawa, isFinished } from "../harness/song.ts";
+import { type Ended, run } from "./program.ts";
+
+let kit: Kit;
+let worker: Replica;
+const patience = { timeout: 60_000, interval: 100 };
+
+const ask = (...args: string[]): Promise<Ended> =>
+  run(args, { env: { NATS_URL: kit.platform.natsUrlFor("operator") } });
+async function said(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ask(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+const told = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+
+beforeAll(async () => {
+  kit = await startKit();
+});
+afterAll(() => kit?.stop());
+
+test("on a bus that nobody has used yet", async () => {
+  expect(await said("working")).toBe(
+    'No worker of the cluster "default" answers (--cluster names another).\n',
+  );
+  expect(await told("working")).toEqual([]);
+  expect(await said("history", "hikawa", "default/song")).toContain("Nothing is known of it.");
+  expect(await told("history", "--trace", "0af7651916cd43dd8448eb211c80319c")).toEqual([]);
+});
+
+test("history tells from the change to the writes, by kind, by function, and by trace", async () => {
+  await kit.bridge("bridge-1");
+  const env = { [wordsVariable]: "Zun,Zun,Zun,Zun,Doko" };
+  worker = await kit.worker("worker-1", ["hikawa"], { env });
+  await kit.client.create(Hikawa, hikawa("song", 10), { fieldManager: "test" });
+  await kit.until(Hikawa, { name: "song" }, isFinished);
+  const reconciles = async () =>
+    (await told("history", "Hikawa", "default/song")) as Record<string, unknown>[];
+  const writes = (records: readonly Record<string, unknown>[], verb: string) =>
+    records
+      .flatMap((record) => record.writes as { verb: string; kind: string }[])
+      .filter((one) => one.verb === verb);
+  await expect.poll(async () => writes(await reconciles(), "create").length, patience).toBe(6);
+  const all = await reconciles();
+  expect(new Set(writes(all, "create").map(({ kind }) => kind))).toEqual(new Set(["Zundoko", "Kiyoshi"]));
+  expect(all.map(({ time }) => time)).toEqual(all.map(({ time }) => time).sort());
+  expect(await told("history", "hikawa", "default/song")).toEqual(all);
+  const [first] = all;
+  expect(first).toMatchObject({
+    ...{ type: "reconcile", function: "hikawa", replica: "worker-1", attempt: 0 },
+    causes: [expect.objectContaining({ type: "object", kind: "Hikawa", name: "song" })],
+  });
+  // A child has no function of its own: what wrote it is known all the same.
+  const [created] = writes(all, "create") as unknown as { name: string }[];
+  expect(await told("history", "zundokos", `default/${created?.name}`)).toEqual([
+    expect.objectContaining({ writes: expect.arrayContaining([created]) }),
+  ]);
+  const trace = String(first?.trace);
+  expect(await told("history", "--trace", trace)).toEqual(all.filter((record) => record.trace === trace));
+  const text = await said("history", "hikawa", "default/song", "--limit", "2");
+  expect(text).toMatch(/^TIME +WHAT +BY +TRACE\n/);
+  expect(text).toContain("create Kiyoshi default/");
+  expect(text).toContain("There is more before: --limit shows more than 2 reconciles.");
+});
+
+test("working tells who is there, and what a wrong question lacks", async () => {
+  expect(await said("working")).toBe("1 worker has 0 in hand.\n");
+  expect(await told("working")).toEqual([
+    {
+      replica: worker.name,
+      function: hikawaFunction.name,
+      ...{ group: Hikawa.group, kind: Hikawa.kind },
+      work: [],
+      more: 0,
+    },
+  ]);
+  for (const [args, problem] of [
+    [["history"], "expected a kind or a function and the name of an object, or --trace, found neither"],
+    [["history", "moon", "x"], 'expected a function, or a kind that one knows, found "moon"'],
+    [["history", "hikawa", "x", "--trace", "1"], "expected either an object or --trace, found both"],
+  ] as const) {
+    const { code, stderr } = await ask(...args);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) });
+  }
+});
