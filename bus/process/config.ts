@@ -149,6 +149,19 @@ export const processSettings = ["kubeconfig", "context", ...busSettings, "cluste
 export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;
 
+/** Settings of the dashboard. */
+export const dashboardSettings = [
+  ...processSettings,
+  "dashboardAddress",
+  "dashboardUrl",
+  "dashboardKeys",
+  "oidcIssuer",
+  "oidcClientId",
+  "oidcClientSecret",
+  "oidcScopes",
+  "oidcCa",
+] as const;
+
 /** A setting has a value that it can not have. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";

@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { loggedIn, ownHost, ownRequests, refusal } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
+import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
@@ -23,6 +24,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
     const { user, csrf } = c.get("session").session;
     return c.json({ user, csrf });
   });
+  app.route("/", busRoutes(parts));
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));

@@ -1,10 +1,21 @@
 /** What the parts of the server hand each other with a request. */
 import type { Logger } from "pino";
+import type { Bus } from "../../bus/connect.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";
 import type { Sealer } from "./auth/keys.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
+import type { Live } from "./bus/live.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
 import type { Places } from "./kubernetes/places.ts";
+
+/** The bus, and what runs on it. */
+export interface Platform {
+  readonly bus: Bus;
+  readonly cluster: string;
+  readonly functions: readonly ReconcileFunction[];
+  readonly live: Live;
+}
 
 /** What every part of the server is given. */
 export interface Parts {
@@ -17,6 +28,7 @@ export interface Parts {
   readonly apiServer: ApiServer;
   /** Streams of events that are open. */
   readonly streams: Places;
+  readonly platform: Platform;
   readonly log: Logger;
 }
 

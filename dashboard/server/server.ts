@@ -6,10 +6,12 @@ import type { Bus } from "../../bus/connect.ts";
 import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
 import { listenOn } from "../../bus/process/listen.ts";
 import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { dashboardApp } from "./app.ts";
 import { type IssuerSettings, openIssuer } from "./auth/issuer.ts";
 import { readKeys, sealer } from "./auth/keys.ts";
 import { openSessions } from "./auth/sessions.ts";
+import { startLive } from "./bus/live.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
 import { places } from "./kubernetes/places.ts";
 
@@ -20,6 +22,10 @@ const maxStreams = 16;
 export interface DashboardOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
+  /** Names the cluster on a bus that many clusters share. */
+  readonly cluster: string;
+  /** Whose queues are shown. */
+  readonly functions: readonly ReconcileFunction[];
   /** `host:port`; port 0 takes any free one. */
   readonly address: string;
   /** Where browsers reach it; where it listens, unless given. */
@@ -42,7 +48,7 @@ export interface Dashboard {
 
 /** Starts a dashboard; resolves when it listens. Throws `ConfigError`, `AddressError` and `TopologyError`. */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { bus, log } = options;
+  const { bus, cluster, functions, log } = options;
   const keys = await readKeys(options.keys);
   await ensureDashboard(bus, options.busOptions);
   const apiServer = await openApiServer(options.kubeconfig);
@@ -50,6 +56,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const server = createAdaptorServer({ fetch: (request) => fetch(request) }) as Server;
   const listening = await listenOn(server, options.address, "the dashboard", "--dashboard-address");
   const url = options.url ?? listening;
+  const onError = (error: unknown): void => log.warn({ err: error }, "not counted");
+  const live = startLive({ bus, cluster, functions, onError });
   const app = await dashboardApp(
     {
       url,
@@ -61,6 +69,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       ),
       apiServer,
       streams: places(maxStreams),
+      platform: { bus, cluster, functions, live },
       log,
     },
     options.page,
@@ -70,6 +79,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   return {
     url,
     async stop() {
+      live.stop();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -1,26 +1,20 @@
 /** `denrei dashboard` */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Settings } from "../../bus/process/config.ts";
-import { busOptionsOf, type ProcessSettings, runBusProcess } from "../../bus/process/run.ts";
+import type { dashboardSettings, Settings } from "../../bus/process/config.ts";
+import { busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { startDashboard } from "../../dashboard/server/server.ts";
 import { AbsentError } from "./usage.ts";
 
 const page = fileURLToPath(new URL("../../dashboard/web/dist", import.meta.url));
 
-/** Runs the dashboard until it is told to stop. */
+type DashboardSettings = Settings<(typeof dashboardSettings)[number]>;
+
+/** Runs the dashboard of these functions until it is told to stop. */
 export async function dashboard(
-  settings: ProcessSettings &
-    Settings<
-      | "dashboardAddress"
-      | "dashboardUrl"
-      | "dashboardKeys"
-      | "oidcIssuer"
-      | "oidcClientId"
-      | "oidcClientSecret"
-      | "oidcScopes"
-      | "oidcCa"
-    >,
+  settings: DashboardSettings,
+  functions: readonly ReconcileFunction[],
 ): Promise<void> {
   if (!existsSync(page)) {
     throw new AbsentError(`expected the built page in ${page}, found none. Build it: npm run page`);
@@ -29,6 +23,8 @@ export async function dashboard(
     startDashboard({
       bus,
       busOptions: busOptionsOf(settings),
+      cluster: settings.cluster,
+      functions,
       address: settings.dashboardAddress,
       url: settings.dashboardUrl,
       kubeconfig: { path: settings.kubeconfig, context: settings.context },

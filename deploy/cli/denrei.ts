@@ -1,7 +1,12 @@
 /** The command line: `denrei <command>`. Commands are loaded when they run, so that a worker starts quickly. */
 import { enableCompileCache } from "node:module";
 import { Argument, Command, type CommanderError } from "commander";
-import { busProcessSettings, processSettings, readSettings } from "../../bus/process/config.ts";
+import {
+  busProcessSettings,
+  dashboardSettings,
+  processSettings,
+  readSettings,
+} from "../../bus/process/config.ts";
 import { namespaceName, namespaceNames, nodeCount, portNumber, someOf, workerCount } from "./arguments.ts";
 import { playable } from "./dev/playable.ts";
 import { report } from "./explain.ts";
@@ -19,17 +24,6 @@ if (process.channel) {
 }
 
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
-const dashboardSettings = [
-  ...processSettings,
-  "dashboardAddress",
-  "dashboardUrl",
-  "dashboardKeys",
-  "oidcIssuer",
-  "oidcClientId",
-  "oidcClientSecret",
-  "oidcScopes",
-  "oidcCa",
-] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
 
 const program = new Command("denrei")
@@ -169,7 +163,8 @@ server's address and authority are used.`,
   )
   .action(async (flags) => {
     const settings = readSettings(dashboardSettings, flags, process.env);
-    await (await import("./dashboard.ts")).dashboard(settings);
+    const { functions } = await import("../../functions/index.ts");
+    await (await import("./dashboard.ts")).dashboard(settings, functions);
   });
 
 program

@@ -23,6 +23,9 @@ test("viewers see what is in a namespace, and nothing that is in none", () => {
   expect(partOf("denrei-view")).toEqual(["view", "edit", "admin"]);
   expect(resources("denrei-view")).toContain("applications.modoki.tsuzu.dev");
   expect(resources("denrei-view")).not.toContain("clustergithubapps.ghapp.tsuzu.dev");
+  expect(resources("denrei-view")).toEqual(
+    expect.arrayContaining(["activity.denrei.dev", "deadletters.denrei.dev"]),
+  );
   expect(new Set(find("denrei-view").rules.flatMap(({ verbs }) => verbs))).toEqual(
     new Set(["get", "list", "watch"]),
   );
@@ -33,6 +36,8 @@ test("editors write and scale, but hand out no tokens, which administrators do",
   expect(resources("denrei-edit")).toEqual(
     expect.arrayContaining(["applications.modoki.tsuzu.dev", "applications/scale.modoki.tsuzu.dev"]),
   );
+  expect(resources("denrei-edit")).toContain("deadletters/replay.denrei.dev");
+  expect(resources("denrei-view")).not.toContain("deadletters/replay.denrei.dev");
   const handedOut = ["githubapps.ghapp.tsuzu.dev", "installations.ghapp.tsuzu.dev"];
   expect(resources("denrei-edit").filter((one) => handedOut.includes(one))).toEqual([]);
   expect(partOf("denrei-admin")).toEqual(["admin"]);
@@ -43,4 +48,13 @@ test("nobody in a namespace makes what may do anything in the cluster, but all s
   const all = ["denrei-edit", "denrei-admin"].flatMap(resources);
   expect(all).not.toContain("pipeds.pipecd.kanatakita.com");
   expect(resources("denrei-view")).toContain("pipeds.pipecd.kanatakita.com");
+});
+
+test("who sees the whole bus is who is bound to a role of its own", () => {
+  expect(partOf("denrei-bus-viewer")).toEqual([]);
+  expect(find("denrei-bus-viewer").rules).toEqual([
+    { apiGroups: ["denrei.dev"], resources: ["functions"], verbs: ["get"] },
+  ]);
+  const others = ["denrei-view", "denrei-edit", "denrei-admin"].flatMap(resources);
+  expect(others).not.toContain("functions.denrei.dev");
 });

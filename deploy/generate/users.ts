@@ -2,8 +2,9 @@
  * What people may do with the kinds of functions, as parts of the roles that every cluster has: view, edit and admin.
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
  */
+import { domain } from "../../bus/domain.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
-import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { kindsOf, type PolicyRule, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -12,7 +13,7 @@ const name = "denrei-users";
 const read = ["get", "list", "watch"];
 const write = ["create", "delete", "deletecollection", "patch", "update"];
 
-/** The roles: reading all namespaced kinds; writing those that editors may write; writing the others. */
+/** The roles: reading all namespaced kinds; writing those that editors may write; writing the others; seeing the whole bus. */
 export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
   const kinds = [...new Set(functions.flatMap(kindsOf))].filter(
     ({ definition, scope }) => definition !== undefined && scope === "Namespaced",
@@ -21,18 +22,39 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
     kinds.filter(({ definition }) => definition?.writers === role);
   return [
     // Whoever may edit may view by another role, and so on.
-    role("view", ["view", "edit", "admin"], kinds, read),
-    role("edit", ["edit", "admin"], writtenBy("edit"), write),
-    role("admin", ["admin"], writtenBy("admin"), write),
+    role(
+      "view",
+      ["view", "edit", "admin"],
+      [...rulesOf(kinds, read), busRule(["activity", "deadletters"], "list")],
+    ),
+    role(
+      "edit",
+      ["edit", "admin"],
+      [...rulesOf(writtenBy("edit"), write), busRule(["deadletters/replay"], "create")],
+    ),
+    role("admin", ["admin"], rulesOf(writtenBy("admin"), write)),
+    // Of the whole cluster, so it is part of no role of a namespace.
+    role("bus-viewer", [], [busRule(["functions"], "get")]),
   ];
 }
 
-const role = (
-  suffix: string,
-  partOf: readonly string[],
-  kinds: readonly Kind[],
-  verbs: readonly string[],
-): Manifest => ({
+const rulesOf = (kinds: readonly Kind[], verbs: readonly string[]): PolicyRule[] =>
+  [...Map.groupBy(kinds, ({ group }) => group)].map(([group, of]) => ({
+    apiGroups: [group],
+    resources: of
+      .flatMap(({ plural, definition }) => [plural, ...(definition?.scale ? [`${plural}/scale`] : [])])
+      .sort(),
+    verbs,
+  }));
+
+/** What the dashboard asks about when it shows the bus. No API server serves it. */
+const busRule = (resources: readonly string[], verb: string): PolicyRule => ({
+  apiGroups: [domain],
+  resources,
+  verbs: [verb],
+});
+
+const role = (suffix: string, partOf: readonly string[], rules: readonly PolicyRule[]): Manifest => ({
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRole",
   metadata: {
@@ -42,11 +64,5 @@ const role = (
       ...Object.fromEntries(partOf.map((part) => [`rbac.authorization.k8s.io/aggregate-to-${part}`, "true"])),
     },
   },
-  rules: [...Map.groupBy(kinds, ({ group }) => group)].map(([group, of]) => ({
-    apiGroups: [group],
-    resources: of
-      .flatMap(({ plural, definition }) => [plural, ...(definition?.scale ? [`${plural}/scale`] : [])])
-      .sort(),
-    verbs,
-  })),
+  rules,
 });

@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { connectBus } from "../../bus/connect.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
@@ -24,7 +26,10 @@ export const people = {
 } satisfies Record<string, Person>;
 
 /** What differs from what is usual. */
-export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {}
+export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {
+  /** Names and paths of the functions whose queues the dashboard shows; the shipped ones unless given. */
+  readonly functions?: readonly string[];
+}
 
 /** A dashboard, and what is behind it. */
 export interface Scene {
@@ -61,7 +66,11 @@ const binding = (namespace: string, user: string, role: string) => ({
 });
 
 /** Starts everything. */
-export async function startScene({ idTokenSeconds, ...options }: SceneOptions = {}): Promise<Scene> {
+export async function startScene({
+  idTokenSeconds,
+  functions: shown = [],
+  ...options
+}: SceneOptions = {}): Promise<Scene> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let issuer: PlayedIssuer | undefined;
@@ -104,15 +113,19 @@ export async function startScene({ idTokenSeconds, ...options }: SceneOptions = 
       ...partsOf.admin.map((role) => binding(team, people.alice.name, role)),
       ...partsOf.view.map((role) => binding(team, people.bob.name, role)),
     ]);
+    // A dashboard waits for the bridge of its version, which makes the streams; not every test has one.
+    const asBridge = await connectBus({ url: platform.natsUrlFor("bridge"), name: "test" });
+    await ensureTopology(asBridge, { replicas: 1, ackWaitMillis: 10_000 });
+    await asBridge.nc.close();
     const file = async (name: string, text: string) => {
       const path = join(platform.directory, name);
       await writeFile(path, text, { mode: 0o600 });
       return path;
     };
-    const dashboard = await startReplica(platform, "dashboard-1", ["dashboard"], {
+    const dashboard = await startReplica(platform, "dashboard-1", ["dashboard", ...shown], {
       env: {
         KUBECONFIG: platform.kubeconfigPath,
-        NATS_URL: platform.natsUrl,
+        NATS_URL: platform.natsUrlFor("dashboard"),
         DENREI_DASHBOARD_ADDRESS: `127.0.0.1:${port}`,
         DENREI_DASHBOARD_KEYS: await file("dashboard-keys", `${randomBytes(32).toString("base64")}\n`),
         DENREI_OIDC_ISSUER: issuer.url,

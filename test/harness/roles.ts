@@ -12,6 +12,7 @@ import planters from "../fixtures/functions/planters.ts";
 import probe from "../fixtures/functions/probe.ts";
 import shelves from "../fixtures/functions/shelves.ts";
 import signposts from "../fixtures/functions/signposts.ts";
+import stickers from "../fixtures/functions/stickers.ts";
 
 /** Every function that a test may run. */
 export const testFunctions: readonly ReconcileFunction[] = [
@@ -23,6 +24,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   onlooker,
   gardeners,
   signposts,
+  stickers,
   planters,
   probe,
   shelves,

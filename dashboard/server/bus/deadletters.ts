@@ -1,0 +1,86 @@
+/** Dead letters: those that somebody may see, and replaying one. */
+import type { Bus } from "../../../bus/connect.ts";
+import { type AddressedDeadLetter, type DeadLetters, deadLetters } from "../../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../../bus/queue/queue.ts";
+import type { ObjectKey } from "../../../bus/subjects.ts";
+import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import type { DeadLetterDetail, DeadLetterItem } from "../../api/bus.ts";
+import { causeOf, objectOf, traceOf } from "./names.ts";
+
+/** What letters are read with. */
+export interface LetterTools {
+  readonly bus: Bus;
+  readonly cluster: string;
+  readonly functions: readonly ReconcileFunction[];
+  /** Whether whoever asks may replay in a namespace. */
+  mayReplay(namespace: string): Promise<boolean>;
+}
+
+/** There is no such letter. */
+export class NoLetterError extends Error {
+  override readonly name = "NoLetterError";
+}
+
+const nameOf = (key: ObjectKey): string => [key.namespace, key.name].filter(Boolean).join("/");
+
+/** Every letter in these namespaces, the newest first. */
+export async function listLetters(
+  tools: LetterTools,
+  places: readonly string[] | "every",
+  only: string | undefined,
+): Promise<DeadLetterItem[]> {
+  const { bus, cluster, functions } = tools;
+  const wanted = functions.filter(({ name }) => only === undefined || name === only);
+  const found = await Promise.all(wanted.map(({ name }) => deadLetters(bus, { fn: name, cluster }).list()));
+  const seen = found.flat().filter(({ key }) => places === "every" || places.includes(key.namespace));
+  seen.sort((a, b) => b.letter.time.localeCompare(a.letter.time));
+  return Promise.all(seen.map((letter) => itemOf(tools, letter)));
+}
+
+async function itemOf(
+  { functions, mayReplay }: LetterTools,
+  { fn, key, letter }: AddressedDeadLetter,
+): Promise<DeadLetterItem> {
+  const { reason, message, attempts, time, replica, cause, traceparent } = letter;
+  return {
+    ...{ function: fn, object: objectOf(functions, fn, key), reason, message, attempts, time, replica },
+    cause: causeOf(cause),
+    trace: traceOf(traceparent),
+    mayReplay: await mayReplay(key.namespace),
+  };
+}
+
+/** One letter, whole. Throws a {@link NoLetterError}. */
+export async function showLetter(tools: LetterTools, fn: string, key: ObjectKey): Promise<DeadLetterDetail> {
+  const { cluster } = tools;
+  const letter = await lettersOf(tools, fn, key).get(key);
+  if (letter === undefined) throw missing(fn, key);
+  return { ...(await itemOf(tools, { fn, cluster, key, letter })), stack: letter.stack ?? null };
+}
+
+/** Asks for the reconcile again and takes the letter away. Throws a {@link NoLetterError}. */
+export async function replayLetter(
+  tools: Pick<LetterTools, "bus" | "cluster" | "functions">,
+  fn: string,
+  key: ObjectKey,
+): Promise<void> {
+  const { bus, cluster } = tools;
+  const letters = lettersOf(tools, fn, key);
+  if ((await letters.get(key)) === undefined) throw missing(fn, key);
+  await letters.replay(ticketQueue(bus, { fn, cluster }, { replica: "denrei-dashboard" }), key);
+}
+
+/** Of a function that there is: its name becomes a subject. */
+function lettersOf(
+  { bus, cluster, functions }: Pick<LetterTools, "bus" | "cluster" | "functions">,
+  fn: string,
+  key: ObjectKey,
+): DeadLetters {
+  if (!functions.some(({ name }) => name === fn)) throw missing(fn, key);
+  return deadLetters(bus, { fn, cluster });
+}
+
+const missing = (fn: string, key: ObjectKey): NoLetterError =>
+  new NoLetterError(
+    `expected a dead letter of ${fn} for ${nameOf(key)}, found none. It may have been replayed`,
+  );

@@ -1,0 +1,63 @@
+/** Queues and kinds, as `denrei status` shows them. */
+import type { Bus } from "../../../bus/connect.ts";
+import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import { functionStatus, kindStatuses } from "../../../bus/worker/inspect.ts";
+import type { BusFigures } from "../../api/bus.ts";
+
+/** However many look, the bus is asked so often at the most. Milliseconds. */
+const keptMillis = 1000;
+
+/** Reads figures, and keeps them for a moment. */
+export function figuresOf(
+  bus: Bus,
+  cluster: string,
+  functions: readonly ReconcileFunction[],
+): () => Promise<BusFigures> {
+  let known: Promise<BusFigures> | undefined;
+
+  async function read(): Promise<BusFigures> {
+    const [statuses, kinds] = await Promise.all([
+      Promise.all(functions.map((fn) => functionStatus(bus, fn, cluster))),
+      kindStatuses(bus, functions, cluster),
+    ]);
+    const byName = new Map(functions.map((fn) => [fn.name, fn.for]));
+    return {
+      cluster,
+      functions: statuses.map((status) => ({
+        function: status.function,
+        for: {
+          group: byName.get(status.function)?.group ?? "",
+          kind: byName.get(status.function)?.kind ?? "",
+        },
+        events: status.events ?? null,
+        pending: status.pending ?? null,
+        parked: status.parked ?? null,
+        inFlight: status.inFlight ?? null,
+        delayed: status.delayed ?? null,
+        retrying: status.retrying ?? null,
+        deadLetters: status.deadLetters ?? null,
+      })),
+      kinds: kinds.map(({ kind, bridges }) => ({
+        kind,
+        bridges: bridges.map(({ namespace = null, objects, holder, state, resourceVersion, time }) => ({
+          ...{ namespace, objects, holder, state, resourceVersion, time },
+        })),
+      })),
+    };
+  }
+
+  return () => {
+    if (known === undefined) {
+      known = read();
+      known.then(
+        () => setTimeout(forget, keptMillis).unref(),
+        () => forget(),
+      );
+    }
+    return known;
+  };
+
+  function forget(): void {
+    known = undefined;
+  }
+}

@@ -1,0 +1,173 @@
+/** What happened to an object or in a trace: what the bus remembers, and Events of Kubernetes. */
+import type { ObjectOfKind, Searched } from "../../../bus/activity/history.ts";
+import { type Happening, timeline } from "../../../bus/activity/timeline.ts";
+import type { Bus } from "../../../bus/connect.ts";
+import { ApiError } from "../../../bus/kube/errors.ts";
+import { keyText } from "../../../bus/subjects.ts";
+import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";
+import { ask } from "../kubernetes/answers.ts";
+import type { ApiServer } from "../kubernetes/apiserver.ts";
+import { causeOf, objectOf, timeText } from "./names.ts";
+
+/** What a history is read with. */
+export interface HistoryTools {
+  readonly bus: Bus;
+  readonly cluster: string;
+  readonly functions: readonly ReconcileFunction[];
+  readonly apiServer: Pick<ApiServer, "ask">;
+  /** Of whoever asks. */
+  readonly token: string;
+  maySeeLetters(namespace: string): Promise<boolean>;
+  mayReplay(namespace: string): Promise<boolean>;
+}
+
+/** Which part of it. */
+export interface HistoryQuery {
+  readonly searched: Searched;
+  readonly places: readonly string[] | "every";
+  readonly before: string | undefined;
+}
+
+const maxEvents = 200;
+
+interface Placed {
+  readonly at: number;
+  readonly trace: string | undefined;
+  readonly entry: HistoryEntry;
+}
+
+/** Reads a part, grouped by trace. Throws a `CursorError`. */
+export async function historyOf(tools: HistoryTools, query: HistoryQuery): Promise<History> {
+  const { bus, cluster, functions } = tools;
+  const { searched, places, before } = query;
+  const object = "object" in searched ? searched.object : undefined;
+  const about = functions.filter(
+    ({ for: { group, kind } }) => object?.kind === kind && object.group === group,
+  );
+  const [found, events] = await Promise.all([
+    timeline(bus, {
+      ...{ cluster, namespaces: places, searched, before },
+      functions: about.map(({ name }) => name),
+    }),
+    object === undefined ? [] : eventsOf(tools, object),
+  ]);
+  const [from, to] = found.between;
+  const placed = await Promise.all(found.happenings.map((happening) => placedIn(tools, happening)));
+  const seen = [...placed.flat(), ...events.filter(({ at }) => at >= from && at < to)];
+  seen.sort((a, b) => a.at - b.at);
+  const traces = new Map<string | null, HistoryEntry[]>();
+  for (const { trace = null, entry } of seen) {
+    const entries = traces.get(trace) ?? [];
+    entries.push(entry);
+    traces.set(trace, entries);
+  }
+  return {
+    traces: [...traces].map(([trace, entries]) => ({ trace, entries })),
+    before: found.before ?? null,
+  };
+}
+
+async function placedIn(tools: HistoryTools, happening: Happening): Promise<Placed[]> {
+  const { at, trace } = happening;
+  const entry = await entryOf(tools, happening);
+  return entry === undefined ? [] : [{ at, trace, entry }];
+}
+
+async function entryOf(tools: HistoryTools, happening: Happening): Promise<HistoryEntry | undefined> {
+  const at = timeText(happening.at);
+  switch (happening.type) {
+    case "webhook": {
+      const { event, type: eventType, delivery, owner, repository, subject, sequence } = happening.delivery;
+      const place = [owner, repository].filter(Boolean).join("/");
+      return {
+        type: "webhook",
+        id: `webhook-${sequence}`,
+        at,
+        event,
+        eventType,
+        delivery,
+        repository: place,
+        subject,
+      };
+    }
+    case "deadletter": {
+      const { fn, key, letter } = happening.letter;
+      if (!(await tools.maySeeLetters(key.namespace))) return undefined;
+      const { reason, message, attempts } = letter;
+      return {
+        ...{ type: "deadletter", id: `deadletter-${fn}-${keyText(key)}-${letter.time}`, at, function: fn },
+        ...{ object: objectOf(tools.functions, fn, key), reason, message, attempts },
+        mayReplay: await tools.mayReplay(key.namespace),
+      };
+    }
+    case "reconcile": {
+      const { fn, key, sequence, record } = happening.activity;
+      const { replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites } = record;
+      const { group, kind } = record;
+      return {
+        ...{ type: "reconcile", id: `reconcile-${sequence}`, at, function: fn },
+        object: { group, kind, ...key },
+        ...{ replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites },
+        causes: record.causes.map(causeOf),
+        nextInMillis: record.nextInMillis ?? null,
+        error: record.error ?? null,
+        writes: record.writes.map(({ verb, resourceVersion, ...object }) => ({
+          verb,
+          object,
+          resourceVersion,
+        })),
+      };
+    }
+  }
+}
+
+/** An Event, as far as it is shown. */
+interface KubernetesEvent {
+  readonly metadata: { readonly uid: string; readonly creationTimestamp?: string };
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+  readonly reportingComponent?: string;
+  readonly source?: { readonly component?: string };
+  readonly involvedObject: { readonly apiVersion?: string };
+}
+
+/** The Events about an object that whoever asks may see; none where they may see none. */
+async function eventsOf({ apiServer, token }: HistoryTools, object: ObjectOfKind): Promise<Placed[]> {
+  const { group, kind, namespace, name } = object;
+  const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name}`;
+  const query = new URLSearchParams({ fieldSelector, limit: String(maxEvents) });
+  try {
+    const { items } = await ask<{ items: KubernetesEvent[] }>(apiServer, {
+      path: `/api/v1/namespaces/${encodeURIComponent(namespace || "default")}/events?${query}`,
+      token,
+      signal: AbortSignal.timeout(10_000),
+    });
+    return items
+      .filter(({ involvedObject: { apiVersion = "" } }) => (apiVersion.split("/").at(-2) ?? "") === group)
+      .map((event) => placedEvent(event));
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404].includes(error.status)) return [];
+    throw error;
+  }
+}
+
+function placedEvent(event: KubernetesEvent): Placed {
+  const { metadata, series, lastTimestamp, eventTime, source } = event;
+  const time = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
+  const at = Date.parse(time ?? "") || 0;
+  const entry: EventEntry = {
+    ...{ type: "event", id: `event-${metadata.uid}`, at: timeText(at) },
+    severity: event.type === "Warning" ? "Warning" : "Normal",
+    reason: event.reason ?? "",
+    note: event.message ?? "",
+    count: series?.count ?? event.count ?? 1,
+    reporter: event.reportingComponent || source?.component || "",
+  };
+  return { at, trace: undefined, entry };
+}

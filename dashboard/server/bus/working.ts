@@ -1,0 +1,26 @@
+/** Who works on what, asked of the workers. */
+import { askInHand } from "../../../bus/activity/inhand.ts";
+import type { Bus } from "../../../bus/connect.ts";
+import type { InHand, Working } from "../../api/bus.ts";
+import { timeText } from "./names.ts";
+
+/** Asks, and leaves out what is in other namespaces. */
+export async function workingIn(
+  bus: Bus,
+  cluster: string,
+  places: readonly string[] | "every",
+): Promise<Working> {
+  const replicas = new Map<string, { functions: string[]; inHand: InHand[] }>();
+  for (const { replica, function: fn, group, kind, work } of await askInHand(bus, cluster)) {
+    const found = replicas.get(replica) ?? { functions: [], inHand: [] };
+    replicas.set(replica, found);
+    found.functions.push(fn);
+    for (const { namespace, name, since, attempt, trace } of work) {
+      if (places !== "every" && !places.includes(namespace)) continue;
+      const object = { group, kind, namespace, name };
+      found.inHand.push({ function: fn, object, since: timeText(since), attempt, trace: trace ?? null });
+    }
+  }
+  for (const { inHand } of replicas.values()) inHand.sort((a, b) => a.since.localeCompare(b.since));
+  return { replicas: [...replicas].map(([replica, rest]) => ({ replica, ...rest })) };
+}

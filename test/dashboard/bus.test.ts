@@ -1,0 +1,339 @@
+/** What the dashboard tells of the bus, and whom: on real parts, as RBAC has it. */
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { crdOf } from "../../bus/kube/crd.ts";
+import type {
+  BusFigures,
+  BusRights,
+  DeadLetterDetail,
+  DeadLetterList,
+  History,
+  HistoryEntry,
+  LivePast,
+  LiveSample,
+  ReconcileEntry,
+  Working,
+} from "../../dashboard/api/bus.ts";
+import { crdManifests } from "../../deploy/generate/crds.ts";
+import { functions } from "../../functions/index.ts";
+import { Branch } from "../fixtures/functions/branches.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { Sticker } from "../fixtures/functions/stickers.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import type { GatewayReplica, Replica } from "../harness/kit.ts";
+import { grant } from "../harness/rights.ts";
+import { hookOf, post, push } from "../harness/webhooks.ts";
+
+const paths = ["probe", "branches", "stickers"].map((name) =>
+  fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
+);
+const group = "test.denrei.dev";
+const patience = { timeout: 60_000, interval: 100 };
+
+let scene: Scene;
+let workers: Replica[];
+let gateway: GatewayReplica;
+let alice: Page;
+let bob: Page;
+beforeAll(async () => {
+  scene = await startScene({
+    crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
+    functions: paths,
+  });
+  const { kit } = scene;
+  await kit.bridge("bridge-1", { args: paths });
+  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, paths)));
+  gateway = await kit.gateway("gateway-1");
+  await grant(kit.client, [
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: "alice-bus" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bus-viewer" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: people.alice.name }],
+    },
+  ]);
+  [alice, bob] = [await scene.loggedIn(people.alice), await scene.loggedIn(people.bob)];
+});
+afterAll(() => scene?.stop());
+
+interface Answer<T> {
+  readonly status: number;
+  readonly body: T & { readonly reason?: string; readonly message?: string };
+}
+
+async function get<T>(who: Page, path: string): Promise<Answer<T>> {
+  const response = await who.request.get(`${scene.url}/api/bus/${path}`);
+  return { status: response.status(), body: await response.json() };
+}
+
+async function replay(who: Page, name: string, headers?: Record<string, string>): Promise<Answer<object>> {
+  const { csrf } = await (await who.request.get(`${scene.url}/api/session`)).json();
+  const response = await who.request.post(`${scene.url}/api/bus/deadletters/probe/${team}/${name}/replay`, {
+    headers: headers ?? { "x-denrei-csrf": csrf },
+  });
+  return { status: response.status(), body: await response.json() };
+}
+
+const create = (name: string, spec: Probe["spec"]) =>
+  scene.kit.client.create(
+    Probe,
+    { apiVersion: `${group}/v1`, kind: "Probe", metadata: { namespace: team, name }, spec },
+    { fieldManager: "test" },
+  );
+const change = (name: string, spec: Partial<Probe["spec"]>) =>
+  scene.kit.client.mergePatch(Probe, { namespace: team, name }, { spec }, { fieldManager: "test" });
+
+const of = (kind: string, name: string, namespace = team) =>
+  `history?${new URLSearchParams({ group, kind, namespace, name })}`;
+const entriesOf = ({ traces }: History): HistoryEntry[] => traces.flatMap(({ entries }) => entries);
+const isReconcile = (entry: HistoryEntry): entry is ReconcileEntry => entry.type === "reconcile";
+const reconciles = async (who: Page, path: string): Promise<ReconcileEntry[]> =>
+  entriesOf((await get<History>(who, path)).body).filter(isReconcile);
+const figuresOf = async (name: string) =>
+  (await get<BusFigures>(alice, "figures")).body.functions.find((one) => one.function === name);
+const lettersOf = async (who: Page) =>
+  (await get<DeadLetterList>(who, `deadletters?namespace=${team}&function=probe`)).body.items;
+
+test("who may see what is what RBAC says", async () => {
+  const rights = async (who: Page, namespace = "") =>
+    (await get<BusRights>(who, `rights?namespace=${namespace}`)).body;
+  const none = { functions: false, activity: false, deadLetters: false, replay: false };
+  expect(await rights(alice)).toEqual({ ...none, functions: true });
+  expect(await rights(alice, team)).toEqual({
+    functions: true,
+    activity: true,
+    deadLetters: true,
+    replay: true,
+  });
+  expect(await rights(alice, foreign)).toEqual({ ...none, functions: true });
+  expect(await rights(bob)).toEqual(none);
+  expect(await rights(bob, team)).toEqual({ ...none, activity: true, deadLetters: true });
+  const forbidden = [
+    "figures",
+    "live",
+    "working",
+    "deadletters",
+    `working?namespace=${foreign}`,
+    "history?trace=1",
+  ];
+  for (const path of [
+    ...forbidden,
+    `deadletters?namespace=${foreign}`,
+    of("Probe", "x", foreign),
+    of("Probe", "x", ""),
+  ])
+    expect([path, (await get(bob, path)).status]).toEqual([path, 403]);
+  expect((await get(bob, "deadletters")).body).toEqual({
+    reason: "Forbidden",
+    message:
+      "expected the right to list deadletters.denrei.dev in the whole cluster, found none. Choose a namespace, or ask for a role",
+  });
+  const nobody = await fetch(`${scene.url}/api/bus/figures`);
+  expect(nobody.status).toBe(401);
+});
+
+test("what fails is counted as retried, and its history has each attempt and what it wrote", async () => {
+  await create("fails", { mode: "throw" });
+  await expect.poll(async () => (await figuresOf("probe"))?.retrying, patience).toBe(1);
+  await expect
+    .poll(async () => (await reconciles(bob, of("Probe", "fails"))).length, patience)
+    .toBeGreaterThanOrEqual(3);
+  const found = (await reconciles(bob, of("Probe", "fails"))).slice(0, 3);
+  expect(found.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
+    [0, "retry"],
+    [1, "retry"],
+    [2, "retry"],
+  ]);
+  const object = { group, kind: "Probe", namespace: team, name: "fails" };
+  expect(found[0]).toMatchObject({
+    ...{ function: "probe", object, replica: expect.stringMatching(/^worker-[12]$/), moreCauses: 0 },
+    causes: [{ type: "object", object, resourceVersion: expect.stringMatching(/^\d+$/) }],
+    error: { name: "Error", message: "the probe was told to throw" },
+    nextInMillis: expect.any(Number),
+    writes: [],
+  });
+  // The third says so on the object.
+  expect(found[2]?.writes).toEqual([
+    { verb: "status", object, resourceVersion: expect.stringMatching(/^\d+$/) },
+  ]);
+  const events = async () =>
+    entriesOf((await get<History>(bob, of("Probe", "fails"))).body).filter(({ type }) => type === "event");
+  await expect
+    .poll(events, patience)
+    .toEqual([
+      expect.objectContaining({ severity: "Warning", reason: "Retrying", reporter: "denrei.dev/probe" }),
+    ]);
+  await change("fails", { mode: "ok" });
+  await expect
+    .poll(async () => (await reconciles(bob, of("Probe", "fails"))).at(-1)?.outcome, patience)
+    .toBe("success");
+  await expect.poll(async () => (await figuresOf("probe"))?.retrying, patience).toBe(0);
+});
+
+test("a dead letter is seen by who may, and replayed by who may do that", async () => {
+  await create("ends", { mode: "terminal" });
+  await expect.poll(async () => (await lettersOf(bob)).length, patience).toBe(1);
+  const [letter] = await lettersOf(bob);
+  expect(letter).toMatchObject({
+    ...{ function: "probe", object: { group, kind: "Probe", namespace: team, name: "ends" } },
+    ...{ reason: "ToldSo", message: "the probe was told to give up", attempts: 1, mayReplay: false },
+  });
+  expect((await lettersOf(alice))[0]?.mayReplay).toBe(true);
+  await expect.poll(async () => (await figuresOf("probe"))?.deadLetters, patience).toBe(1);
+  const shown = await get<DeadLetterDetail>(bob, `deadletters/probe/${team}/ends`);
+  expect(shown.body.stack).toContain("TerminalError");
+  expect((await get(bob, `deadletters/probe/${team}/never`)).status).toBe(404);
+  expect((await get(bob, `deadletters/unknown/${team}/ends`)).status).toBe(404);
+  const inTrace = await get<History>(bob, `history?trace=${letter?.trace}&namespace=${team}`);
+  expect(inTrace.body.traces.map(({ trace }) => trace)).toEqual([letter?.trace]);
+  expect(entriesOf(inTrace.body).map(({ type }) => type)).toEqual(["reconcile", "deadletter"]);
+
+  expect(await replay(bob, "ends")).toMatchObject({
+    status: 403,
+    body: { reason: "Forbidden", message: expect.stringContaining("create deadletters/replay.denrei.dev") },
+  });
+  expect(await replay(alice, "ends", {})).toMatchObject({ status: 403, body: { reason: "NoCsrfToken" } });
+  expect((await lettersOf(bob))[0]?.time).toBe(letter?.time);
+  expect(await reconciles(bob, of("Probe", "ends"))).toHaveLength(1);
+
+  expect(await replay(alice, "ends")).toEqual({ status: 200, body: { replayed: true } });
+  await expect.poll(async () => (await reconciles(bob, of("Probe", "ends"))).length, patience).toBe(2);
+  const again = (await reconciles(bob, of("Probe", "ends")))[1];
+  expect(again).toMatchObject({
+    causes: [{ type: "replay" }],
+    outcome: "dead_lettered",
+    error: { name: "ToldSo" },
+  });
+  expect((await replay(alice, "never")).status).toBe(404);
+});
+
+test("who has what in hand is what the workers say while they have it", async () => {
+  await scene.kit.client.create(
+    Branch,
+    {
+      apiVersion: `${group}/v1`,
+      kind: "Branch",
+      metadata: { namespace: team, name: "held" },
+      spec: { repository: "acme/held", branch: "main", millis: 600_000 },
+    },
+    { fieldManager: "test" },
+  );
+  const inHand = async () =>
+    (await get<Working>(bob, `working?namespace=${team}`)).body.replicas.flatMap((one) =>
+      one.inHand.map((work) => ({ replica: one.replica, ...work })),
+    );
+  await expect.poll(async () => (await inHand()).length, patience).toBe(1);
+  const [held] = await inHand();
+  const holder = workers.find(({ log }) =>
+    log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
+  );
+  expect(held).toMatchObject({
+    ...{ replica: holder?.name, function: "branches", attempt: 0 },
+    object: { group, kind: "Branch", namespace: team, name: "held" },
+    trace: expect.stringMatching(/^[0-9a-f]{32}$/),
+  });
+  const { replicas } = (await get<Working>(bob, `working?namespace=${team}`)).body;
+  expect(replicas.map(({ replica }) => replica)).toEqual(["worker-1", "worker-2"]);
+  expect(replicas.map(({ functions }) => functions)).toEqual(
+    [1, 2].map(() => ["branches", "probe", "stickers"]),
+  );
+  await expect.poll(async () => (await figuresOf("branches"))?.inFlight, patience).toBe(1);
+});
+
+test("by its trace: from the webhook to the write, without what is in other namespaces", async () => {
+  const spec = { repository: "acme/web" };
+  for (const namespace of [team, foreign]) {
+    const metadata = { namespace, name: "web" };
+    const object = { apiVersion: `${group}/v1`, kind: "Sticker", metadata, spec };
+    await scene.kit.client.create(Sticker, object, { fieldManager: "test" });
+  }
+  const { metadata } = await scene.kit.client.get(Sticker, { namespace: team, name: "web" });
+  // A webhook finds what was routed before: its index is written then.
+  await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, patience).toBe(1);
+  const indexed = async () => (await figuresOf("stickers"))?.events;
+  await expect.poll(indexed, patience).toBe(0);
+  const hook = hookOf("push", push("acme/web", "main"));
+  expect(await post(gateway.hookUrl(), hook)).toBe(202);
+  for (const namespace of [team, foreign])
+    await scene.kit.until(
+      Sticker,
+      { namespace, name: "web" },
+      ({ status }) => status?.delivery === hook.delivery,
+    );
+  const written = await scene.kit.client.get(Sticker, { namespace: team, name: "web" });
+  expect(written.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
+
+  await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, patience).toBe(2);
+  const history = (await get<History>(bob, of("Sticker", "web"))).body;
+  const last = history.traces.at(-1);
+  expect(last?.entries.map(({ type }) => type)).toEqual(["webhook", "reconcile"]);
+  expect(last?.entries[0]).toMatchObject({ event: "push", delivery: hook.delivery, repository: "acme/web" });
+  const object = { group, kind: "Sticker", namespace: team, name: "web" };
+  expect(last?.entries[1]).toMatchObject({
+    causes: [{ type: "webhook", event: "push", delivery: hook.delivery }],
+    writes: [{ verb: "status", object, resourceVersion: written.metadata.resourceVersion }],
+    outcome: "success",
+  });
+
+  const traced = async (trace: string) =>
+    (await get<History>(bob, `history?${new URLSearchParams({ trace, namespace: team })}`)).body;
+  const byTrace = await traced(String(last?.trace));
+  expect(byTrace.traces).toEqual([last]);
+  expect(await traced(`00-${last?.trace}-0123456789abcdef-01`)).toEqual(byTrace);
+  expect((await traced("0".repeat(31).concat("1"))).traces).toEqual([]);
+});
+
+test("a history that is longer than an answer goes on before it", async () => {
+  expect((await get(bob, `${of("Probe", "fails")}&before=nonsense`)).status).toBe(400);
+  expect((await get(bob, "history")).status).toBe(400);
+  const [first, second, third] = await reconciles(bob, of("Probe", "fails"));
+  const sequence = Number(third?.id.split("-")[1]);
+  const cursor = `${sequence}-${Date.parse(String(third?.at))}`;
+  const before = await reconciles(bob, `${of("Probe", "fails")}&before=${cursor}`);
+  expect(before).toEqual([first, second]);
+});
+
+test("what happens is told each second, and to who comes late as well", async () => {
+  const cookies = await alice.context().cookies();
+  const ending = new AbortController();
+  const response = await fetch(`${scene.url}/api/bus/live`, {
+    headers: { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; ") },
+    signal: ending.signal,
+  });
+  expect(response.status).toBe(200);
+  const told: [event: string, data: string][] = [];
+  let text = "";
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    const parts = text.split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      const [, event = "", data = ""] = /^event: (\w+)\ndata: (.*)$/m.exec(part) ?? [];
+      told.push([event, data]);
+    }
+    if (told.length >= 3) break;
+  }
+  ending.abort();
+  expect(told.slice(0, 3).map(([event]) => event)).toEqual(["past", "sample", "sample"]);
+  const { samples } = JSON.parse(told[0]?.[1] ?? "") as LivePast;
+  const all = [...samples, ...told.slice(1).map(([, data]) => JSON.parse(data) as LiveSample)];
+  const times = all.map(({ at }) => at);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  const sum = (of: (sample: LiveSample) => number | undefined) =>
+    all.reduce((total, sample) => total + (of(sample) ?? 0), 0);
+  const published = (await get<BusFigures>(alice, "figures")).body.kinds.map(({ kind }) => kind);
+  expect(published).toContain("Probe.test.denrei.dev");
+  expect(sum(({ events }) => events["Probe.test.denrei.dev"])).toBeGreaterThanOrEqual(5);
+  const counted = [
+    ...(await reconciles(bob, of("Probe", "fails"))),
+    ...(await reconciles(bob, of("Probe", "ends"))),
+  ];
+  expect(sum((sample) => sample.functions.probe?.reconciles)).toBe(counted.length);
+  expect(sum((sample) => sample.functions.probe?.errors)).toBe(
+    counted.filter(({ outcome }) => ["retry", "dead_lettered"].includes(outcome)).length,
+  );
+  const spread = all.find(({ functions }) => functions.probe !== undefined)?.functions.probe;
+  expect(spread?.total.p99).toBeGreaterThanOrEqual(spread?.took.p50 ?? Number.NaN);
+});
