@@ -1,8 +1,10 @@
 /** Applications on the page, from the form to the pods: a real API server, real workers, a real browser. */
+import { appendFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
+import { podLogLine } from "../../deploy/local/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
@@ -154,6 +156,21 @@ test("it is scaled, and restarted as kubectl does it", async () => {
     JSON.stringify(spec).includes("kubectl.kubernetes.io/restartedAt"),
   );
   expect((await scene.kit.client.get(Application, at("web"))).spec.replicas).toBe(2);
+});
+
+test("what its pods write is followed line by line, and is text whatever is in it", async () => {
+  const path = scene.kit.platform.nodes?.kwok.podLogsPath ?? "";
+  await appendFile(path, podLogLine("listening on 8080"));
+  await open(alice, "web", "logs");
+  const log = alice.getByRole("log");
+  await log.getByText("listening on 8080").waitFor();
+  const attack = `<img src=x onerror="document.title='taken'">`;
+  await appendFile(path, podLogLine(`${attack}\nlast line`));
+  await log.getByText("last line").waitFor();
+  expect(await log.getByText(attack).count()).toBe(1);
+  expect(await log.locator("img").count()).toBe(0);
+  expect(await log.getByText("listening on 8080").count()).toBe(1);
+  await expectAccessible(alice);
 });
 
 test("it is rolled back to an image of before, and comes forward again", async () => {

@@ -12,15 +12,17 @@ interface Choice {
   readonly name: string;
   readonly pod: string;
   readonly container: string;
+  readonly restarts: number;
 }
 
 const choicesOf = (pods: readonly Stored<PodObject>[]): readonly Choice[] =>
-  pods.flatMap(({ metadata, spec }) =>
+  pods.flatMap(({ metadata, spec, status }) =>
     (spec.containers ?? []).map(({ name }) => ({
       value: `${metadata.name} ${name}`,
       name: (spec.containers ?? []).length > 1 ? `${metadata.name}, ${name}` : metadata.name,
       pod: metadata.name,
       container: name,
+      restarts: status?.containerStatuses?.find((container) => container.name === name)?.restartCount ?? 0,
     })),
   );
 
@@ -66,6 +68,7 @@ export function Logs({
 
 function PodLogs({ namespace, choices }: { namespace: string; choices: readonly Choice[] }) {
   const [chosen, setChosen] = useState("");
+  const [run, setRun] = useState<"present" | "previous">("present");
   const shown = choices.find(({ value }) => value === chosen) ?? choices[0];
   if (shown === undefined) return null;
   return (
@@ -80,7 +83,23 @@ function PodLogs({ namespace, choices }: { namespace: string; choices: readonly 
           ))}
         </select>
       </label>
-      <Log key={shown.value} namespace={namespace} pod={shown.pod} container={shown.container} />
+      {shown.restarts > 0 && (
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={run === "previous"}
+            onChange={({ currentTarget }) => setRun(currentTarget.checked ? "previous" : "present")}
+          />
+          What it wrote before it was started again
+        </label>
+      )}
+      <Log
+        key={`${shown.value} ${run}`}
+        namespace={namespace}
+        pod={shown.pod}
+        container={shown.container}
+        run={shown.restarts > 0 ? run : "present"}
+      />
     </div>
   );
 }
