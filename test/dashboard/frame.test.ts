@@ -1,0 +1,125 @@
+/** What is around every screen: with a keyboard, on a phone, in the dark, without a connection, and where one may not look. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+
+let scene: Scene;
+let page: Page;
+beforeAll(async () => {
+  scene = await startScene();
+  page = await scene.loggedIn(people.alice, team);
+});
+afterAll(() => scene?.stop());
+
+const create = (name: string, namespace = team) =>
+  scene.kit.client.create(
+    Application,
+    {
+      apiVersion: apiVersionOf(Application),
+      kind: "Application",
+      metadata: { name, namespace },
+      spec: { domains: [`${name}.example.com`], replicas: 1 },
+    },
+    { fieldManager: "test" },
+  );
+const go = (path: string) => page.goto(`${scene.url}${path}`);
+const link = (name: string) => page.getByRole("link", { name, exact: true });
+const choose = async (namespace: string) => {
+  await page.getByLabel("Namespace", { exact: true }).fill(namespace);
+  await page.keyboard.press("Enter");
+};
+
+test("a keyboard is enough: to the content, to another screen, into a dialog and out of it", async () => {
+  await create("keys");
+  await go("/applications");
+  await link("keys").waitFor();
+  await page.keyboard.press("Tab");
+  expect(await page.locator(":focus").textContent()).toContain("Skip to content");
+  await page.keyboard.press("Enter");
+  await link("keys").focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "keys", level: 1 }).waitFor();
+  // Whoever comes to another screen is at its beginning.
+  expect(await page.locator(":focus").getAttribute("id")).toBe("content");
+  const scale = page.getByRole("button", { name: "Scale" });
+  await scale.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  expect(await page.locator("dialog :focus").count()).toBe(1);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await page.locator(":focus").textContent()).toBe("Scale");
+});
+
+test("on a phone the places are behind a button, and nothing is wider than the screen", async () => {
+  onTestFinished(() => page.setViewportSize({ width: 1280, height: 720 }));
+  await page.setViewportSize({ width: 390, height: 800 });
+  await go("/applications");
+  await link("keys").waitFor();
+  const places = page.getByRole("navigation", { name: "Places" });
+  expect(await places.isVisible()).toBe(false);
+  const menu = page.getByRole("button", { name: "Menu" });
+  expect(await menu.getAttribute("aria-expanded")).toBe("false");
+  await menu.click();
+  await places.getByRole("link", { name: "Applications" }).waitFor();
+  expect(await menu.getAttribute("aria-expanded")).toBe("true");
+  await expectAccessible(page);
+  for (const path of ["/applications", "/applications/new", `/applications/${team}/keys`]) {
+    await go(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(
+      390,
+    );
+  }
+});
+
+test("what somebody says about light and dark is remembered, and else it is as the system has it", async () => {
+  const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  await go("/applications");
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await ground();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+  await page.getByLabel("Appearance").selectOption("Light");
+  expect(await ground()).toBe(light);
+  await page.reload();
+  await page.getByLabel("Appearance").waitFor();
+  expect(await ground()).toBe(light);
+  await page.getByLabel("Appearance").selectOption("System");
+  expect(await ground()).toBe(dark);
+});
+
+test("where one may not look, the page says so, and how one goes on", async () => {
+  await go("/applications");
+  await choose(foreign);
+  await page.getByRole("heading", { name: `You may not see this in ${foreign}` }).waitFor();
+  await expectAccessible(page);
+  await choose("");
+  await page.getByRole("heading", { name: "You may not see this in all namespaces" }).waitFor();
+  await page.getByLabel("Another namespace").fill(team);
+  await page.getByRole("button", { name: "Look there" }).click();
+  await link("keys").waitFor();
+});
+
+test("without a connection the page says so, and afterwards has what it has missed", async () => {
+  await go("/applications");
+  await link("keys").waitFor();
+  await scene.dashboard.stop();
+  await page.getByText("Not live at the moment").waitFor();
+  await expectAccessible(page);
+  await create("meanwhile");
+  await scene.dashboard.start();
+  await link("meanwhile").waitFor();
+  await page.getByText("Not live at the moment").waitFor({ state: "detached" });
+  expect(await page.getByRole("row").count()).toBe(3);
+});
+
+test("an address of no screen leads back", async () => {
+  await go("/nothing/here");
+  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  await expectAccessible(page);
+});
