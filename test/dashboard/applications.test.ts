@@ -131,12 +131,16 @@ test("environment variables are changed, and those that are taken away are gone"
   await alice.getByLabel("Source of variable 2").selectOption("Key of a Secret");
   await alice.getByLabel("Secret of variable 2").fill("tokens");
   await alice.getByLabel("Key of variable 2").fill("api");
+  await alice.getByRole("button", { name: "Add a source" }).click();
+  await alice.getByLabel("Kind of source 1").selectOption("ConfigMap");
+  await alice.getByLabel("Name of source 1").fill("settings");
   await alice.getByRole("button", { name: "Save" }).click();
   const both = await until("web", ({ spec }) => spec.env?.length === 2);
   expect(both.spec.env).toEqual([
     { name: "GREETING", value: "good morning" },
     { name: "TOKEN", valueFrom: { secretKeyRef: { name: "tokens", key: "api" } } },
   ]);
+  expect(both.spec.envFrom).toEqual([{ configMapRef: { name: "settings" } }]);
   await alice.getByText("web is changed.").waitFor();
   await alice.getByRole("button", { name: "Take away variable 1" }).click();
   await alice.getByRole("button", { name: "Save" }).click();

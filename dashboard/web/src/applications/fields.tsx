@@ -1,6 +1,7 @@
 /** The fields of an Application's specification, as they are typed. */
 import type { Path } from "../ui/form/draft.ts";
 import { EnvField } from "../ui/form/env.tsx";
+import { EnvFromField } from "../ui/form/envfrom.tsx";
 import { LinesField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { PairsField } from "../ui/form/pairs.tsx";
@@ -14,6 +15,7 @@ export const shownFields: readonly Path[] = [
   "command",
   "args",
   "env",
+  "envFrom",
   "healthCheck",
   "resources",
   "attributes",
@@ -39,6 +41,7 @@ export function SpecFields({ form }: { form: Form }) {
         hint="Left empty, a page says that nothing is deployed yet. A RemoteSync fills it in."
       />
       <EnvField {...field("env")} label="Environment variables" />
+      <EnvFromField {...field("envFrom")} label="Variables from all keys of" />
       <NumberField {...field("replicas")} label="Pods" />
       <NumberField
         {...field("port")}
