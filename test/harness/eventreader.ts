@@ -76,7 +76,7 @@ async function* eventsIn(response: Response): AsyncGenerator<ReadEvent, undefine
     const blocks = text.split("\n\n");
     text = blocks.pop() ?? "";
     for (const block of blocks) {
-      const fields = block.split("\n").map((line) => /^([^:]*): ?(.*)$/.exec(line) ?? []);
+      const fields = block.split("\n").map((line) => /^([^:]*): ?(.*)$/s.exec(line) ?? []);
       const of = (name: string) => fields.filter((field) => field[1] === name).map((field) => field[2] ?? "");
       id = of("id").at(-1) ?? id;
       const data = of("data");

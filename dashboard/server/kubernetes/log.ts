@@ -7,7 +7,6 @@
  * has ended, and there are no more lines), and `trouble`. A browser that comes back is told what it has missed, each line
  * once; but where so many lines were asked for that the first one has the time of the one before, it may be told that again.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { refusal } from "../auth/guard.ts";
@@ -16,12 +15,10 @@ import { judge } from "./allowlist.ts";
 import { ask, RefusedError, refused, troubleOf } from "./answers.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
 import { type LogPlace, linesBehind, logLines, type PlacedLine, placeIn, placeText } from "./loglines.ts";
+import { pauses } from "./pauses.ts";
 
 const defaultTailLines = 500;
 const maxTailLines = 10_000;
-/** Milliseconds; each time twice as long as the time before. */
-const firstRetryMillis = 500;
-const lastRetryMillis = 8000;
 
 /** RFC 1123 label. */
 const containerName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -67,7 +64,7 @@ async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): P
   const { signal } = stream;
   let place = from;
   let troubled = 0;
-  let retryMillis = firstRetryMillis;
+  const { pause, reset } = pauses(signal);
   const told = async ({ text, at, isCut, ...line }: PlacedLine) => {
     place = line.place ?? place;
     const id = place && placeText(place);
@@ -80,7 +77,7 @@ async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): P
       troubled = 0;
       let rest: PlacedLine | undefined;
       for await (const line of linesBehind(logLines(body), place)) {
-        retryMillis = firstRetryMillis;
+        reset();
         if (line.isWhole) await told(line);
         else rest = line;
       }
@@ -93,10 +90,10 @@ async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): P
       const trouble = troubleOf(error);
       if (trouble.status !== troubled) await stream.tell({ event: "trouble", data: trouble });
       troubled = trouble.status;
-      if ([401, 403, 404].includes(trouble.status)) return;
+      // No pod, and a run that was before, stay as they are; rights do not: they come late to an API server that begins.
+      if (trouble.status === 404 || (asked.run === "previous" && trouble.status === 400)) return;
     }
-    await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
-    retryMillis = Math.min(2 * retryMillis, lastRetryMillis);
+    await pause();
   }
 }
 

@@ -6,7 +6,6 @@
  * one path), `change` (one object), and `trouble`; the id of each has the versions that were seen, so that a browser which
  * comes back is told what it has missed.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { isGone } from "../../../bus/kube/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
@@ -16,14 +15,11 @@ import type { Env, Parts } from "../env.ts";
 import { judge } from "./allowlist.ts";
 import { ask, refused, troubleOf } from "./answers.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
+import { pauses } from "./pauses.ts";
 
 /** More than any page looks at. */
 const maxPaths = 12;
 const pageSize = 500;
-/** After no answer; and after one that stays as it is until somebody grants or installs something. Milliseconds. */
-const retryMillis = 1000;
-const refusedMillis = 10_000;
-
 const selectors = ["labelSelector", "fieldSelector"];
 
 /** `/api/watch` */
@@ -78,14 +74,16 @@ interface Follower {
   readonly stream: EventStream;
 }
 
-/** Lists, watches, and goes on when a watch ends, until nobody reads any more or the token is not taken. */
+/** Lists, watches, and goes on when a watch ends, until nobody reads any more. */
 async function follow(parts: Parts, follower: Follower): Promise<void> {
   const { at, seen, stream } = follower;
   const { signal } = stream;
   const tell: Tell = (event, data) => stream.tell({ event, data: { at, ...data }, id: seen.join(",") });
+  const { pause, reset } = pauses(signal);
   /** The status that the page was told last; 0 when all is well. */
   let troubled = 0;
   const well = async () => {
+    reset();
     if (troubled !== 0) await tell("trouble", { status: 0 });
     troubled = 0;
   };
@@ -102,10 +100,8 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
       const trouble = troubleOf(error);
       if (trouble.status !== troubled) await tell("trouble", trouble);
       troubled = trouble.status;
-      // A session that has ended is looked at by whoever lets the browser in again.
-      if (trouble.status === 401) return;
-      const isFinal = trouble.status === 403 || trouble.status === 404;
-      await sleep(isFinal ? refusedMillis : retryMillis, undefined, { signal }).catch(() => undefined);
+      // Also where it is refused: somebody may grant it, or install the kind.
+      await pause();
     }
   }
 }

@@ -1,0 +1,75 @@
+/** Streams wait for whoever reads them, and are but so many. */
+import { setImmediate as turn } from "node:timers/promises";
+import { Hono } from "hono";
+import pino from "pino";
+import { expect, test } from "vitest";
+import type { Env } from "../env.ts";
+import { type EventStream, eventStream } from "./eventstream.ts";
+import { type Places, places } from "./places.ts";
+
+const log = pino({ level: "silent" });
+
+function serve(run: (stream: EventStream) => Promise<void>, streams: Places = places(1), seconds = 60) {
+  const app = new Hono<Env>();
+  app.get("/", (c) => {
+    c.set("session", {
+      id: c.req.query("session") ?? "one",
+      session: { user: "alice", idToken: "", csrf: "", expiresAt: Date.now() + seconds * 1000 },
+      sequence: 1,
+    });
+    return eventStream(c, { streams, log }, run);
+  });
+  return (session = "one") => app.request(`/?session=${session}`);
+}
+
+/** Lets everything that is ready happen. */
+async function settle(): Promise<void> {
+  for (let count = 0; count < 100; count++) await turn();
+}
+
+test("nothing is told before what was told has been taken", async () => {
+  let told = 0;
+  const open = serve(async ({ tell, signal }) => {
+    for (; told < 1000 && !signal.aborted; told++) await tell({ event: "line", data: { told } });
+  });
+  const reader = ((await open()).body as ReadableStream<Uint8Array>).getReader();
+  await settle();
+  const before = told;
+  expect(before).toBeLessThan(5);
+  for (let count = 0; count < 10; count++) await reader.read();
+  await settle();
+  expect(told).toBeLessThan(before + 15);
+  expect(told).toBeGreaterThanOrEqual(10);
+  await reader.cancel();
+});
+
+test("a stream has a place until it ends or nobody reads it, and another session's are its own", async () => {
+  const aborted = Promise.withResolvers<void>();
+  const open = serve(async ({ signal }) => {
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    aborted.resolve();
+  });
+  const first = await open();
+  const second = await open();
+  expect([second.status, second.headers.get("retry-after"), await second.json()]).toMatchObject([
+    429,
+    "1",
+    { reason: "TooMany" },
+  ]);
+  expect((await open("two")).status).toBe(200);
+  await first.body?.cancel();
+  await aborted.promise;
+  await settle();
+  expect((await open()).status).toBe(200);
+});
+
+test("a stream ends with the session's token", async () => {
+  const open = serve(
+    ({ signal }) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())),
+    places(1),
+    0,
+  );
+  expect(await (await open()).text()).toBe("");
+  await settle();
+  expect((await open()).status).toBe(200);
+});

@@ -1,0 +1,110 @@
+/** A node whose kubelet tells nothing but logs, and these are what a test says. */
+import { EventEmitter, once } from "node:events";
+import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
+import { apiVersionOf, externalKind, Pod } from "../../bus/kube/kind.ts";
+import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { type KubeletServer, startKubeletServer } from "../kpack/kubeletserver.ts";
+import type { ContainerLog, LogLine } from "../kpack/podlogs.ts";
+
+/** The log of one container. */
+export interface PlayedLog {
+  /** Adds lines that were written at that time. */
+  write(at: Date, ...texts: readonly string[]): void;
+  /** The container ends. */
+  end(): Promise<void>;
+}
+
+/** A node. */
+export interface PlayedNode {
+  /** Makes a pod that runs there, with one container of that name. */
+  pod(namespace: string, name: string, container: string): Promise<PlayedLog>;
+  /** The kubelet is gone, with all of its connections. */
+  away(): Promise<void>;
+  /** It is there again, at another port. */
+  back(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const Node = externalKind({ group: "", version: "v1", kind: "Node", plural: "nodes", scope: "Cluster" });
+const nodeName = "played";
+const options = { fieldManager: "test", force: "take-ownership" } as const;
+
+class Log implements ContainerLog {
+  readonly lines: LogLine[] = [];
+  isOver = false;
+  readonly #changed = new EventEmitter().setMaxListeners(0);
+
+  changed(): void {
+    this.#changed.emit("change");
+  }
+
+  async more(signal: AbortSignal): Promise<void> {
+    await once(this.#changed, "change", { signal });
+  }
+}
+
+/** Makes the node, and starts its kubelet. */
+export async function startPlayedNode(client: KubeClient): Promise<PlayedNode> {
+  const keys = createCertificateAuthority("played").server(["127.0.0.1"]);
+  const logs = new Map<string, Log>();
+  let server: KubeletServer | undefined;
+
+  async function back(): Promise<void> {
+    server = await startKubeletServer(keys, (...at) => logs.get(at.join("/")) ?? "waiting");
+    const node = { apiVersion: apiVersionOf(Node), kind: "Node", metadata: { name: nodeName }, spec: {} };
+    await client.apply(Node, node, options);
+    const status = {
+      addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+      daemonEndpoints: { kubeletEndpoint: { Port: server.port } },
+    };
+    await client.apply(Node, { ...node, status }, { ...options, subresource: "status" });
+  }
+
+  async function away(): Promise<void> {
+    await server?.stop();
+    server = undefined;
+  }
+
+  await back();
+  return {
+    back,
+    away,
+    stop: away,
+    async pod(namespace, name, container) {
+      const log = new Log();
+      logs.set(`${namespace}/${name}/${container}`, log);
+      await client.request({
+        method: "POST",
+        path: resourcePath(Pod, namespace),
+        body: { metadata: { name }, spec: { nodeName, containers: [{ name: container, image: "none" }] } },
+      });
+      const say = (state: object) =>
+        client.mergePatch(
+          Pod,
+          { namespace, name },
+          {
+            status: {
+              phase: "Running",
+              containerStatuses: [
+                { name: container, image: "none", imageID: "", ready: true, restartCount: 0, state },
+              ],
+            },
+          },
+          { fieldManager: "test", subresource: "status" },
+        );
+      const startedAt = "2026-01-01T00:00:00Z";
+      await say({ running: { startedAt } });
+      return {
+        write(at, ...texts) {
+          log.lines.push(...texts.map((text) => ({ at, text })));
+          log.changed();
+        },
+        async end() {
+          await say({ terminated: { exitCode: 0, startedAt, finishedAt: startedAt } });
+          log.isOver = true;
+          log.changed();
+        },
+      };
+    },
+  };
+}
