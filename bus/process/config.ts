@@ -130,6 +130,9 @@ const settings = {
       .refine((text) => text.split(" ").includes("openid"), 'expected scopes with "openid" among them')
       .default("openid offline_access"),
   },
+  githubUrl: { env: "DENREI_GITHUB_URL", schema: origin.default("https://github.com") },
+  githubClientId: { env: "DENREI_GITHUB_CLIENT_ID", schema: z.string().min(1).optional() },
+  githubClientSecret: { env: "DENREI_GITHUB_CLIENT_SECRET", schema: file.optional() },
   oidcCa: { env: "DENREI_OIDC_CA", schema: file.optional() },
 } as const;
 
@@ -160,6 +163,9 @@ export const dashboardSettings = [
   "oidcClientSecret",
   "oidcScopes",
   "oidcCa",
+  "githubUrl",
+  "githubClientId",
+  "githubClientSecret",
 ] as const;
 
 /** A setting has a value that it can not have. */

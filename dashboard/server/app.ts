@@ -4,6 +4,7 @@ import { loggedIn, ownHost, ownRequests, refusal } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
+import { githubRoutes } from "./github/routes.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
@@ -25,6 +26,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
     return c.json({ user, csrf });
   });
   app.route("/", busRoutes(parts));
+  app.route("/", githubRoutes(parts));
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));

@@ -6,6 +6,7 @@ import type { Issuer } from "./auth/issuer.ts";
 import type { Sealer } from "./auth/keys.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
+import type { GitHubClient } from "./github/client.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
 import type { Places } from "./kubernetes/places.ts";
 
@@ -26,6 +27,8 @@ export interface Parts {
   /** Seals what a browser keeps. */
   readonly cookies: Sealer;
   readonly apiServer: ApiServer;
+  /** Undefined where the dashboard is no App there. */
+  readonly github: GitHubClient | undefined;
   /** Streams of events that are open. */
   readonly streams: Places;
   readonly platform: Platform;

@@ -12,6 +12,7 @@ import { type IssuerSettings, openIssuer } from "./auth/issuer.ts";
 import { readKeys, sealer } from "./auth/keys.ts";
 import { openSessions } from "./auth/sessions.ts";
 import { startLive } from "./bus/live.ts";
+import { type GitHubSettings, openGitHub } from "./github/client.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
 import { places } from "./kubernetes/places.ts";
 
@@ -32,6 +33,8 @@ export interface DashboardOptions {
   readonly url: string | undefined;
   readonly kubeconfig: KubeconfigSource;
   readonly issuer: Omit<IssuerSettings, "dashboardUrl">;
+  /** The App that people connect their accounts with; none unless given. */
+  readonly github?: GitHubSettings | undefined;
   /** Path of the file with the keys of sessions. */
   readonly keys: string;
   /** The folder with the built page. */
@@ -50,6 +53,7 @@ export interface Dashboard {
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { bus, cluster, functions, log } = options;
   const keys = await readKeys(options.keys);
+  const github = options.github && (await openGitHub(options.github));
   await ensureDashboard(bus, options.busOptions);
   const apiServer = await openApiServer(options.kubeconfig);
   let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
@@ -68,6 +72,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
         ({ secret }) => secret,
       ),
       apiServer,
+      github,
       streams: places(maxStreams),
       platform: { bus, cluster, functions, live },
       log,

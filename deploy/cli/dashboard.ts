@@ -1,7 +1,7 @@
 /** `denrei dashboard` */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { dashboardSettings, Settings } from "../../bus/process/config.ts";
+import { ConfigError, type dashboardSettings, type Settings } from "../../bus/process/config.ts";
 import { busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { startDashboard } from "../../dashboard/server/server.ts";
@@ -35,9 +35,25 @@ export async function dashboard(
         scopes: settings.oidcScopes,
         ca: settings.oidcCa,
       },
+      github: githubOf(settings),
       keys: settings.dashboardKeys,
       page,
       log,
     }),
+  );
+}
+
+/** An App has both, or there is none. */
+function githubOf({
+  githubUrl: url,
+  githubClientId: clientId,
+  githubClientSecret: clientSecret,
+}: Settings<"githubUrl" | "githubClientId" | "githubClientSecret">) {
+  if (clientId !== undefined && clientSecret !== undefined) return { url, clientId, clientSecret };
+  if (clientId === undefined && clientSecret === undefined) return undefined;
+  const [there, missing] =
+    clientId === undefined ? ["secret", "--github-client-id"] : ["id", "--github-client-secret"];
+  throw new ConfigError(
+    `expected ${missing} beside the GitHub App's client ${there}, found none. Set both or neither.`,
   );
 }

@@ -41,6 +41,9 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
   oidcClientId: ["id", "the dashboard's name at the issuer, and the audience of the tokens"],
   oidcClientSecret: ["path", "a file with its secret there (default: it is a public client)"],
   oidcScopes: ["scopes", "what the issuer is asked for, separated by spaces"],
+  githubUrl: ["url", "GitHub that people connect their accounts of"],
+  githubClientId: ["id", "client id of the GitHub App that they do so with (default: they can not)"],
+  githubClientSecret: ["path", "a file with the App's client secret"],
   oidcCa: [
     "path",
     "certificate of the authority that the issuer's is signed by (default: those of the system)",

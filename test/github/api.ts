@@ -9,6 +9,8 @@ import type { Tokens } from "./tokens.ts";
 export interface ApiParts {
   /** `emulate`. */
   readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
+  /** What users are told who have logged in with an App. */
+  readonly people: Endpoint;
   /** The endpoints that it does not have: those of Apps and tokens, and those of a repository. */
   readonly beside: readonly Endpoint[];
   readonly repositories: RepositoryApi;
@@ -27,7 +29,7 @@ export interface Api {
 const pullsPath = /^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?($|\?)/;
 
 /** Puts the parts together. */
-export function api({ ask, beside, repositories, tokens, pulls }: ApiParts): Api {
+export function api({ ask, people, beside, repositories, tokens, pulls }: ApiParts): Api {
   /** `looked`: what is done with a pull request that is answered. */
   async function answerRepository(
     call: ApiCall,
@@ -47,6 +49,8 @@ export function api({ ask, beside, repositories, tokens, pulls }: ApiParts): Api
   return {
     answerUser: (call) => answerRepository(call, call, () => undefined),
     async answer(call) {
+      const told = await people(call);
+      if (told !== undefined) return told;
       const admitted = tokens.admit(call);
       if ("status" in admitted) return admitted;
       for (const endpoint of beside) {

@@ -17,6 +17,7 @@ import { deployments } from "./deployments.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
 import { type ApiRequest, front, hookUrl } from "./front.ts";
 import { apiPrefix } from "./links.ts";
+import { clientOf, type GitHubPerson, people } from "./people.ts";
 import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
 import { filledIn, type SeededApp, type SeedOptions, seedConfig, user } from "./seed.ts";
@@ -30,6 +31,8 @@ import { webhooks } from "./webhooks.ts";
 export interface GitHubOptions extends SeedOptions {
   /** Where webhooks go, in turn; nowhere unless given, which is recorded as a failure. */
   readonly targets?: readonly string[];
+  /** Who can log in with an App; nobody unless given. */
+  readonly people?: readonly GitHubPerson[];
   /** How long a target may take to answer, in milliseconds; 10 s as with GitHub unless given. */
   readonly deliveryTimeoutMillis?: number;
   /** How long installation tokens work; an hour unless given. */
@@ -42,6 +45,9 @@ export interface GitHubOptions extends SeedOptions {
 export interface EmulatedApp extends SeededApp {
   /** PEM, PKCS #1, as GitHub gives it. */
   readonly privateKey: string;
+  /** What it is to people who log in with it. */
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** A running GitHub. */
@@ -67,6 +73,8 @@ export interface EmulatedGitHub extends Account {
   issueTokens(policy: TokenPolicy): void;
   /** All installation tokens that were handed out so far, also those that are over. */
   tokens(): readonly string[];
+  /** Somebody takes back all that they have let Apps do in their name. */
+  revokeUser(login: string): void;
   /** Gives the App with that id or the first one another private key; the one before is no longer good. */
   rotateKey(app?: number): string;
   stop(): Promise<void>;
@@ -119,9 +127,27 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const list = deliveryList(deliveries, (headers) =>
     ask({ method: "GET", path: "/app", headers, body: Buffer.alloc(0) }),
   );
-  const { answer, answerUser } = api({ ask, beside: [list, tokens.revoke], repositories, tokens, pulls });
+  const users = people({
+    people: options.people ?? [],
+    apps: seed.apps,
+    repositories: seed.repositories,
+    repository: (name) => person.api("GET", `/repos/${name}`),
+    apiUrl: url + apiPrefix,
+  });
+  const { answer, answerUser } = api({
+    ask,
+    people: users.answer,
+    beside: [list, tokens.revoke],
+    repositories,
+    tokens,
+    pulls,
+  });
   const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls });
-  const apps = seed.apps.map((app) => ({ ...app, privateKey: privateKeyOf(app, upstream) }));
+  const apps = seed.apps.map((app) => ({
+    ...app,
+    ...clientOf(app),
+    privateKey: privateKeyOf(app, upstream),
+  }));
   const keys = new AppKeys(apps);
   const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
   async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
@@ -136,6 +162,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     requests,
     caller: tokens.caller,
     answer: answerClient,
+    login: users.login,
     webhook: receive,
     signal: over.signal,
   };
@@ -156,6 +183,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
       tokens.policy = policy;
     },
     tokens: () => tokens.all,
+    revokeUser: users.revoke,
     rotateKey: (app = apps[0]?.id ?? 0) => keys.rotate(app),
     async stop() {
       await closeFront();

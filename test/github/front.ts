@@ -30,6 +30,8 @@ export interface FrontParts {
   readonly requests: ApiRequest[];
   readonly caller: (call: ApiCall) => Caller;
   readonly answer: (call: ApiCall) => Promise<ApiAnswer>;
+  /** What people see who log in with an App, and what that asks for then. */
+  readonly login: (call: ApiCall) => ApiAnswer;
   /** A webhook of `emulate`. */
   readonly webhook: (app: number, event: string, body: string) => void;
   /** Ends delays. */
@@ -42,7 +44,15 @@ const hookPath = /^\/emulate\/webhooks\/(\d+)$/;
 export const hookUrl = (url: string, app: number): string => `${url}/emulate/webhooks/${app}`;
 
 /** Handles what comes to the server. */
-export function front({ faults, requests, caller, answer, webhook, signal }: FrontParts): RequestListener {
+export function front({
+  faults,
+  requests,
+  caller,
+  answer,
+  login,
+  webhook,
+  signal,
+}: FrontParts): RequestListener {
   async function serveApi(call: ApiCall, response: ServerResponse): Promise<void> {
     const request: { -readonly [K in keyof ApiRequest]: ApiRequest[K] } = {
       at: Date.now(),
@@ -78,6 +88,9 @@ export function front({ faults, requests, caller, answer, webhook, signal }: Fro
         webhook(Number(app), String(headers["x-github-event"]), body.toString());
       } else if (url.startsWith(`${apiPrefix}/`)) {
         await serveApi({ method, path: url.slice(apiPrefix.length), headers, body }, response);
+      } else if (url.startsWith("/login/oauth/")) {
+        const given = login({ method, path: url, headers, body });
+        response.writeHead(given.status, given.headers).end(given.body);
       } else {
         const { status, body: text } = problem(404, `expected a path below ${apiPrefix}, found ${url}`);
         response.writeHead(status).end(text);

@@ -22,6 +22,8 @@ export interface AppOptions {
   readonly permissions?: Readonly<Record<string, "read" | "write">>;
   /** Which webhooks it gets; {@link defaultEvents} unless given. */
   readonly events?: readonly string[];
+  /** Where people come back to who log in with it; nowhere unless given. */
+  readonly callbackUrls?: readonly string[];
   /** In every account unless given. */
   readonly installations?: readonly InstallationOptions[];
 }
@@ -85,6 +87,7 @@ export function filledIn({ repositories = ["acme/web"], apps = [{}] }: SeedOptio
         webhookSecret: `the webhook secret of ${slug}`,
         permissions: defaultPermissions,
         events: defaultEvents,
+        callbackUrls: [],
         ...app,
         id,
         slug,

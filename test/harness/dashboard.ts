@@ -9,6 +9,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
+import type { EmulatedGitHub } from "../github/emulator.ts";
 import { type IssuerOptions, type Person, type PlayedIssuer, startIssuer } from "../issuer/issuer.ts";
 import { openBrowser } from "./chromium.ts";
 import { type KitOptions, type LocalKit, type Replica, startLocalKit, startReplica } from "./kit.ts";
@@ -29,6 +30,8 @@ export const people = {
 export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {
   /** Names and paths of the functions whose queues the dashboard shows; the shipped ones unless given. */
   readonly functions?: readonly string[];
+  /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
+  readonly github?: (callbackUrl: string) => Promise<EmulatedGitHub>;
 }
 
 /** A dashboard, and what is behind it. */
@@ -69,6 +72,7 @@ const binding = (namespace: string, user: string, role: string) => ({
 export async function startScene({
   idTokenSeconds,
   functions: shown = [],
+  github: startGitHub,
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const port = await freePort();
@@ -122,6 +126,8 @@ export async function startScene({
       await writeFile(path, text, { mode: 0o600 });
       return path;
     };
+    const github = await startGitHub?.(`${url}/auth/github/callback`);
+    const [app] = github?.apps ?? [];
     const dashboard = await startReplica(platform, "dashboard-1", ["dashboard", ...shown], {
       env: {
         KUBECONFIG: platform.kubeconfigPath,
@@ -132,6 +138,12 @@ export async function startScene({
         DENREI_OIDC_CLIENT_ID: issuer.clientId,
         DENREI_OIDC_CLIENT_SECRET: await file("oidc-secret", issuer.clientSecret),
         DENREI_OIDC_CA: caPath,
+        ...(github &&
+          app && {
+            DENREI_GITHUB_URL: github.url,
+            DENREI_GITHUB_CLIENT_ID: app.clientId,
+            DENREI_GITHUB_CLIENT_SECRET: await file("github-secret", app.clientSecret),
+          }),
       },
     });
     const open = () => {

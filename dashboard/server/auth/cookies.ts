@@ -1,4 +1,4 @@
-/** The two cookies: one while somebody logs in, and one for the session. Both are sealed, and no script can read them. */
+/** The cookies: while somebody logs in or connects GitHub, and for the session. All are sealed, and no script can read them. */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import type { Parts } from "../env.ts";
 
 type Ground = Pick<Parts, "url" | "cookies">;
 
-const loginSeconds = 600;
+const briefSeconds = 600;
 
 const loginSchema = z.object({
   state: z.string(),
@@ -19,6 +19,10 @@ const loginSchema = z.object({
 });
 /** What a browser keeps while somebody logs in. */
 export type LoginCookie = Omit<z.infer<typeof loginSchema>, "endsAt">;
+
+const githubSchema = loginSchema.omit({ nonce: true });
+/** What a browser keeps while somebody connects GitHub. */
+export type GitHubCookie = Omit<z.infer<typeof githubSchema>, "endsAt">;
 
 const sessionSchema = z.object({ id: z.string() });
 
@@ -54,18 +58,25 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>) {
   };
 }
 
-const login = sealedCookie("login", loginSchema);
+/** A cookie that can be used for ten minutes. */
+function briefCookie<T extends { readonly endsAt: number }>(name: string, schema: z.ZodType<T>) {
+  const cookie = sealedCookie(name, schema);
+  return {
+    set: (c: Context, ground: Ground, value: Omit<T, "endsAt">) =>
+      cookie.set(c, ground, { ...value, endsAt: Date.now() + briefSeconds * 1000 } as T, briefSeconds),
+    async read(c: Context, ground: Ground): Promise<T | undefined> {
+      const found = await cookie.read(c, ground);
+      return found && found.endsAt > Date.now() ? found : undefined;
+    },
+    clear: cookie.clear,
+  };
+}
 
-/** The cookie of a login that has begun: it can be used for ten minutes. */
-export const loginCookie = {
-  set: (c: Context, ground: Ground, value: LoginCookie) =>
-    login.set(c, ground, { ...value, endsAt: Date.now() + loginSeconds * 1000 }, loginSeconds),
-  async read(c: Context, ground: Ground): Promise<LoginCookie | undefined> {
-    const found = await login.read(c, ground);
-    return found && found.endsAt > Date.now() ? found : undefined;
-  },
-  clear: login.clear,
-};
+/** The cookie of a login that has begun. */
+export const loginCookie = briefCookie("login", loginSchema);
+
+/** The cookie of a connection to GitHub that has begun. */
+export const githubCookie = briefCookie("github", githubSchema);
 
 /** The cookie of a session: its name on the bus. It goes with the browser. */
 export const sessionCookie = sealedCookie("session", sessionSchema);

@@ -26,9 +26,9 @@ async function refresh(
   { issuer, sessions }: Pick<Parts, "issuer" | "sessions">,
   open: OpenSession,
 ): Promise<OpenSession> {
-  const { refreshToken, csrf } = open.session;
+  const { refreshToken, csrf, github } = open.session;
   if (refreshToken === undefined) throw new EndedError("expected a refresh token, found none");
-  const session = { ...sessionOf(await issuer.refresh(refreshToken)), csrf };
+  const session = { ...sessionOf(await issuer.refresh(refreshToken)), csrf, ...(github && { github }) };
   await sessions.update(open, session);
   return (await sessions.find(open.id)) ?? { ...open, session };
 }

@@ -20,11 +20,18 @@ export const sessionSchema = z.object({
   expiresAt: z.number(),
   /** What a page has to show that wants something done: another site can not read it. */
   csrf: z.string(),
+  /** Who they are at GitHub, once they have connected it, and what GitHub lets them in with. */
+  github: z.object({ login: z.string(), token: z.string() }).optional(),
 });
 export type Session = z.infer<typeof sessionSchema>;
 
 /** The part of a session that comes from the issuer. */
-export const sessionOf = ({ user, idToken, refreshToken, expiresAt }: Tokens): Omit<Session, "csrf"> => ({
+export const sessionOf = ({
+  user,
+  idToken,
+  refreshToken,
+  expiresAt,
+}: Tokens): Omit<Session, "csrf" | "github"> => ({
   user,
   idToken,
   expiresAt,

@@ -4,6 +4,8 @@ import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
 import { refusal } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
+import { isInstallation } from "../github/grants.ts";
+import { lookedAt } from "../github/installations.ts";
 import { judge } from "./allowlist.ts";
 import { apiServerAway, type Trouble, tokenRefused } from "./answers.ts";
 import { limited, places } from "./places.ts";
@@ -40,7 +42,8 @@ const fieldManager = "denrei-dashboard";
 const prefix = "/api/kubernetes";
 
 /** `/api/kubernetes/…`: what is behind it is a path of the Kubernetes API. */
-export function proxyRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">): Hono<Env> {
+export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">): Hono<Env> {
+  const { apiServer, log } = parts;
   const app = new Hono<Env>();
   const atOnce = places(maxAtOnce);
   const tooLarge = (c: Context) =>
@@ -72,17 +75,31 @@ export function proxyRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">
         body = JSON.stringify(taken.data);
       }
     }
-    let response: Dispatcher.ResponseData;
-    try {
-      response = await apiServer.ask({
+    const send = (content: string | undefined, more: Record<string, string> = {}) => {
+      const asked = new URLSearchParams([...query, ...Object.entries(more)]);
+      return apiServer.ask({
         method: c.req.method as "GET",
-        path: `${path}${query.size > 0 ? `?${query}` : ""}`,
+        path: `${path}${asked.size > 0 ? `?${asked}` : ""}`,
         token: c.get("session").session.idToken,
         headers,
-        body,
+        body: content,
         signal: c.req.raw.signal,
         lasts: "short",
       });
+    };
+    let response: Dispatcher.ResponseData;
+    try {
+      const looked =
+        body !== undefined && isInstallation(judged.target)
+          ? await lookedAt(c, parts, {
+              verb: judged.verb as "create" | "patch",
+              contentType: headers["content-type"] ?? "",
+              body,
+              dryRun: (content) => send(content, { dryRun: "All" }),
+            })
+          : { send: body };
+      if ("own" in looked) return looked.own;
+      response = "given" in looked ? looked.given : await send(looked.send);
     } catch (error) {
       if (!c.req.raw.signal.aborted) log.warn({ err: error, path }, "the API server does not answer");
       return troubled(c, apiServerAway);

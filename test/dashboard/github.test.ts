@@ -1,0 +1,360 @@
+/** An account at GitHub that somebody connects, and what they may have of it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { Installation } from "../../functions/ghapp/kinds.ts";
+import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
+
+const own = 51;
+const others = 52;
+const personal = 53;
+const unseen = 54;
+/** More than GitHub gives on one page. */
+const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
+
+let github: EmulatedGitHub;
+let scene: Scene;
+let alice: FetchSession;
+beforeAll(async () => {
+  scene = await startScene({
+    github: async (callbackUrl) => {
+      github = await startGitHub({
+        repositories: ["acme/web", "acme/secret", ...many, "other/web", "octo/home", "hidden/web"],
+        people: [
+          { login: "octo", repositories: ["acme/web", ...many, "octo/home", "other/web"] },
+          { login: "nobody", repositories: [] },
+        ],
+        apps: [
+          {
+            callbackUrls: [callbackUrl],
+            installations: [
+              { id: own, account: "acme" },
+              { id: others, account: "other", repositories: ["other/web"] },
+              { id: personal, account: "octo" },
+              { id: unseen, account: "hidden" },
+            ],
+          },
+        ],
+      });
+      return github;
+    },
+  });
+});
+afterAll(async () => {
+  await scene?.stop();
+  await github?.stop();
+});
+beforeEach(async () => {
+  alice = await loginByFetch(scene.url, people.alice);
+});
+
+const cookieIn = (response: { headers: { getSetCookie(): string[] } }) =>
+  response.headers.getSetCookie().map((text) => text.split(";", 1)[0] ?? "");
+
+/** Begins a connection, and has somebody decide at GitHub: the address that their browser comes back to, and its cookies. */
+async function decided(session: FetchSession, login: string) {
+  const begun = await session.fetch("/auth/github/login?to=/builds", { redirect: "manual" });
+  expect(begun.status).toBe(303);
+  const there = new URL(begun.headers.get("location") ?? "");
+  const form = new URLSearchParams([...there.searchParams, ["login", login]]);
+  const back = await fetch(there, { method: "POST", body: form, redirect: "manual" });
+  expect(back.status).toBe(302);
+  const { pathname, search } = new URL(back.headers.get("location") ?? "");
+  return { there, path: `${pathname}${search}`, cookie: [session.cookie, ...cookieIn(begun)].join("; ") };
+}
+
+/** Comes back; where the dashboard sends the browser then. */
+async function comeBack(session: FetchSession, path: string, cookie: string): Promise<string | null> {
+  const answer = await session.fetch(path, { redirect: "manual", headers: { cookie } });
+  expect(answer.status).toBe(303);
+  return answer.headers.get("location");
+}
+
+async function connect(session: FetchSession, login: string): Promise<void> {
+  const { path, cookie } = await decided(session, login);
+  expect(await comeBack(session, path, cookie)).toBe("/builds?github=connected");
+}
+
+const read = async (session: FetchSession, path: string) => {
+  const answer = await session.fetch(path);
+  return [answer.status, await answer.json()] as const;
+};
+
+describe("connecting", () => {
+  test("is done at GitHub, in a browser, and can be refused there", async () => {
+    const page = await scene.loggedIn(people.alice);
+    await page.goto(`${scene.url}/auth/github/login?to=/`);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.waitForURL(`${scene.url}/?github=refused`);
+    await page.goto(`${scene.url}/auth/github/login?to=/`);
+    await page.getByRole("button", { name: "Authorize as octo" }).click();
+    await page.waitForURL(`${scene.url}/?github=connected`);
+    const known = await page.evaluate(async () => (await fetch("/api/github")).text());
+    expect(JSON.parse(known)).toEqual({ isSetUp: true, login: "octo" });
+    // The token stays with the server.
+    const cookies = await page.context().cookies();
+    expect(JSON.stringify([cookies, known])).not.toContain("ghu_");
+  });
+
+  test("has state and PKCE, and an address to come back to that is ours", async () => {
+    const { there } = await decided(alice, "octo");
+    expect(there.origin).toBe(github.url);
+    expect(Object.fromEntries(there.searchParams)).toEqual({
+      client_id: github.apps[0]?.clientId,
+      redirect_uri: `${scene.url}/auth/github/callback`,
+      response_type: "code",
+      state: expect.stringMatching(/^.{40,}$/),
+      code_challenge: expect.stringMatching(/^.{43}$/),
+      code_challenge_method: "S256",
+    });
+  });
+
+  test("works once, with what this browser has begun, and with nothing else", async () => {
+    const { path, cookie } = await decided(alice, "octo");
+    const other = await decided(alice, "octo");
+    expect(await comeBack(alice, path, alice.cookie)).toBe("/?github=failed");
+    expect(await comeBack(alice, path, other.cookie)).toBe("/builds?github=failed");
+    expect(await comeBack(alice, path.replace(/state=[^&]+/, "state=x"), cookie)).toBe(
+      "/builds?github=failed",
+    );
+    // A code of another connection: its verifier is another one.
+    const code = new URLSearchParams(other.path.split("?", 2)[1]).get("code") ?? "";
+    expect(await comeBack(alice, path.replace(/code=[^&]+/, `code=${code}`), cookie)).toBe(
+      "/builds?github=failed",
+    );
+    expect((await read(alice, "/api/github"))[1]).toEqual({ isSetUp: true });
+    expect(await comeBack(alice, path, cookie)).toBe("/builds?github=connected");
+    expect(await comeBack(alice, path, cookie)).toBe("/builds?github=failed");
+  });
+
+  test("is for whoever is logged in, of the dashboard's own page", async () => {
+    const stranger = await fetch(`${scene.url}/auth/github/login`, { redirect: "manual" });
+    expect(stranger.status).toBe(401);
+    const site = await alice.fetch("/auth/github/login", { headers: { "sec-fetch-site": "cross-site" } });
+    expect(site.status).toBe(403);
+  });
+
+  test("ends with whoever disconnects, and GitHub takes the token back", async () => {
+    await connect(alice, "octo");
+    expect((await alice.fetch("/api/github/disconnect", { method: "POST" })).status).toBe(200);
+    expect((await read(alice, "/api/github"))[1]).toEqual({ isSetUp: true });
+    const last = github.requests().at(-1);
+    expect([last?.method, last?.path, last?.status]).toEqual([
+      "DELETE",
+      `/applications/${github.apps[0]?.clientId}/token`,
+      204,
+    ]);
+    expect(await read(alice, "/api/github/installations")).toMatchObject([
+      403,
+      { reason: "GitHubNotConnected" },
+    ]);
+  });
+});
+
+describe("what is seen", () => {
+  test("is all that GitHub shows the user, of all pages", async () => {
+    await connect(alice, "octo");
+    const [, { installations }] = (await read(alice, "/api/github/installations")) as [
+      number,
+      { installations: { id: number }[] },
+    ];
+    expect(installations).toEqual([
+      { id: own, account: "acme", accountType: "Organization", repositorySelection: "all" },
+      { id: others, account: "other", accountType: "Organization", repositorySelection: "selected" },
+      { id: personal, account: "octo", accountType: "User", repositorySelection: "all" },
+    ]);
+    const [, { repositories }] = (await read(alice, `/api/github/installations/${own}/repositories`)) as [
+      number,
+      { repositories: { fullName: string }[] },
+    ];
+    expect(repositories.map(({ fullName }) => fullName).sort()).toEqual(["acme/web", ...many].sort());
+    expect(repositories[0]).toEqual({
+      id: expect.any(Number),
+      name: expect.any(String),
+      fullName: expect.any(String),
+      private: true,
+      defaultBranch: "main",
+    });
+  });
+
+  test("is nothing of others", async () => {
+    await connect(alice, "octo");
+    expect(await read(alice, `/api/github/installations/${unseen}/repositories`)).toMatchObject([
+      404,
+      { reason: "NotFound" },
+    ]);
+    for (const id of ["x", "0", "-1", "1%2f..%2f2"])
+      expect((await alice.fetch(`/api/github/installations/${id}/repositories`)).status).toBe(400);
+  });
+
+  test("is told of when GitHub does not answer, wants no requests, or lets the user in no more", async () => {
+    await connect(alice, "octo");
+    const path = { path: /^\/user\/installations/ };
+    github.fault(path, "reset", 1);
+    expect(await read(alice, "/api/github/installations")).toMatchObject([
+      503,
+      { reason: "GitHubUnavailable" },
+    ]);
+    github.revokeUser("octo");
+    expect(await read(alice, "/api/github/installations")).toMatchObject([
+      403,
+      { reason: "GitHubNotConnected" },
+    ]);
+    await connect(alice, "octo");
+    github.fault(path, { status: 429, headers: { "retry-after": "7" } }, 1);
+    const limited = await alice.fetch("/api/github/installations");
+    expect([limited.status, limited.headers.get("retry-after"), await limited.json()]).toMatchObject([
+      429,
+      "7",
+      { reason: "GitHubRateLimited" },
+    ]);
+  });
+});
+
+const installations = `/api/kubernetes/apis/ghapp.tsuzu.dev/v1alpha1/namespaces/${team}/installations`;
+
+const create = async (name: string, spec: object) => {
+  const answer = await alice.fetch(installations, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      apiVersion: apiVersionOf(Installation),
+      kind: "Installation",
+      metadata: { name },
+      spec: { appRef: { kind: "ClusterGitHubApp", name: "shared" }, key: "token", template: {}, ...spec },
+    }),
+  });
+  return [answer.status, await answer.json()] as const;
+};
+
+const patch = async (name: string, body: object, type = "application/merge-patch+json") => {
+  const answer = await alice.fetch(`${installations}/${name}`, {
+    method: "PATCH",
+    headers: { "content-type": type },
+    body: JSON.stringify(body),
+  });
+  return [answer.status, await answer.json()] as const;
+};
+
+const stored = (name: string) => scene.kit.client.get(Installation, { namespace: team, name });
+const idOf = async (name: string) => (await github.api<{ id: number }>("GET", `/repos/${name}`)).id;
+
+describe("an Installation", () => {
+  test("is made of what its maker sees at GitHub", async () => {
+    await connect(alice, "octo");
+    expect(await create("by-name", { installationID: own, repositories: ["web", "PART-119"] })).toMatchObject(
+      [201, {}],
+    );
+    const ids = [await idOf("acme/web"), await idOf("acme/part-100")];
+    expect(await create("by-id", { installationID: own, repositoryIDs: ids })).toMatchObject([201, {}]);
+    // Of their own account they have all there is.
+    expect(await create("personal", { installationID: personal })).toMatchObject([201, {}]);
+  });
+
+  test.each([
+    [
+      "somebody else's installation",
+      { installationID: unseen, repositories: ["web"] },
+      "NotYourInstallation",
+    ],
+    ["one that there is not", { installationID: 999, repositories: ["web"] }, "NotYourInstallation"],
+    [
+      "a repository that they do not see",
+      { installationID: own, repositories: ["web", "secret"] },
+      "NotYourRepository",
+    ],
+    [
+      "a repository of another owner",
+      { installationID: own, repositories: ["../octo/home"] },
+      "NotYourRepository",
+    ],
+    ["all of an organization", { installationID: own }, "AllRepositories"],
+    [
+      "all, as an empty list",
+      { installationID: own, repositories: [], repositoryIDs: [] },
+      "AllRepositories",
+    ],
+    ["no installation", {}, "NotAllowed"],
+  ])("is not made of %s", async (_, spec, reason) => {
+    await connect(alice, "octo");
+    expect(await create("refused", spec)).toMatchObject([
+      403,
+      { reason, message: expect.stringMatching(/^expected /) },
+    ]);
+    expect((await alice.fetch(`${installations}/refused`)).status).toBe(404);
+  });
+
+  test("is not made of a repository's id that they do not see", async () => {
+    await connect(alice, "octo");
+    const repositoryIDs = [await idOf("acme/secret")];
+    expect(await create("refused", { installationID: own, repositoryIDs })).toMatchObject([
+      403,
+      { reason: "NotYourRepository" },
+    ]);
+  });
+
+  test("is not made while GitHub is not connected, or does not say", async () => {
+    const spec = { installationID: own, repositories: ["web"] };
+    expect(await create("refused", spec)).toMatchObject([403, { reason: "GitHubNotConnected" }]);
+    await connect(alice, "nobody");
+    expect(await create("refused", spec)).toMatchObject([403, { reason: "NotYourInstallation" }]);
+    await connect(alice, "octo");
+    github.fault({ path: /^\/user\/installations/ }, "reset", 1);
+    expect(await create("refused", spec)).toMatchObject([503, { reason: "GitHubUnavailable" }]);
+    expect((await alice.fetch(`${installations}/refused`)).status).toBe(404);
+  });
+
+  test("is changed to what its changer sees, and to nothing else", async () => {
+    await connect(alice, "octo");
+    expect((await create("changes", { installationID: own, repositories: ["web"] }))[0]).toBe(201);
+    expect(await patch("changes", { spec: { repositories: ["web", "part-1"] } })).toMatchObject([
+      200,
+      { spec: { repositories: ["web", "part-1"] } },
+    ]);
+    for (const [spec, reason] of [
+      [{ repositories: ["secret"] }, "NotYourRepository"],
+      [{ repositories: null }, "AllRepositories"],
+      [{ repositories: null, repositoryIDs: [await idOf("acme/secret")] }, "NotYourRepository"],
+    ] as const)
+      expect(await patch("changes", { spec })).toMatchObject([403, { reason }]);
+    const operations = [{ op: "replace", path: "/spec/repositories", value: ["secret"] }];
+    expect(await patch("changes", operations, "application/json-patch+json")).toMatchObject([
+      400,
+      { reason: "NotAllowed" },
+    ]);
+    const { spec, metadata } = await stored("changes");
+    expect(spec?.repositories).toEqual(["web", "part-1"]);
+    // What the API server does not take is told as it says it.
+    expect(await patch("changes", { spec: { installationID: personal } })).toMatchObject([
+      422,
+      { kind: "Status", details: { causes: [{ field: "spec.installationID" }] } },
+    ]);
+    await patch("changes", { spec: { repositories: ["part-2"] } });
+    const stale = {
+      metadata: { resourceVersion: metadata.resourceVersion },
+      spec: { repositories: ["web"] },
+    };
+    expect(await patch("changes", stale)).toMatchObject([409, { reason: "Conflict" }]);
+    expect(await patch("absent", { spec: {} })).toMatchObject([404, { kind: "Status" }]);
+  });
+
+  test("that others have made since can not be changed as if they had not", async () => {
+    await connect(alice, "octo");
+    expect((await create("raced", { installationID: own, repositories: ["web"] }))[0]).toBe(201);
+    // GitHub is slow to answer; meanwhile the Installation is another one.
+    const fault = github.fault({ path: /^\/user\/installations\?/ }, { delayMillis: 3000 }, 1);
+    const asked = github.requests().length;
+    const slow = patch("raced", { spec: { repositoryIDs: null } });
+    await expect.poll(() => github.requests().length, { timeout: 60_000 }).toBeGreaterThan(asked);
+    await scene.kit.client.mergePatch(
+      Installation,
+      { namespace: team, name: "raced" },
+      { spec: { repositories: null, repositoryIDs: [await idOf("acme/web")] } },
+      { fieldManager: "test" },
+    );
+    expect(await slow).toMatchObject([409, { reason: "Conflict" }]);
+    fault.remove();
+    expect((await stored("raced")).spec?.repositoryIDs).toHaveLength(1);
+  });
+});

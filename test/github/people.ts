@@ -1,0 +1,217 @@
+/**
+ * A stand-in for people who log in at GitHub with an App, and for what an App is told of them: the package `emulate` looks at
+ * no PKCE, has one member of everything, and has no `/user/installations`.
+ * https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+ * https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
+ * Left out: the device flow, tokens that end, and scopes, which those of GitHub Apps do not have.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
+import type { SeededApp } from "./seed.ts";
+
+/** Somebody with an account. */
+export interface GitHubPerson {
+  readonly login: string;
+  /** Full names of the repositories that they see. */
+  readonly repositories: readonly string[];
+}
+
+/** The client that an App is to those who log in with it. */
+export const clientOf = ({ id, slug }: SeededApp) => ({
+  clientId: `Iv23li${id}`,
+  clientSecret: `the client secret of ${slug}`,
+});
+
+/** What the stand-in needs. */
+export interface PeopleParts {
+  readonly people: readonly GitHubPerson[];
+  readonly apps: readonly SeededApp[];
+  /** All of them. */
+  readonly repositories: readonly string[];
+  /** A repository as the API has it. */
+  readonly repository: (fullName: string) => Promise<object>;
+  /** Where the API is. */
+  readonly apiUrl: string;
+}
+
+/** The stand-in. */
+export interface People {
+  /** Pages and the token endpoint, below `/login/oauth`. */
+  login(call: ApiCall): ApiAnswer;
+  /** What the API tells users, and Apps of their tokens; undefined for all else. */
+  answer(call: ApiCall): Promise<ApiAnswer | undefined>;
+  /** Takes all tokens of somebody back, as they can do in their settings. */
+  revoke(login: string): void;
+}
+
+interface Code {
+  readonly login: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+}
+
+/** GitHub tells of errors with success. */
+const oauthError = (error: string, error_description: string): ApiAnswer =>
+  json(200, { error, error_description });
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.codePointAt(0)};`);
+
+/** Puts it together. */
+export function people(parts: PeopleParts): People {
+  const codes = new Map<string, Code>();
+  const tokens = new Map<string, { readonly login: string; readonly app: SeededApp }>();
+
+  const appOf = (clientId: string | null) => parts.apps.find((app) => clientOf(app).clientId === clientId);
+
+  function authorize(query: URLSearchParams): ApiAnswer {
+    const app = appOf(query.get("client_id"));
+    if (app === undefined) return page(404, "<h1>404</h1>");
+    if (!app.callbackUrls.includes(query.get("redirect_uri") ?? ""))
+      return page(400, "<h1>The redirect_uri is not associated with this application.</h1>");
+    const hidden = [...query]
+      .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
+      .join("");
+    const buttons = parts.people
+      .map(({ login }) => `<button name="login" value="${login}">Authorize as ${login}</button>`)
+      .join("");
+    return page(
+      200,
+      `<h1>${app.slug}</h1><form method="post">${hidden}${buttons}<button name="login" value="">Cancel</button></form>`,
+    );
+  }
+
+  function decide(form: URLSearchParams): ApiAnswer {
+    const [clientId, redirectUri] = [form.get("client_id") ?? "", form.get("redirect_uri") ?? ""];
+    if (!appOf(clientId)?.callbackUrls.includes(redirectUri)) return page(400, "<h1>400</h1>");
+    const back = new URL(redirectUri);
+    const login = form.get("login") ?? "";
+    if (login === "") back.searchParams.set("error", "access_denied");
+    else {
+      const code = randomBytes(10).toString("hex");
+      codes.set(code, { login, clientId, redirectUri, challenge: form.get("code_challenge") ?? "" });
+      back.searchParams.set("code", code);
+    }
+    back.searchParams.set("state", form.get("state") ?? "");
+    return { status: 302, headers: { location: back.href }, body: "" };
+  }
+
+  function exchange(form: URLSearchParams): ApiAnswer {
+    const app = appOf(form.get("client_id"));
+    if (app === undefined || clientOf(app).clientSecret !== form.get("client_secret"))
+      return oauthError(
+        "incorrect_client_credentials",
+        "The client_id and/or client_secret passed are incorrect.",
+      );
+    const code = codes.get(form.get("code") ?? "");
+    codes.delete(form.get("code") ?? "");
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    if (code === undefined || code.clientId !== form.get("client_id") || code.challenge !== challenge)
+      return oauthError("bad_verification_code", "The code passed is incorrect or expired.");
+    if (code.redirectUri !== form.get("redirect_uri"))
+      return oauthError("redirect_uri_mismatch", "The redirect_uri is not the one that the code was for.");
+    const token = `ghu_${randomBytes(27).toString("base64url").replaceAll(/[-_]/g, "x")}`;
+    tokens.set(token, { login: code.login, app });
+    return json(200, { access_token: token, token_type: "bearer", scope: "" });
+  }
+
+  /** Those of an installation, be they seen or not. */
+  const reach = ({ account, repositories }: SeededApp["installations"][number]) =>
+    repositories === "all"
+      ? parts.repositories.filter((name) => name.split("/", 1)[0] === account)
+      : repositories;
+
+  async function answerUser(path: string, token: string): Promise<ApiAnswer | undefined> {
+    const [at = "", query] = path.split("?", 2);
+    const user = tokens.get(token);
+    if (user === undefined) return problem(401, "Bad credentials");
+    const sees = parts.people.find(({ login }) => login === user.login)?.repositories ?? [];
+    const seen = user.app.installations
+      .map((installation) => ({
+        installation,
+        names: reach(installation).filter((name) => sees.includes(name)),
+      }))
+      .filter(({ installation, names }) => names.length > 0 || installation.account === user.login);
+    if (at === "/user") return json(200, { login: user.login, id: idOf(user.login), type: "User" });
+    if (at === "/user/installations") {
+      const all = seen.map(({ installation }) => installationOf(user.app, installation, user.login));
+      return paged(at, query, "installations", all);
+    }
+    const id = /^\/user\/installations\/(\d+)\/repositories$/.exec(at)?.[1];
+    if (id === undefined) return problem(403, "Resource not accessible by integration");
+    const found = seen.find(({ installation }) => installation.id === Number(id));
+    if (found === undefined) return problem(404, "Not Found");
+    return paged(at, query, "repositories", await Promise.all(found.names.map(parts.repository)));
+  }
+
+  function paged(at: string, query: string | undefined, field: string, all: readonly object[]): ApiAnswer {
+    const asked = new URLSearchParams(query);
+    const size = Math.min(100, Number(asked.get("per_page") ?? 30));
+    const number = Number(asked.get("page") ?? 1);
+    const hasMore = all.length > number * size;
+    asked.set("page", String(number + 1));
+    const link = `<${parts.apiUrl}${at}?${asked}>; rel="next"`;
+    const items = all.slice((number - 1) * size, number * size);
+    return json(200, { total_count: all.length, [field]: items }, hasMore ? { link } : {});
+  }
+
+  /** `DELETE /applications/{client_id}/token`, by the client itself. */
+  function takeBack(clientId: string, { headers, body }: ApiCall): ApiAnswer {
+    const app = appOf(clientId);
+    const basic = app && Buffer.from(`${clientId}:${clientOf(app).clientSecret}`).toString("base64");
+    if (basic === undefined || headers.authorization !== `Basic ${basic}`)
+      return problem(401, "Bad credentials");
+    const { access_token: token } = JSON.parse(body.toString()) as { access_token?: string };
+    return tokens.delete(token ?? "") ? { status: 204, headers: {}, body: "" } : problem(404, "Not Found");
+  }
+
+  return {
+    login({ method, path, body }) {
+      const [at, query] = path.split("?", 2);
+      const form = new URLSearchParams(body.toString());
+      if (at === "/login/oauth/authorize")
+        return method === "POST" ? decide(form) : authorize(new URLSearchParams(query));
+      if (at === "/login/oauth/access_token" && method === "POST") return exchange(form);
+      return page(404, "<h1>404</h1>");
+    },
+    async answer(call) {
+      const client = /^\/applications\/([^/]+)\/token$/.exec(call.path)?.[1];
+      if (client !== undefined && call.method === "DELETE") return takeBack(client, call);
+      const token = /^bearer (ghu_\S+)$/i.exec(call.headers.authorization ?? "")?.[1];
+      return token === undefined ? undefined : answerUser(call.path, token);
+    },
+    revoke(login) {
+      for (const [token, user] of tokens) if (user.login === login) tokens.delete(token);
+    },
+  };
+}
+
+const page = (status: number, html: string): ApiAnswer => ({
+  status,
+  headers: { "content-type": "text/html; charset=utf-8" },
+  body: `<!doctype html><title>GitHub</title>${html}`,
+});
+
+const idOf = (login: string): number => createHash("sha256").update(login).digest().readUInt32BE(0);
+
+function installationOf(
+  app: SeededApp,
+  installation: SeededApp["installations"][number],
+  login: string,
+): object {
+  const { id, account, repositories } = installation;
+  const type = account === login ? "User" : "Organization";
+  return {
+    id,
+    app_id: app.id,
+    app_slug: app.slug,
+    account: { login: account, id: idOf(account), type },
+    target_type: type,
+    repository_selection: repositories === "all" ? "all" : "selected",
+    permissions: app.permissions,
+    events: app.events,
+    suspended_at: null,
+  };
+}
