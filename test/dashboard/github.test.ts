@@ -4,6 +4,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { comeBack, connect, decided } from "../harness/githubconnection.ts";
 import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
 
 const own = 51;
@@ -48,33 +49,6 @@ afterAll(async () => {
 beforeEach(async () => {
   alice = await loginByFetch(scene.url, people.alice);
 });
-
-const cookieIn = (response: { headers: { getSetCookie(): string[] } }) =>
-  response.headers.getSetCookie().map((text) => text.split(";", 1)[0] ?? "");
-
-/** Begins a connection, and has somebody decide at GitHub: the address that their browser comes back to, and its cookies. */
-async function decided(session: FetchSession, login: string) {
-  const begun = await session.fetch("/auth/github/login?to=/builds", { redirect: "manual" });
-  expect(begun.status).toBe(303);
-  const there = new URL(begun.headers.get("location") ?? "");
-  const form = new URLSearchParams([...there.searchParams, ["login", login]]);
-  const back = await fetch(there, { method: "POST", body: form, redirect: "manual" });
-  expect(back.status).toBe(302);
-  const { pathname, search } = new URL(back.headers.get("location") ?? "");
-  return { there, path: `${pathname}${search}`, cookie: [session.cookie, ...cookieIn(begun)].join("; ") };
-}
-
-/** Comes back; where the dashboard sends the browser then. */
-async function comeBack(session: FetchSession, path: string, cookie: string): Promise<string | null> {
-  const answer = await session.fetch(path, { redirect: "manual", headers: { cookie } });
-  expect(answer.status).toBe(303);
-  return answer.headers.get("location");
-}
-
-async function connect(session: FetchSession, login: string): Promise<void> {
-  const { path, cookie } = await decided(session, login);
-  expect(await comeBack(session, path, cookie)).toBe("/builds?github=connected");
-}
 
 const read = async (session: FetchSession, path: string) => {
   const answer = await session.fetch(path);
