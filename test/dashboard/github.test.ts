@@ -21,9 +21,21 @@ beforeAll(async () => {
   scene = await startScene({
     github: async (callbackUrl) => {
       github = await startGitHub({
-        repositories: ["acme/web", "acme/secret", ...many, "other/web", "octo/home", "hidden/web"],
+        repositories: [
+          "acme/web",
+          "acme/docs",
+          "acme/secret",
+          ...many,
+          "other/web",
+          "octo/home",
+          "hidden/web",
+        ],
         people: [
-          { login: "octo", repositories: ["acme/web", ...many, "octo/home", "other/web"] },
+          {
+            login: "octo",
+            readOnly: ["acme/docs"],
+            repositories: ["acme/web", "acme/docs", ...many, "octo/home", "other/web"],
+          },
           { login: "nobody", repositories: [] },
         ],
         apps: [
@@ -142,13 +154,16 @@ describe("what is seen", () => {
       number,
       { repositories: { fullName: string }[] },
     ];
-    expect(repositories.map(({ fullName }) => fullName).sort()).toEqual(["acme/web", ...many].sort());
+    expect(repositories.map(({ fullName }) => fullName).sort()).toEqual(
+      ["acme/web", "acme/docs", ...many].sort(),
+    );
     expect(repositories[0]).toEqual({
       id: expect.any(Number),
       name: expect.any(String),
       fullName: expect.any(String),
       private: true,
       defaultBranch: "main",
+      canPush: true,
     });
   });
 
@@ -222,6 +237,8 @@ describe("an Installation", () => {
     );
     const ids = [await idOf("acme/web"), await idOf("acme/part-100")];
     expect(await create("by-id", { installationID: own, repositoryIDs: ids })).toMatchObject([201, {}]);
+    const reading = { repositories: ["docs"], permissions: { contents: "read" } };
+    expect(await create("reads", { installationID: own, ...reading })).toMatchObject([201, {}]);
     // Of their own account they have all there is.
     expect(await create("personal", { installationID: personal })).toMatchObject([201, {}]);
   });
@@ -248,6 +265,12 @@ describe("an Installation", () => {
       "all, as an empty list",
       { installationID: own, repositories: [], repositoryIDs: [] },
       "AllRepositories",
+    ],
+    ["what they only read", { installationID: own, repositories: ["web", "docs"] }, "ReadOnlyRepository"],
+    [
+      "what they only read, to write there",
+      { installationID: own, repositories: ["docs"], permissions: { contents: "write", metadata: "read" } },
+      "ReadOnlyRepository",
     ],
     ["no installation", {}, "NotAllowed"],
   ])("is not made of %s", async (_, spec, reason) => {

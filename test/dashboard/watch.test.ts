@@ -40,6 +40,7 @@ const readers: EventReader[] = [];
 beforeAll(async () => {
   scene = await startScene({ crds: crds.filter((crd) => !isSong(crd)) });
   alice = await loginByFetch(scene.url, people.alice);
+  await create("first");
 });
 afterAll(async () => {
   for (const reader of readers) reader.close();
@@ -88,7 +89,6 @@ async function changes(
 }
 
 test("objects are listed once, then each change is told, in order", async () => {
-  await create("first");
   const reader = await watch([applications, `/api/v1/namespaces/${team}/pods`]);
   const lists = [await reader.nextOf<Listed>("list"), await reader.nextOf<Listed>("list")];
   expect(lists.map(({ data }) => [data.at, data.items.map(({ metadata }) => metadata.name)]).sort()).toEqual([

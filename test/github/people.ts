@@ -14,6 +14,8 @@ export interface GitHubPerson {
   readonly login: string;
   /** Full names of the repositories that they see. */
   readonly repositories: readonly string[];
+  /** Those of them that they may not write to; none unless given. */
+  readonly readOnly?: readonly string[];
 }
 
 /** The client that an App is to those who log in with it. */
@@ -127,7 +129,8 @@ export function people(parts: PeopleParts): People {
     const [at = "", query] = path.split("?", 2);
     const user = tokens.get(token);
     if (user === undefined) return problem(401, "Bad credentials");
-    const sees = parts.people.find(({ login }) => login === user.login)?.repositories ?? [];
+    const { repositories: sees = [], readOnly = [] } =
+      parts.people.find(({ login }) => login === user.login) ?? {};
     const seen = user.app.installations
       .map((installation) => ({
         installation,
@@ -143,7 +146,11 @@ export function people(parts: PeopleParts): People {
     if (id === undefined) return problem(403, "Resource not accessible by integration");
     const found = seen.find(({ installation }) => installation.id === Number(id));
     if (found === undefined) return problem(404, "Not Found");
-    return paged(at, query, "repositories", await Promise.all(found.names.map(parts.repository)));
+    const repositories = found.names.map(async (name) => ({
+      ...(await parts.repository(name)),
+      permissions: { admin: false, push: !readOnly.includes(name), pull: true },
+    }));
+    return paged(at, query, "repositories", await Promise.all(repositories));
   }
 
   function paged(at: string, query: string | undefined, field: string, all: readonly object[]): ApiAnswer {

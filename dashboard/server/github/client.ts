@@ -46,6 +46,8 @@ export interface SeenRepository {
   readonly fullName: string;
   readonly private: boolean;
   readonly defaultBranch: string;
+  /** The user may write there, and not read alone. */
+  readonly canPush: boolean;
 }
 
 /** GitHub. Its calls throw a `GitHubError`. */
@@ -93,14 +95,16 @@ const repositoriesAnswer = z
         full_name: z.string(),
         private: z.boolean(),
         default_branch: z.string(),
+        permissions: z.object({ push: z.boolean() }).optional(),
       }),
     ),
   })
   .transform(({ repositories }): SeenRepository[] =>
-    repositories.map(({ full_name, default_branch, ...rest }) => ({
+    repositories.map(({ full_name, default_branch, permissions, ...rest }) => ({
       ...rest,
       fullName: full_name,
       defaultBranch: default_branch,
+      canPush: permissions?.push ?? false,
     })),
   );
 

@@ -1,6 +1,6 @@
 /**
- * Who may make an Installation: whoever makes one has its token, so GitHub is asked whether they see what it is good for. A
- * user could name somebody else's installation otherwise: its id is but a number.
+ * Who may make an Installation: whoever makes one has its token, so GitHub is asked whether they see what it is good for, and
+ * may write where it may. A user could name somebody else's installation otherwise: its id is but a number.
  *
  * This is for what goes through the dashboard. Which Installations an App takes at all, whoever makes them, `spec.allowed` of
  * the App says.
@@ -24,6 +24,7 @@ const granted = z.object({
     installationID: z.int(),
     repositories: z.array(z.string()).nullish(),
     repositoryIDs: z.array(z.int()).nullish(),
+    permissions: z.record(z.string(), z.string()).nullish(),
   }),
 });
 
@@ -39,9 +40,12 @@ export async function whyNot(
   if (github === undefined) return notSetUp;
   const read = granted.safeParse(object);
   if (!read.success)
-    return refusal("NotAllowed", "expected an Installation with an installationID, found none");
+    return refusal(
+      "NotAllowed",
+      "expected an Installation with an installationID, as its kind has it, found another object",
+    );
   if (user === undefined) return notConnected;
-  const { installationID, repositories, repositoryIDs } = read.data.spec;
+  const { installationID, repositories, repositoryIDs, permissions } = read.data.spec;
   const installations = await github.installations(user.token, signal);
   const installation = installations.find(({ id }) => id === installationID);
   if (installation === undefined) {
@@ -52,17 +56,33 @@ export async function whyNot(
   }
   if (!repositories?.length && !repositoryIDs?.length) return ofAll(installation, user.login);
   const seen = await seenIn(github, user.token, installation, signal);
-  const missing = [
-    ...(repositories ?? []).filter((name) => !seen.some((one) => isCalled(one, installation, name))),
-    ...(repositoryIDs ?? []).filter((id) => !seen.some((one) => one.id === id)),
+  const wanted = [
+    ...(repositories ?? []).map(
+      (name) => [name, seen.find((one) => isCalled(one, installation, name))] as const,
+    ),
+    ...(repositoryIDs ?? []).map((id) => [id, seen.find((one) => one.id === id)] as const),
   ];
-  return missing.length === 0
+  const missing = wanted.filter(([, found]) => found === undefined).map(([named]) => named);
+  if (missing.length > 0) {
+    return refusal(
+      "NotYourRepository",
+      `expected repositories of ${installation.account} that ${user.login} sees at GitHub, found ${missing.join(", ")}`,
+    );
+  }
+  const readOnly = wanted.filter(([, found]) => !found?.canPush).map(([named]) => named);
+  return onlyReads(permissions) || readOnly.length === 0
     ? undefined
     : refusal(
-        "NotYourRepository",
-        `expected repositories of ${installation.account} that ${user.login} sees at GitHub, found ${missing.join(", ")}`,
+        "ReadOnlyRepository",
+        `expected permissions that only read, or repositories that ${user.login} may write to, found ${readOnly.join(", ")}`,
       );
 }
+
+/** Without permissions a token has all that the App has. */
+const onlyReads = (permissions: Readonly<Record<string, string>> | null | undefined): boolean => {
+  const levels = Object.values(permissions ?? {});
+  return levels.length > 0 && levels.every((level) => level === "read");
+};
 
 /** GitHub does not say whether a user sees all of an organization's repositories: more may come at any time. */
 function ofAll({ account, accountType }: SeenInstallation, login: string): Refusal | undefined {
