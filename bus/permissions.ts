@@ -205,11 +205,7 @@ const gateway: Permissions = { publish: webhooks, subscribe: [] };
 /** The dashboard: shows what an operator sees to whom RBAC lets see it, counts what happens, and keeps who has logged in. */
 const dashboard = (interests: readonly Interest[], cluster: string): Permissions =>
   together(operator(interests, cluster), {
-    publish: [
-      api("STREAM.INFO", streams.sessions),
-      api("DIRECT.GET", streams.sessions, "sessions.>"),
-      "sessions.>",
-    ],
+    publish: [api("STREAM.INFO", streams.sessions), api("STREAM.MSG.GET", streams.sessions), "sessions.>"],
     subscribe: [
       ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
       activity.every(cluster),

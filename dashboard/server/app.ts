@@ -1,6 +1,7 @@
 /** The server as a function from requests to answers. */
 import { Hono } from "hono";
-import { loggedIn, ownHost, ownRequests, refusal } from "./auth/guard.ts";
+import { AwayError } from "./auth/away.ts";
+import { ofSession, ownHost, ownRequests, refusal, withToken } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
@@ -8,23 +9,28 @@ import { githubRoutes } from "./github/routes.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
+import { countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
 
 /** Puts the parts together. `pageFolder` has the built page. */
 export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {
   const app = new Hono<Env>();
-  app.use(securityHeaders);
+  app.use(countRequests(parts.metrics));
+  app.use(securityHeaders(parts));
   app.use(ownHost(parts));
   app.onError((error, c) => {
     parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
+    if (error instanceof AwayError) return c.json(refusal(error.reason, error.message), 503);
     return c.json(refusal("Unavailable", `expected an answer, but ${error.message}`), 502);
   });
   app.route("/", loginRoutes(parts));
-  app.use("/api/*", ownRequests(parts), loggedIn(parts));
+  app.use("/api/*", ownRequests(parts), ofSession(parts));
+  // Who has logged in is known without the issuer.
   app.get("/api/session", (c) => {
     const { user, csrf } = c.get("session").session;
     return c.json({ user, csrf });
   });
+  app.use("/api/*", withToken(parts));
   app.route("/", busRoutes(parts));
   app.route("/", githubRoutes(parts));
   app.route("/", watchRoutes(parts));

@@ -3,12 +3,13 @@ import type { Logger } from "pino";
 import type { Bus } from "../../bus/connect.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";
-import type { Sealer } from "./auth/keys.ts";
+import type { Key } from "./auth/keys.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
 import type { GitHubClient } from "./github/client.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
 import type { Places } from "./kubernetes/places.ts";
+import type { DashboardMetrics } from "./metrics.ts";
 
 /** The bus, and what runs on it. */
 export interface Platform {
@@ -24,14 +25,17 @@ export interface Parts {
   readonly url: string;
   readonly issuer: Issuer;
   readonly sessions: Sessions;
-  /** Seals what a browser keeps. */
-  readonly cookies: Sealer;
+  /** What browsers keep is sealed with them. */
+  readonly keys: () => readonly Key[];
   readonly apiServer: ApiServer;
   /** Undefined where the dashboard is no App there. */
   readonly github: GitHubClient | undefined;
   /** Streams of events that are open. */
   readonly streams: Places;
   readonly platform: Platform;
+  readonly metrics: DashboardMetrics;
+  /** Aborts when streams are to end, because the process does. */
+  readonly stopping: AbortSignal;
   readonly log: Logger;
 }
 

@@ -2,6 +2,7 @@
 import { glob, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Hono, type MiddlewareHandler } from "hono";
+import type { Parts } from "./env.ts";
 
 /** A file, as it is sent. */
 interface PageFile {
@@ -31,17 +32,23 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join("; ");
 
+/** A year, for this host: others of the domain are not ours to speak for. */
+const strictTransport = "max-age=31536000";
+
 /** Headers of every answer. */
-export const securityHeaders: MiddlewareHandler = async (c, next) => {
-  await next();
-  c.header("content-security-policy", contentSecurityPolicy);
-  c.header("x-content-type-options", "nosniff");
-  c.header("referrer-policy", "no-referrer");
-  c.header("cross-origin-opener-policy", "same-origin");
-  c.header("cross-origin-resource-policy", "same-origin");
-  c.header("permissions-policy", "camera=(), geolocation=(), microphone=()");
-  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
-};
+export const securityHeaders =
+  ({ url }: Pick<Parts, "url">): MiddlewareHandler =>
+  async (c, next) => {
+    await next();
+    c.header("content-security-policy", contentSecurityPolicy);
+    c.header("x-content-type-options", "nosniff");
+    c.header("referrer-policy", "no-referrer");
+    c.header("cross-origin-opener-policy", "same-origin");
+    c.header("cross-origin-resource-policy", "same-origin");
+    c.header("permissions-policy", "camera=(), geolocation=(), microphone=()");
+    if (url.startsWith("https:")) c.header("strict-transport-security", strictTransport);
+    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+  };
 
 /** Serves a folder's files, read once, and `index.html` for every address of the page. */
 export async function pageRoutes(folder: string): Promise<Hono> {

@@ -2,19 +2,22 @@
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import type { Bus } from "../../bus/connect.ts";
 import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
 import { listenOn } from "../../bus/process/listen.ts";
 import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { dashboardApp } from "./app.ts";
-import { type IssuerSettings, openIssuer } from "./auth/issuer.ts";
-import { readKeys, sealer } from "./auth/keys.ts";
+import type { IssuerSettings } from "./auth/discovery.ts";
+import { openIssuer } from "./auth/issuer.ts";
+import { openKeys } from "./auth/keys.ts";
 import { openSessions } from "./auth/sessions.ts";
 import { startLive } from "./bus/live.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
 import { places } from "./kubernetes/places.ts";
+import { dashboardMetrics } from "./metrics.ts";
 
 /** Streams of events that one session may have open here: of several windows. */
 const maxStreams = 16;
@@ -40,41 +43,50 @@ export interface DashboardOptions {
   /** The folder with the built page. */
   readonly page: string;
   readonly log: Logger;
+  readonly registry: Registry;
 }
 
 /** A dashboard that listens. */
 export interface Dashboard {
   /** Where browsers reach it. */
   readonly url: string;
+  /** Takes no more connections, ends streams, and answers what has begun. */
   stop(): Promise<void>;
 }
+
+/** Between two looks at the keys. Milliseconds. */
+const rereadMillis = 2000;
+/** At a stop, what is not answered by then is broken off. Milliseconds. */
+const answerMillis = 7000;
+/** At a stop, between two looks for connections that nobody uses any more. Milliseconds. */
+const idleMillis = 50;
 
 /** Starts a dashboard; resolves when it listens. Throws `ConfigError`, `AddressError` and `TopologyError`. */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { bus, cluster, functions, log } = options;
-  const keys = await readKeys(options.keys);
   const github = options.github && (await openGitHub(options.github));
   await ensureDashboard(bus, options.busOptions);
   const apiServer = await openApiServer(options.kubeconfig);
   let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({ fetch: (request) => fetch(request) }) as Server;
+  const keys = await openKeys(options.keys, log, rereadMillis);
   const listening = await listenOn(server, options.address, "the dashboard", "--dashboard-address");
   const url = options.url ?? listening;
   const onError = (error: unknown): void => log.warn({ err: error }, "not counted");
   const live = startLive({ bus, cluster, functions, onError });
+  const stopping = new AbortController();
   const app = await dashboardApp(
     {
       url,
       issuer: openIssuer({ ...options.issuer, dashboardUrl: url }),
-      sessions: openSessions(bus, () => keys),
-      cookies: sealer(
-        () => keys,
-        ({ secret }) => secret,
-      ),
+      sessions: openSessions(bus, keys),
+      keys,
       apiServer,
       github,
       streams: places(maxStreams),
       platform: { bus, cluster, functions, live },
+      metrics: dashboardMetrics(options.registry),
+      stopping: stopping.signal,
       log,
     },
     options.page,
@@ -84,12 +96,21 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   return {
     url,
     async stop() {
+      stopping.abort();
       live.stop();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      keys.stop();
+      await closed(server);
       await apiServer.close();
     },
   };
+}
+
+/** Resolves when every request that has begun is answered, or has not been in time. */
+async function closed(server: Server): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), answerMillis);
+  // A browser keeps its connection after the answer for which it is still open.
+  const idle = setInterval(() => server.closeIdleConnections(), idleMillis);
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(idle);
+  clearTimeout(late);
 }

@@ -19,7 +19,7 @@ export async function dashboard(
   if (!existsSync(page)) {
     throw new AbsentError(`expected the built page in ${page}, found none. Build it: npm run page`);
   }
-  await runBusProcess("dashboard", settings, async ({ bus, log }) =>
+  await runBusProcess("dashboard", settings, async ({ bus, log, registry }) =>
     startDashboard({
       bus,
       busOptions: busOptionsOf(settings),
@@ -39,6 +39,7 @@ export async function dashboard(
       keys: settings.dashboardKeys,
       page,
       log,
+      registry,
     }),
   );
 }

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { connectBus } from "../../bus/connect.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
+
 import { ensureTopology } from "../../bus/topology.ts";
+
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
@@ -14,6 +16,7 @@ import { type IssuerOptions, type Person, type PlayedIssuer, startIssuer } from 
 import { openBrowser } from "./chromium.ts";
 import { type KitOptions, type LocalKit, type Replica, startLocalKit, startReplica } from "./kit.ts";
 import { grant } from "./rights.ts";
+import { logIn, type Visitor } from "./visitor.ts";
 
 /** Where `alice` may do everything that `admin` may, and `bob` may look. */
 export const team = "team-a";
@@ -24,6 +27,12 @@ export const foreign = "team-b";
 export const people = {
   alice: { name: "alice", password: "alice's password", groups: ["developers"] },
   bob: { name: "bob", password: "bob's password", groups: ["viewers"] },
+  /** Has no role anywhere, and is in so many groups that no cookie has room for the token. */
+  carol: {
+    name: "carol",
+    password: "carol's password",
+    groups: Array.from({ length: 200 }, (_, at) => `a-group-with-a-long-name-${at}`),
+  },
 } satisfies Record<string, Person>;
 
 /** What differs from what is usual. */
@@ -41,7 +50,12 @@ export interface Scene {
   /** Where browsers reach the dashboard. */
   readonly url: string;
   readonly dashboard: Replica;
-  /** Starts one more dashboard with the same keys, at another address. */
+  /** The file with the keys of sessions. */
+  readonly keysPath: string;
+  /** One more dashboard for the same address, as one behind the same load balancer, and where it listens itself. */
+  secondReplica(): Promise<Replica & { readonly url: string }>;
+  /** Somebody who has logged in without a browser. */
+  visitor(person: Person): Promise<Visitor>;
   browser(): Promise<Browser>;
   /** A browser's window in which somebody is logged in, and looks at a namespace if one is given. */
   loggedIn(person: Person, namespace?: string): Promise<Page>;
@@ -67,6 +81,9 @@ const binding = (namespace: string, user: string, role: string) => ({
   roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
   subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
 });
+
+/** A line of the file with keys. */
+export const newKey = (): string => randomBytes(32).toString("base64");
 
 /** Starts everything. */
 export async function startScene({
@@ -128,24 +145,27 @@ export async function startScene({
     };
     const github = await startGitHub?.(`${url}/auth/github/callback`);
     const [app] = github?.apps ?? [];
-    const dashboard = await startReplica(platform, "dashboard-1", ["dashboard", ...shown], {
-      env: {
-        KUBECONFIG: platform.kubeconfigPath,
-        NATS_URL: platform.natsUrlFor("dashboard"),
-        DENREI_DASHBOARD_ADDRESS: `127.0.0.1:${port}`,
-        DENREI_DASHBOARD_KEYS: await file("dashboard-keys", `${randomBytes(32).toString("base64")}\n`),
-        DENREI_OIDC_ISSUER: issuer.url,
-        DENREI_OIDC_CLIENT_ID: issuer.clientId,
-        DENREI_OIDC_CLIENT_SECRET: await file("oidc-secret", issuer.clientSecret),
-        DENREI_OIDC_CA: caPath,
-        ...(github &&
-          app && {
-            DENREI_GITHUB_URL: github.url,
-            DENREI_GITHUB_CLIENT_ID: app.clientId,
-            DENREI_GITHUB_CLIENT_SECRET: await file("github-secret", app.clientSecret),
-          }),
-      },
-    });
+    const keysPath = await file("dashboard-keys", `${newKey()}\n`);
+    const env = {
+      KUBECONFIG: platform.kubeconfigPath,
+      NATS_URL: platform.natsUrlFor("dashboard"),
+      DENREI_DASHBOARD_KEYS: keysPath,
+      DENREI_OIDC_ISSUER: issuer.url,
+      DENREI_OIDC_CLIENT_ID: issuer.clientId,
+      DENREI_OIDC_CLIENT_SECRET: await file("oidc-secret", issuer.clientSecret),
+      DENREI_OIDC_CA: caPath,
+      ...(github &&
+        app && {
+          DENREI_GITHUB_URL: github.url,
+          DENREI_GITHUB_CLIENT_ID: app.clientId,
+          DENREI_GITHUB_CLIENT_SECRET: await file("github-secret", app.clientSecret),
+        }),
+    };
+    const replica = (name: string, address: string) =>
+      startReplica(platform, name, ["dashboard", ...shown], {
+        env: { ...env, DENREI_DASHBOARD_URL: url, DENREI_DASHBOARD_ADDRESS: address },
+      });
+    const dashboard = await replica("dashboard-1", `127.0.0.1:${port}`);
     const open = () => {
       browser ??= openBrowser();
       return browser;
@@ -155,6 +175,13 @@ export async function startScene({
       issuer,
       url,
       dashboard,
+      keysPath,
+      async secondReplica() {
+        const second = await freePort();
+        const started = await replica("dashboard-2", `127.0.0.1:${second}`);
+        return Object.assign(Object.create(started) as Replica, { url: `http://127.0.0.1:${second}` });
+      },
+      visitor: (person) => logIn(url, person),
       browser: open,
       async loggedIn(person, namespace) {
         const context = await (await open()).newContext();

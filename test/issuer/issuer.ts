@@ -7,9 +7,10 @@ import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { exportJWK, generateKeyPair } from "jose";
-import { Provider } from "oidc-provider";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { type Configuration, Provider } from "oidc-provider";
 import { loginPage } from "./loginpage.ts";
+import { memoryStore } from "./store.ts";
 
 /** Somebody who can log in. */
 export interface Person {
@@ -30,6 +31,14 @@ export interface IssuerOptions {
   readonly idTokenSeconds?: number;
 }
 
+/** What the issuer was asked for, and has given. */
+export interface IssuerTally {
+  /** New tokens for refresh tokens. */
+  refreshes: number;
+  /** Refresh tokens that it was not to take any more. */
+  revocations: number;
+}
+
 /** An issuer that listens. */
 export interface PlayedIssuer {
   /** As tokens have it: `https://127.0.0.1:port`. */
@@ -38,6 +47,15 @@ export interface PlayedIssuer {
   readonly clientSecret: string;
   /** Ends every session there: no refresh token of before is taken any more. */
   revokeAll(): Promise<void>;
+  readonly tally: Readonly<IssuerTally>;
+  /** Signs with a new key from now on. */
+  rotateKeys(): Promise<void>;
+  /** Is not there for machines, until the returned function is called. */
+  leave(): Promise<() => Promise<void>>;
+  /** Does not answer who asks for tokens, until the returned function is called; `asked` resolves when somebody has. */
+  hesitate(): { readonly asked: Promise<void>; goOn(): void };
+  /** Gives the tokens of one person in the name of another. */
+  confuse(name: string, other: string): void;
   stop(): Promise<void>;
 }
 
@@ -52,10 +70,15 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
   const [machinePort, browserPort] = await Promise.all([listen(machines), listen(browsers)]);
   const url = `https://127.0.0.1:${machinePort}`;
   const pages = `http://127.0.0.1:${browserPort}`;
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const keys: JWK[] = [await newKey()];
   const grants = new Set<string>();
+  const tally: IssuerTally = { refreshes: 0, revocations: 0 };
+  const confused = new Map<string, string>();
+  let held: Promise<void> | undefined;
+  let asked: () => void = () => undefined;
 
-  const provider = new Provider(url, {
+  const settings: Configuration = {
+    adapter: memoryStore(),
     clients: [
       {
         client_id: clientId,
@@ -66,12 +89,11 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
         response_types: ["code"],
       },
     ],
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: "RS256", use: "sig" }] },
     cookies: { keys: [randomBytes(24).toString("base64url")] },
     claims: { openid: ["sub", "groups"] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
     ttl: {
       IdToken: idTokenSeconds,
       AccessToken: idTokenSeconds,
@@ -85,7 +107,8 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
     interactions: { url: (_ctx, { uid }) => `/login/${uid}` },
     findAccount(_ctx, sub) {
       const person = people.find(({ name }) => name === sub);
-      return person && { accountId: sub, claims: () => ({ sub, groups: person.groups }) };
+      const claims = () => ({ sub: confused.get(sub) ?? sub, groups: person?.groups });
+      return person && { accountId: sub, claims };
     },
     // Nobody is asked whether the dashboard of their own company may know who they are.
     async loadExistingGrant({ oidc }) {
@@ -94,19 +117,34 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
       grants.add(await grant.save());
       return grant;
     },
-  });
-  provider.use(async (context, next) => {
-    if (await loginPage(context, provider, people)) return;
-    await next();
-    if (context.oidc?.route === "discovery") {
-      const body = context.body as Record<string, string>;
-      for (const name of ["authorization_endpoint", "end_session_endpoint"])
-        body[name] = body[name]?.replace(url, pages) ?? "";
-    }
-  });
-  const handle = provider.callback();
-  machines.on("request", handle);
-  browsers.on("request", handle);
+  };
+
+  function newProvider(): Provider {
+    const provider = new Provider(url, { ...settings, jwks: { keys } });
+    provider.use(async (context, next) => {
+      if (await loginPage(context, provider, people)) return;
+      if (context.path === "/token" && held !== undefined) {
+        asked();
+        await held;
+      }
+      await next();
+      if (context.oidc?.route === "discovery") {
+        const body = context.body as Record<string, string>;
+        for (const name of ["authorization_endpoint", "end_session_endpoint"])
+          body[name] = body[name]?.replace(url, pages) ?? "";
+      }
+      if (context.status !== 200) return;
+      if (context.oidc?.route === "revocation") tally.revocations += 1;
+      if (context.oidc?.route === "token" && context.oidc.params?.grant_type === "refresh_token")
+        tally.refreshes += 1;
+    });
+    return provider;
+  }
+
+  let provider = newProvider();
+  let handle = provider.callback();
+  for (const server of [machines, browsers])
+    server.on("request", (request, response) => void handle(request, response));
 
   return {
     url,
@@ -115,16 +153,47 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
     async revokeAll() {
       for (const id of grants) await (await provider.Grant.find(id))?.destroy();
     },
+    tally,
+    async rotateKeys() {
+      keys.unshift(await newKey());
+      provider = newProvider();
+      handle = provider.callback();
+    },
+    async leave() {
+      await close(machines);
+      return async () => void (await listen(machines, machinePort));
+    },
+    hesitate() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const seen = Promise.withResolvers<void>();
+      held = promise;
+      asked = seen.resolve;
+      return {
+        asked: seen.promise,
+        goOn() {
+          held = undefined;
+          resolve();
+        },
+      };
+    },
+    confuse: (name, other) => void confused.set(name, other),
     async stop() {
       await Promise.all([machines, browsers].map(close));
     },
   };
 }
 
-async function listen(server: Server): Promise<number> {
+async function newKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const kid = randomBytes(8).toString("base64url");
+  return { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" };
+}
+
+/** On any free port unless given. */
+async function listen(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
+    server.listen(port, "127.0.0.1", resolve);
   });
   return (server.address() as AddressInfo).port;
 }

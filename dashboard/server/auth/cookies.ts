@@ -3,8 +3,9 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
 import type { Parts } from "../env.ts";
+import { type Sealer, sealer } from "./sealer.ts";
 
-type Ground = Pick<Parts, "url" | "cookies">;
+type Ground = Pick<Parts, "url" | "keys">;
 
 const briefSeconds = 600;
 
@@ -30,7 +31,7 @@ const sessionSchema = z.object({ id: z.string() });
  * A name that only this host over TLS can set, so that no other site of the domain can put its own there (`__Host-`, RFC 6265bis).
  * On one's own machine there is no TLS.
  */
-const attributes = ({ url }: Ground, name: string) => {
+const attributes = ({ url }: Pick<Ground, "url">, name: string) => {
   const secure = url.startsWith("https:");
   return [
     `${secure ? "__Host-" : ""}denrei-${name}`,
@@ -38,18 +39,24 @@ const attributes = ({ url }: Ground, name: string) => {
   ] as const;
 };
 
-/** A cookie of one schema. */
+/** A cookie of one schema. What it is for is part of its key: one put in the other's place is none. */
 function sealedCookie<T>(name: string, schema: z.ZodType<T>) {
+  const sealing = ({ keys }: Ground): Sealer => sealer(keys, { name: `cookie ${name}` });
+  async function set(c: Context, ground: Ground, value: T, maxAge?: number): Promise<void> {
+    const [full, options] = attributes(ground, name);
+    const sealed = await sealing(ground).seal(JSON.stringify(value));
+    setCookie(c, full, sealed, { ...options, ...(maxAge !== undefined && { maxAge }) });
+  }
   return {
-    async set(c: Context, ground: Ground, value: T, maxAge?: number): Promise<void> {
-      const [full, options] = attributes(ground, name);
-      const sealed = await ground.cookies.seal(JSON.stringify(value));
-      setCookie(c, full, sealed, { ...options, ...(maxAge !== undefined && { maxAge }) });
-    },
+    set,
     async read(c: Context, ground: Ground): Promise<T | undefined> {
-      const sealed = getCookie(c, attributes(ground, name)[0]);
-      const text = sealed === undefined ? undefined : await ground.cookies.open(sealed);
-      return text === undefined ? undefined : schema.safeParse(JSON.parse(text)).data;
+      const opened = await sealing(ground).open(getCookie(c, attributes(ground, name)[0]) ?? "");
+      return opened && schema.safeParse(JSON.parse(opened.text)).data;
+    },
+    /** Seals one anew that an older key has sealed: it outlives that key. */
+    async renew(c: Context, ground: Ground): Promise<void> {
+      const opened = await sealing(ground).open(getCookie(c, attributes(ground, name)[0]) ?? "");
+      if (opened?.by === "older") await set(c, ground, schema.parse(JSON.parse(opened.text)));
     },
     clear(c: Context, ground: Ground): void {
       const [full, options] = attributes(ground, name);

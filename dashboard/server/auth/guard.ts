@@ -36,9 +36,9 @@ export const ownRequests =
     return next();
   };
 
-/** Lets in who is logged in, with a token that is still valid for a while, and who asks for a change with the page's own word. */
-export const loggedIn =
-  (parts: Parts): MiddlewareHandler<Env> =>
+/** Lets in who is logged in, and who asks for a change with the page's own word. */
+export const ofSession =
+  (parts: Pick<Parts, "url" | "keys" | "sessions">): MiddlewareHandler<Env> =>
   async (c, next) => {
     const cookie = await sessionCookie.read(c, parts);
     const found = cookie && (await parts.sessions.find(cookie.id));
@@ -49,11 +49,19 @@ export const loggedIn =
         refusal("NoCsrfToken", `expected the page's token in ${csrfHeader}, found none or another`),
         403,
       );
+    await sessionCookie.renew(c, parts);
+    c.set("session", found);
+    return next();
+  };
+
+/** Goes on with a token that is valid for a while; stands behind {@link ofSession}. */
+export const withToken =
+  (parts: Parts): MiddlewareHandler<Env> =>
+  async (c, next) => {
     try {
-      c.set("session", await fresh(parts, found));
+      c.set("session", await fresh(parts, c.get("session")));
     } catch (error) {
       if (!(error instanceof EndedError)) throw error;
-      await parts.sessions.end(found);
       sessionCookie.clear(c, parts);
       return c.json(
         refusal("SessionEnded", "expected a session that lasts, found that it has ended: log in again"),

@@ -1,20 +1,7 @@
 /** The OpenID Connect issuer, by a certified client: authorization code flow with PKCE, nonce and state. */
-import { readFile } from "node:fs/promises";
 import * as oidc from "openid-client";
-import { Agent, fetch as undiciFetch } from "undici";
-
-/** Where people log in, and as which client. */
-export interface IssuerSettings {
-  /** Where browsers come back to. */
-  readonly dashboardUrl: string;
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Path of a file with the client's secret; a public client has none. */
-  readonly clientSecret: string | undefined;
-  readonly scopes: string;
-  /** Path of a file with the authority's certificate. */
-  readonly ca: string | undefined;
-}
+import { AwayError } from "./away.ts";
+import { type IssuerSettings, openDiscovery } from "./discovery.ts";
 
 /** What a login has begun with, and is ended by: it stays in the browser meanwhile, sealed. */
 export interface BegunLogin {
@@ -32,16 +19,18 @@ export interface Tokens {
   readonly expiresAt: number;
 }
 
-/** The issuer. Its configuration is asked for at the first need, and again after that has failed. */
+/** The issuer. All of it throws an {@link AwayError} when that does not answer, or not as an issuer does. */
 export interface Issuer {
   /** A login that begins, and where the browser goes for it. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly login: BegunLogin }>;
-  /** Ends a login with the address that the browser came back to. Throws when anything is not as it should be. */
+  /** Ends a login with the address that the browser came back to. Throws a {@link LoginError} when anything is not as it should be. */
   finish(url: URL, login: BegunLogin): Promise<Tokens>;
   /** New tokens for a refresh token. Throws an {@link EndedError} when the issuer takes it no more. */
   refresh(refreshToken: string): Promise<Tokens>;
+  /** Has the issuer take a refresh token no more (RFC 7009), where it can be asked to. */
+  revoke(refreshToken: string): Promise<void>;
   /** Where a browser goes to end its session there; undefined where the issuer has no such place. */
-  logoutUrl(idToken: string, backTo: string): Promise<URL | undefined>;
+  logoutUrl(user: string, backTo: string): Promise<URL | undefined>;
 }
 
 /** The issuer says that somebody has to log in again. */
@@ -49,58 +38,122 @@ export class EndedError extends Error {
   override readonly name = "EndedError";
 }
 
-/** Prepares an issuer. */
+/** Why somebody was not logged in: they or the issuer did not want it, it was not the login that this browser has begun, or anything else. */
+export type LoginTrouble = "denied" | "interrupted" | "refused";
+
+/** A login has failed. */
+export class LoginError extends Error {
+  override readonly name = "LoginError";
+  readonly trouble: LoginTrouble;
+
+  constructor(trouble: LoginTrouble, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.trouble = trouble;
+  }
+}
+
+/** The refresh token is used up, or somebody has to be there (RFC 6749, 5.2; OpenID Connect Core 1.0, 3.1.2.6). */
+const endings = ["invalid_grant", "interaction_required", "login_required", "consent_required"];
+
+/**
+ * Prepares an issuer. It gives ID tokens over TLS and to us alone, so their signatures are not looked at here (OpenID Connect
+ * Core 1.0, 3.1.3.7, 6); the API server looks at them with every request, and knows when keys have changed.
+ */
 export function openIssuer(settings: IssuerSettings): Issuer {
-  let asked: Promise<oidc.Configuration> | undefined;
-  const configuration = (): Promise<oidc.Configuration> => {
-    asked ??= discover(settings).catch((error: unknown) => {
-      asked = undefined;
-      throw error;
-    });
-    return asked;
-  };
+  const { configuration, forget } = openDiscovery(settings);
+
+  async function asking<T>(ask: (config: oidc.Configuration) => Promise<T>): Promise<T> {
+    try {
+      return await ask(await configuration());
+    } catch (error) {
+      if (error instanceof EndedError) throw error;
+      if (error instanceof LoginError && error.trouble !== "refused") throw error;
+      // Its addresses, its authority or our secret may be others by now.
+      forget();
+      if (error instanceof LoginError) throw error;
+      throw new AwayError(
+        "issuer",
+        `expected an answer of the issuer ${settings.issuer}, but ${reasonOf(error)}. Nobody is logged out by it: try again in a moment.`,
+        { cause: error },
+      );
+    }
+  }
 
   return {
-    async begin(redirectUri) {
-      const config = await configuration();
-      const verifier = oidc.randomPKCECodeVerifier();
-      const login = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier };
-      const url = oidc.buildAuthorizationUrl(config, {
-        redirect_uri: redirectUri,
-        scope: settings.scopes,
-        state: login.state,
-        nonce: login.nonce,
-        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: "S256",
-      });
-      return { url, login };
-    },
-    async finish(url, { state, nonce, verifier }) {
-      const config = await configuration();
-      const answer = await oidc.authorizationCodeGrant(config, url, {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      });
-      return tokensOf(answer, undefined);
-    },
-    async refresh(refreshToken) {
-      const config = await configuration();
-      try {
-        return tokensOf(await oidc.refreshTokenGrant(config, refreshToken), refreshToken);
-      } catch (error) {
-        if (error instanceof oidc.ResponseBodyError)
+    begin: (redirectUri) =>
+      asking(async (config) => {
+        const verifier = oidc.randomPKCECodeVerifier();
+        const login = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier };
+        const url = oidc.buildAuthorizationUrl(config, {
+          redirect_uri: redirectUri,
+          scope: settings.scopes,
+          state: login.state,
+          nonce: login.nonce,
+          code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: "S256",
+        });
+        return { url, login };
+      }),
+    finish: (url, { state, nonce, verifier }) =>
+      asking(async (config) => {
+        if (url.searchParams.get("state") !== state)
+          throw new LoginError("interrupted", "expected the login that was begun here, found another one's");
+        try {
+          const answer = await oidc.authorizationCodeGrant(config, url, {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: verifier,
+            idTokenExpected: true,
+          });
+          return tokensOf(answer, undefined);
+        } catch (error) {
+          throw loginError(error as Error);
+        }
+      }),
+    refresh: (refreshToken) =>
+      asking(async (config) => {
+        try {
+          return tokensOf(await oidc.refreshTokenGrant(config, refreshToken), refreshToken);
+        } catch (error) {
+          if (!(error instanceof oidc.ResponseBodyError && endings.includes(error.error))) throw error;
           throw new EndedError(`the issuer gives no new token: ${error.error}`, { cause: error });
-        throw error;
-      }
-    },
-    async logoutUrl(idToken, backTo) {
-      const config = await configuration();
-      if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
-      return oidc.buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: backTo });
-    },
+        }
+      }),
+    revoke: (refreshToken) =>
+      asking(async (config) => {
+        if (config.serverMetadata().revocation_endpoint === undefined) return;
+        await oidc.tokenRevocation(config, refreshToken, { token_type_hint: "refresh_token" });
+      }),
+    logoutUrl: (user, backTo) =>
+      asking(async (config) => {
+        if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
+        // Without the ID token, which the API server would take of whoever finds it in the browser's history.
+        return oidc.buildEndSessionUrl(config, { logout_hint: user, post_logout_redirect_uri: backTo });
+      }),
   };
+}
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof oidc.ResponseBodyError) return `it says ${error.error}`;
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
+};
+
+/** What an issuer says when it is not well, which is no word about a login (RFC 6749, 4.1.2.1). */
+const passing = ["server_error", "temporarily_unavailable"];
+/** Codes of the client library for an answer that is none of an issuer's. */
+const noAnswers = ["OAUTH_TIMEOUT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"];
+
+/** An error of the login; what is none of it stays as it is. */
+function loginError(error: Error & { readonly code?: unknown }): Error {
+  const isAway = error instanceof TypeError || noAnswers.includes(String(error.code));
+  if (isAway || error instanceof AwayError) return error;
+  if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
+    if (passing.includes(error.error)) return error;
+    const trouble = error.error === "access_denied" ? "denied" : "refused";
+    return new LoginError(trouble, `the issuer says ${error.error}`, { cause: error });
+  }
+  return new LoginError("refused", `the login was not as it should be: ${error.message}`, { cause: error });
 }
 
 type Answer = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers;
@@ -116,46 +169,4 @@ function tokensOf(answer: Answer, refreshToken: string | undefined): Tokens {
     refreshToken: answer.refresh_token ?? refreshToken,
     expiresAt: claims.exp * 1000,
   };
-}
-
-async function discover({
-  dashboardUrl,
-  issuer,
-  clientId,
-  clientSecret,
-  ca,
-}: IssuerSettings): Promise<oidc.Configuration> {
-  const secret = clientSecret === undefined ? undefined : (await readFile(clientSecret, "utf8")).trim();
-  const dispatcher =
-    ca === undefined ? undefined : new Agent({ connect: { ca: await readFile(ca, "utf8") } });
-  const config = await oidc.discovery(
-    new URL(issuer),
-    clientId,
-    secret,
-    secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret),
-    dispatcher && {
-      [oidc.customFetch]: (url, options) =>
-        undiciFetch(url, { ...options, dispatcher } as Parameters<
-          typeof undiciFetch
-        >[1]) as unknown as Promise<Response>,
-    },
-  );
-  if (isOwnMachine(new URL(dashboardUrl))) allowOwnMachine(config);
-  return config;
-}
-
-const isOwnMachine = ({ protocol, hostname }: URL): boolean =>
-  protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
-
-/**
- * A dashboard without TLS is for one's own machine, and so is an issuer whose pages have none, because no browser trusts what
- * a local platform is signed by. What is asked for across a network stays refused.
- */
-function allowOwnMachine(config: oidc.Configuration): void {
-  const endpoints = Object.entries(config.serverMetadata()).filter(([name]) =>
-    /_endpoint$|^jwks_uri$/.test(name),
-  );
-  const plain = endpoints.filter(([, address]) => String(address).startsWith("http:"));
-  if (plain.length > 0 && plain.every(([, address]) => isOwnMachine(new URL(String(address)))))
-    oidc.allowInsecureRequests(config);
 }

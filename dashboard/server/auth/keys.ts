@@ -1,7 +1,7 @@
 /** Keys that sessions are encrypted with: the first in the file for new ones, the others for those that are there. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { CompactEncrypt, compactDecrypt, errors } from "jose";
+import type { Logger } from "pino";
 import { ConfigError } from "../../../bus/process/config.ts";
 
 /** One key, and what names it. */
@@ -10,18 +10,47 @@ export interface Key {
   readonly secret: Uint8Array;
 }
 
-/** Encrypts and decrypts text: JWE (RFC 7516), `dir` with AES-256 in GCM. */
-export interface Sealer {
-  seal(text: string): Promise<string>;
-  /** The text; undefined when it was not sealed with one of the keys, or was changed since. */
-  open(sealed: string): Promise<string | undefined>;
+/**
+ * The keys as they are now. A new one goes below the first until every replica has it: a replica can not read what another
+ * one writes with a key that it does not have yet.
+ */
+export interface Keys {
+  (): readonly Key[];
+  stop(): void;
 }
 
 const keyBytes = 32;
 
+/** Opens the file, and reads it again every `rereadMillis`; what is no file of keys leaves those that there were. Throws like {@link readKeys}. */
+export async function openKeys(path: string, log: Logger, rereadMillis: number): Promise<Keys> {
+  let keys = await readKeys(path);
+  let told: string | undefined;
+  let reading = false;
+  const again = async (): Promise<void> => {
+    if (reading) return;
+    reading = true;
+    try {
+      const found = await readKeys(path);
+      if (idsOf(found) !== idsOf(keys)) log.info({ keys: idsOf(found) }, "keys of sessions have changed");
+      keys = found;
+      told = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== told)
+        log.error({ err: error }, "keys of sessions can not be read, those of before stay");
+      told = message;
+    } finally {
+      reading = false;
+    }
+  };
+  const timer = setInterval(again, rereadMillis);
+  timer.unref();
+  return Object.assign(() => keys, { stop: () => clearInterval(timer) });
+}
+
 /** Reads the file. Throws a `ConfigError` that says what is wrong with it, and in which line. */
 export async function readKeys(path: string): Promise<readonly Key[]> {
-  const lines = (await readFile(path, "utf8")).split("\n").map((line) => line.trim());
+  const lines = (await textOf(path)).split("\n").map((line) => line.trim());
   const keys = lines.flatMap((line, at) => {
     if (line === "") return [];
     const secret = Buffer.from(line, "base64");
@@ -39,31 +68,14 @@ export async function readKeys(path: string): Promise<readonly Key[]> {
   return keys;
 }
 
-/** A sealer with the keys as they are now; `derive` makes a key for one purpose of each. */
-export function sealer(keys: () => readonly Key[], derive: (key: Key) => Uint8Array): Sealer {
-  return {
-    async seal(text) {
-      const [key] = keys() as [Key];
-      return new CompactEncrypt(new TextEncoder().encode(text))
-        .setProtectedHeader({ alg: "dir", enc: "A256GCM", kid: key.id })
-        .encrypt(derive(key));
-    },
-    async open(sealed) {
-      try {
-        const { plaintext } = await compactDecrypt(
-          sealed,
-          ({ kid }) => {
-            const key = keys().find(({ id }) => id === kid);
-            if (key === undefined) throw new errors.JWEDecryptionFailed();
-            return derive(key);
-          },
-          { keyManagementAlgorithms: ["dir"], contentEncryptionAlgorithms: ["A256GCM"] },
-        );
-        return new TextDecoder().decode(plaintext);
-      } catch (error) {
-        if (error instanceof errors.JOSEError) return undefined;
-        throw error;
-      }
-    },
-  };
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new ConfigError(`expected the keys of sessions in ${path}, but ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
 }
+
+const idsOf = (keys: readonly Key[]): string => keys.map(({ id }) => id).join(" ");

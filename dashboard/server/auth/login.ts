@@ -1,65 +1,79 @@
 /** Logging in and out. */
-import { randomBytes } from "node:crypto";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
+import type { LoginOutcome } from "../metrics.ts";
+import { AwayError } from "./away.ts";
 import { loginCookie, sessionCookie } from "./cookies.ts";
-import { loggedIn, ownRequests } from "./guard.ts";
-import type { Tokens } from "./issuer.ts";
+import { ofSession, ownRequests } from "./guard.ts";
+import { LoginError } from "./issuer.ts";
+import { pathWithin } from "./pathwithin.ts";
+import { revoked } from "./refresh.ts";
 import { sessionOf } from "./sessions.ts";
 
 const callbackPath = "/auth/callback";
 
-/** `/auth/login`, `/auth/callback` and `/auth/logout`. */
+/** `/auth/login` and `/auth/callback`, which end with a page in any case, and `DELETE /api/session`. */
 export function loginRoutes(parts: Parts): Hono<Env> {
-  const { url, issuer, sessions, log } = parts;
+  const { url, issuer, sessions, metrics, log } = parts;
   const app = new Hono<Env>();
 
+  function failed(c: Context, error: Error, to: string) {
+    const outcome = outcomeOf(error);
+    log.warn({ err: error, outcome }, "login failed");
+    metrics.logins.inc({ outcome });
+    // A word that we chose: whatever an address says could be anybody's.
+    return c.redirect(`/login-failed?${new URLSearchParams({ why: outcome, to })}`, 303);
+  }
+
   app.get("/auth/login", async (c) => {
-    const { url: there, login } = await issuer.begin(`${url}${callbackPath}`);
-    await loginCookie.set(c, parts, { ...login, to: pathWithin(url, c.req.query("to")) });
-    return c.redirect(there.href, 303);
+    const to = pathWithin(url, c.req.query("to"));
+    try {
+      const { url: there, login } = await issuer.begin(`${url}${callbackPath}`);
+      await loginCookie.set(c, parts, { ...login, to });
+      return c.redirect(there.href, 303);
+    } catch (error) {
+      return failed(c, error as Error, to);
+    }
   });
 
   app.get(callbackPath, async (c) => {
     const begun = await loginCookie.read(c, parts);
     loginCookie.clear(c, parts);
-    // A login that nobody here has begun, or too long ago: begun anew it is theirs.
-    if (begun === undefined) return c.redirect("/auth/login", 303);
     const came = new URL(c.req.url);
-    let tokens: Tokens;
     try {
-      tokens = await issuer.finish(new URL(`${url}${came.pathname}${came.search}`), begun);
+      if (begun === undefined)
+        throw new LoginError("interrupted", "expected a login that was begun here a while ago, found none");
+      const tokens = await issuer.finish(new URL(`${url}${came.pathname}${came.search}`), begun);
+      // What this browser may have had before ends: nobody can have planted it.
+      const before = await sessionCookie.read(c, parts);
+      const old = before && (await sessions.end(before.id));
+      await revoked(parts, old?.refreshToken);
+      await sessionCookie.set(c, parts, { id: await sessions.begin(sessionOf(tokens)) });
+      log.info({ user: tokens.user }, "logged in");
+      metrics.logins.inc({ outcome: "succeeded" });
+      return c.redirect(begun.to, 303);
     } catch (error) {
-      log.warn({ err: error }, "login refused");
-      return c.redirect("/login-failed", 303);
+      return failed(c, error as Error, begun?.to ?? "/");
     }
-    // What this browser may have had before ends: nobody can have planted it.
-    const before = await sessionCookie.read(c, parts);
-    const old = before && (await sessions.find(before.id));
-    if (old) await sessions.end(old);
-    const id = await sessions.begin({ ...sessionOf(tokens), csrf: randomBytes(18).toString("base64url") });
-    await sessionCookie.set(c, parts, { id });
-    log.info({ user: tokens.user }, "logged in");
-    return c.redirect(begun.to, 303);
   });
 
-  app.post("/auth/logout", ownRequests(parts), loggedIn(parts), async (c) => {
-    const open = c.get("session");
-    await sessions.end(open);
+  // The token need not be valid any more: whoever wants to be logged out is, also when the issuer is away.
+  app.delete("/api/session", ownRequests(parts), ofSession(parts), async (c) => {
+    const { id, session } = c.get("session");
+    const last = await sessions.end(id);
     sessionCookie.clear(c, parts);
-    const there = await issuer.logoutUrl(open.session.idToken, `${url}/`).catch(() => undefined);
-    log.info({ user: open.session.user }, "logged out");
+    loginCookie.clear(c, parts);
+    await revoked(parts, (last ?? session).refreshToken);
+    const there = await issuer.logoutUrl(session.user, `${url}/`).catch(() => undefined);
+    log.info({ user: session.user }, "logged out");
     return c.json({ goTo: there?.href ?? "/" });
   });
 
   return app;
 }
 
-/** A path here; `/` for whatever else a link may have said, so that nobody is sent on to another site. */
-export function pathWithin(url: string, to: string | undefined): string {
-  if (to === undefined || !URL.canParse(to, url)) return "/";
-  const { origin, pathname, search, hash } = new URL(to, url);
-  // Two slashes begin the name of a host.
-  if (origin !== url || pathname.startsWith("//")) return "/";
-  return `${pathname}${search}${hash}`;
+function outcomeOf(error: Error): LoginOutcome {
+  if (error instanceof LoginError) return error.trouble;
+  if (error instanceof AwayError) return `${error.who}-away`;
+  return "refused";
 }

@@ -6,6 +6,7 @@ import { CursorError } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import { refusal } from "../auth/guard.ts";
+import { lifetime } from "../auth/lifetime.ts";
 import type { Env, Parts } from "../env.ts";
 import { listLetters, NoLetterError, replayLetter, showLetter } from "./deadletters.ts";
 import { figuresOf } from "./figures.ts";
@@ -23,8 +24,8 @@ class QuestionError extends Error {
 }
 
 /** The routes. */
-export function busRoutes(parts: Pick<Parts, "apiServer" | "platform" | "log">): Hono<Env> {
-  const { apiServer, platform, log } = parts;
+export function busRoutes(parts: Parts): Hono<Env> {
+  const { apiServer, platform, metrics, log } = parts;
   const { bus, cluster, functions, live } = platform;
   const may = accessReviews(apiServer);
   const figures = figuresOf(bus, cluster, functions);
@@ -70,13 +71,15 @@ export function busRoutes(parts: Pick<Parts, "apiServer" | "platform" | "log">):
 
   app.get("/api/bus/live", async (c) => {
     await demand(may, c.get("session"), "functions", undefined);
-    const { expiresAt } = c.get("session").session;
+    const open = c.get("session");
     c.header("x-accel-buffering", "no");
     return streamSSE(c, async (stream) => {
       const ended = Promise.withResolvers<void>();
       stream.onAbort(() => ended.resolve());
       // A stream is no longer than its token: whoever comes back has a new one.
-      const timer = setTimeout(() => ended.resolve(), Math.max(0, expiresAt - Date.now()));
+      const { signal, over } = lifetime(parts, open, () => undefined);
+      signal.addEventListener("abort", () => ended.resolve());
+      metrics.streams.inc();
       const past: LivePast = { windowSeconds, samples: live.past() };
       await stream.writeSSE({ event: "past", data: JSON.stringify(past) });
       const unfollow = live.follow((sample) => {
@@ -84,7 +87,8 @@ export function busRoutes(parts: Pick<Parts, "apiServer" | "platform" | "log">):
       });
       await ended.promise;
       unfollow();
-      clearTimeout(timer);
+      over();
+      metrics.streams.dec();
     });
   });
 

@@ -1,8 +1,8 @@
 /** Connecting an account at GitHub, and what it sees there. The token stays in the session, which is encrypted. */
 import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
-import { loggedIn, ownRequests, refusal } from "../auth/guard.ts";
-import { pathWithin } from "../auth/login.ts";
+import { ofSession, ownRequests, refusal } from "../auth/guard.ts";
+import { pathWithin } from "../auth/pathwithin.ts";
 import type { OpenSession, Session } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
 import type { ConnectedUser } from "./client.ts";
@@ -17,14 +17,14 @@ export function githubRoutes(parts: Parts): Hono<Env> {
   const { url, github, log } = parts;
   const app = new Hono<Env>();
 
-  app.get("/auth/github/login", ownRequests(parts), loggedIn(parts), async (c) => {
+  app.get("/auth/github/login", ownRequests(parts), ofSession(parts), async (c) => {
     if (github === undefined) return c.json(notSetUp, 404);
     const { url: there, begun } = await github.begin(`${url}${callbackPath}`);
     await githubCookie.set(c, parts, { ...begun, to: pathWithin(url, c.req.query("to")) });
     return c.redirect(there.href, 303);
   });
 
-  app.get(callbackPath, loggedIn(parts), async (c) => {
+  app.get(callbackPath, ofSession(parts), async (c) => {
     if (github === undefined) return c.json(notSetUp, 404);
     const begun = await githubCookie.read(c, parts);
     githubCookie.clear(c, parts);
@@ -108,7 +108,7 @@ async function keep(
   for (let attempt = 0; attempt < attempts && current !== undefined; attempt++) {
     const { github: _, ...session }: Session = current.session;
     const outcome = await sessions.update(current, { ...session, ...(user && { github: user }) });
-    if (outcome === "replaced") return;
+    if (outcome !== "overtaken") return;
     current = await sessions.find(open.id);
   }
   throw new Error(

@@ -2,22 +2,35 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Hono } from "hono";
 import pino from "pino";
+import { Registry } from "prom-client";
 import { expect, test } from "vitest";
+import type { Issuer } from "../auth/issuer.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import type { Env } from "../env.ts";
-import { type EventStream, eventStream } from "./eventstream.ts";
+import { dashboardMetrics } from "../metrics.ts";
+import { type EventStream, eventStream, type Onward } from "./eventstream.ts";
 import { type Places, places } from "./places.ts";
 
-const log = pino({ level: "silent" });
+const ground = {
+  log: pino({ level: "silent" }),
+  metrics: dashboardMetrics(new Registry()),
+  stopping: new AbortController().signal,
+  issuer: {} as Issuer,
+  /** Whoever is logged in here is nowhere on the bus: no token follows. */
+  sessions: { find: async () => undefined } as unknown as Sessions,
+};
 
-function serve(run: (stream: EventStream) => Promise<void>, streams: Places = places(1), seconds = 60) {
+function serve(run: (stream: EventStream) => Promise<Onward>, streams: Places = places(1), seconds = 60) {
   const app = new Hono<Env>();
   app.get("/", (c) => {
+    const now = Date.now();
     c.set("session", {
       id: c.req.query("session") ?? "one",
-      session: { user: "alice", idToken: "", csrf: "", expiresAt: Date.now() + seconds * 1000 },
+      session: { user: "alice", idToken: "", csrf: "", expiresAt: now + seconds * 1000, startedAt: now },
       sequence: 1,
+      writtenAt: now,
     });
-    return eventStream(c, { streams, log }, run);
+    return eventStream(c, { ...ground, streams }, run);
   });
   return (session = "one") => app.request(`/?session=${session}`);
 }
@@ -31,6 +44,7 @@ test("nothing is told before what was told has been taken", async () => {
   let told = 0;
   const open = serve(async ({ tell, signal }) => {
     for (; told < 1000 && !signal.aborted; told++) await tell({ event: "line", data: { told } });
+    return "over";
   });
   const reader = ((await open()).body as ReadableStream<Uint8Array>).getReader();
   await settle();
@@ -48,6 +62,7 @@ test("a stream has a place until it ends or nobody reads it, and another session
   const open = serve(async ({ signal }) => {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     aborted.resolve();
+    return "over";
   });
   const first = await open();
   const second = await open();
@@ -65,7 +80,8 @@ test("a stream has a place until it ends or nobody reads it, and another session
 
 test("a stream ends with the session's token", async () => {
   const open = serve(
-    ({ signal }) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())),
+    ({ signal }) =>
+      new Promise<Onward>((resolve) => signal.addEventListener("abort", () => resolve("again"))),
     places(1),
     0,
   );

@@ -1,14 +1,14 @@
 /**
- * Streams of server-sent events that end with the session's token, are but so many for each session, and wait for whoever reads
- * them. https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Streams of server-sent events that end with the session or its token, are but so many for each session, and wait for whoever
+ * reads them. https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";
+import { following, lifetime } from "../auth/lifetime.ts";
+import type { OpenSession } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
 import { crowded } from "./places.ts";
 
-/** A proxy between may close what is silent for a minute. Milliseconds. */
-const beatMillis = 20_000;
 /** Whoever takes nothing for so long does not read. Milliseconds. */
 const patienceMillis = 60_000;
 
@@ -22,49 +22,62 @@ export interface StreamedEvent {
 
 /** A stream that is open. */
 export interface EventStream {
-  /** Aborts when nobody reads any more, and when the token ends. */
+  readonly token: string;
+  /** Aborts when nobody reads any more, when the token or the session ends, and when the dashboard stops. */
   readonly signal: AbortSignal;
   /** Resolves when the event is on its way: nothing piles up for whoever reads slowly. */
   tell(event: StreamedEvent): Promise<void>;
 }
 
+/** What there is to do when the token has ended: the same with the next one, or nothing, and the browser comes back. */
+export type Onward = "again" | "over";
+
+/** What a stream is made with. */
+export type StreamGround = Pick<Parts, "issuer" | "sessions" | "streams" | "metrics" | "stopping" | "log">;
+
 /** Answers with a stream that `run` writes, and that ends with it. */
 export function eventStream(
   c: Context<Env>,
-  { streams, log }: Pick<Parts, "streams" | "log">,
-  run: (stream: EventStream) => Promise<void>,
+  parts: StreamGround,
+  run: (stream: EventStream) => Promise<Onward>,
 ): Response {
-  const { id, session } = c.get("session");
-  const leave = streams.take(id);
+  const { streams, metrics, log } = parts;
+  const leave = streams.take(c.get("session").id);
   if (leave === undefined) return crowded(c, "streams", streams);
   c.header("x-accel-buffering", "no");
   return streamSSE(c, async (sse) => {
-    const ended = new AbortController();
-    sse.onAbort(() => ended.abort());
     const patiently = async (write: Promise<unknown>) => {
       const timer = setTimeout(() => sse.abort(), patienceMillis);
       await write.finally(() => clearTimeout(timer));
     };
-    // A stream is no longer than its token: whoever comes back has a new one.
-    const end = setTimeout(() => ended.abort(), Math.max(0, session.expiresAt - Date.now()));
     let isBeating = false;
-    const beat = setInterval(() => {
+    const beat = () => {
       if (isBeating) return;
       isBeating = true;
       void patiently(sse.write(": \n\n")).then(() => {
         isBeating = false;
       });
-    }, beatMillis);
+    };
+    const tell = ({ data, ...event }: StreamedEvent) =>
+      patiently(sse.writeSSE({ ...event, data: JSON.stringify(data) }));
+    metrics.streams.inc();
     try {
-      await run({
-        signal: ended.signal,
-        tell: ({ data, ...event }) => patiently(sse.writeSSE({ ...event, data: JSON.stringify(data) })),
-      });
-    } catch (error) {
-      if (!ended.signal.aborted) log.error({ err: error, path: c.req.path }, "stream failed");
+      let open: OpenSession | undefined = c.get("session");
+      while (open !== undefined && !sse.aborted) {
+        const { signal, over } = lifetime(parts, open, beat);
+        sse.onAbort(over);
+        try {
+          const onward = await run({ token: open.session.idToken, signal, tell });
+          open = onward === "again" && signal.aborted ? await following(parts, open) : undefined;
+        } catch (error) {
+          if (!signal.aborted) log.error({ err: error, path: c.req.path }, "stream failed");
+          return;
+        } finally {
+          over();
+        }
+      }
     } finally {
-      clearTimeout(end);
-      clearInterval(beat);
+      metrics.streams.dec();
       leave();
     }
   });

@@ -38,12 +38,12 @@ export function logRoutes(parts: Parts): Hono<Env> {
         refusal("NotAllowed", `expected 0 to ${maxTailLines} tailLines, found "${tailLines}"`),
         400,
       );
-    const token = c.get("session").session.idToken;
     const place = placeIn(c.req.header("last-event-id") ?? since);
     const run = previous === "true" ? "previous" : "present";
-    return eventStream(c, parts, (stream) =>
-      follow(parts, { path, container, run, tail, token, stream }, place),
-    );
+    return eventStream(c, parts, async (stream) => {
+      await follow(parts, { path, container, run, tail, stream }, place);
+      return "over";
+    });
   });
   return app;
 }
@@ -54,7 +54,6 @@ interface Asked {
   readonly container: string;
   readonly run: "present" | "previous";
   readonly tail: number;
-  readonly token: string;
   readonly stream: EventStream;
 }
 
@@ -99,7 +98,7 @@ async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): P
 
 async function open(
   { apiServer }: Pick<Parts, "apiServer">,
-  { path, container, run, tail, token, stream }: Asked,
+  { path, container, run, tail, stream }: Asked,
   place: LogPlace | undefined,
 ): Promise<AsyncIterable<Uint8Array>> {
   const query = new URLSearchParams({ container, timestamps: "true" });
@@ -110,7 +109,7 @@ async function open(
   const response = await apiServer.ask({
     method: "GET",
     path: `${path}/log?${query}`,
-    token,
+    token: stream.token,
     signal: stream.signal,
     lasts: "endless",
   });
@@ -139,13 +138,13 @@ type Pod = KubeObject<
 /** An API server ends a log in the same way when the container has ended, and when the kubelet is gone. */
 async function hasEnded(
   { apiServer }: Pick<Parts, "apiServer">,
-  { path, container, run, token, stream }: Asked,
+  { path, container, run, stream }: Asked,
   place: LogPlace | undefined,
 ): Promise<boolean> {
   if (run === "previous") return true;
   let pod: Stored<Pod>;
   try {
-    pod = await ask<Stored<Pod>>(apiServer, { path, token, signal: stream.signal });
+    pod = await ask<Stored<Pod>>(apiServer, { path, token: stream.token, signal: stream.signal });
   } catch (error) {
     if (error instanceof RefusedError && error.status === 404) return true;
     throw error;

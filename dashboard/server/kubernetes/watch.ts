@@ -33,11 +33,12 @@ export function watchRoutes(parts: Parts): Hono<Env> {
     for (const one of wanted)
       if ("status" in one) return c.json(refusal("NotAllowed", one.message), one.status);
     const seen = versionsIn(c.req.header("last-event-id") ?? c.req.query("seen"), paths.length);
-    const token = c.get("session").session.idToken;
+    const troubled = wanted.map(() => 0);
     return eventStream(c, parts, async (stream) => {
       await Promise.all(
-        wanted.map((path, at) => follow(parts, { path: path as Asked, at, token, seen, stream })),
+        wanted.map((path, at) => follow(parts, { path: path as Asked, at, seen, troubled, stream })),
       );
+      return "again";
     });
   });
   return app;
@@ -68,24 +69,23 @@ interface Follower {
   readonly path: Asked;
   /** Which of the paths. */
   readonly at: number;
-  readonly token: string;
   /** The version that was seen of each path; empty before the list. */
   readonly seen: string[];
+  /** The status that the page was told last of each path; 0 when all is well. */
+  readonly troubled: number[];
   readonly stream: EventStream;
 }
 
 /** Lists, watches, and goes on when a watch ends, until nobody reads any more. */
 async function follow(parts: Parts, follower: Follower): Promise<void> {
-  const { at, seen, stream } = follower;
+  const { at, seen, troubled, stream } = follower;
   const { signal } = stream;
   const tell: Tell = (event, data) => stream.tell({ event, data: { at, ...data }, id: seen.join(",") });
   const { pause, reset } = pauses(signal);
-  /** The status that the page was told last; 0 when all is well. */
-  let troubled = 0;
   const well = async () => {
     reset();
-    if (troubled !== 0) await tell("trouble", { status: 0 });
-    troubled = 0;
+    if (troubled[at] !== 0) await tell("trouble", { status: 0 });
+    troubled[at] = 0;
   };
   while (!signal.aborted) {
     try {
@@ -98,8 +98,8 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
         continue;
       }
       const trouble = troubleOf(error);
-      if (trouble.status !== troubled) await tell("trouble", trouble);
-      troubled = trouble.status;
+      if (trouble.status !== troubled[at]) await tell("trouble", trouble);
+      troubled[at] = trouble.status;
       // Also where it is refused: somebody may grant it, or install the kind.
       await pause();
     }
@@ -108,8 +108,8 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
 
 type Tell = (event: string, data: object) => Promise<void>;
 
-async function list(parts: Parts, { path, at, token, seen, stream }: Follower, tell: Tell): Promise<void> {
-  const { signal } = stream;
+async function list(parts: Parts, { path, at, seen, stream }: Follower, tell: Tell): Promise<void> {
+  const { token, signal } = stream;
   const items: Stored[] = [];
   for (let next = ""; ; ) {
     const query = new URLSearchParams(path.query);
@@ -135,7 +135,7 @@ async function list(parts: Parts, { path, at, token, seen, stream }: Follower, t
 /** `began` is called when the API server has let it in. */
 async function watch(
   parts: Parts,
-  { path, at, token, seen, stream }: Follower,
+  { path, at, seen, stream }: Follower,
   tell: Tell,
   began: () => Promise<void>,
 ): Promise<void> {
@@ -146,7 +146,7 @@ async function watch(
   const response = await parts.apiServer.ask({
     method: "GET",
     path: `${path.path}?${query}`,
-    token,
+    token: stream.token,
     signal: stream.signal,
     lasts: "endless",
   });

@@ -103,6 +103,6 @@ export const loginUrl = (): string =>
 
 /** Ends the session, here and at the issuer. */
 export async function logOut(): Promise<void> {
-  const { goTo } = await request<{ goTo: string }>("/auth/logout", { method: "POST" });
+  const { goTo } = await request<{ goTo: string }>("/api/session", { method: "DELETE" });
   location.assign(goTo);
 }

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { pathWithin } from "./pathwithin.ts";
+
+const url = "https://denrei.example.com";
+
+test.each([
+  ["/applications/team-a/web?tab=log#end", "/applications/team-a/web?tab=log#end"],
+  [`${url}/applications`, "/applications"],
+  ["applications", "/applications"],
+  ["/search?q=//a", "/search?q=//a"],
+  // No host without slashes: https://url.spec.whatwg.org/#scheme-state
+  ["https:evil.example", "/evil.example"],
+])("%s is a page here", (to, path) => {
+  expect(pathWithin(url, to)).toBe(path);
+});
+
+test.each([
+  undefined,
+  "//evil.example",
+  "/\\evil.example",
+  "\\\\evil.example",
+  "/\t/evil.example",
+  "/.//evil.example",
+  "/a/..//evil.example",
+  "https://evil.example/",
+  "https://denrei.example.com@evil.example/",
+  "https://somebody@denrei.example.com/",
+  "https://denrei.example.com.evil.example/",
+  "https://denrei.example.com:8443/",
+  "http://denrei.example.com/",
+  "javascript:alert(1)",
+  "data:text/html,x",
+  "http://[",
+  "/auth/login",
+  "/api/session",
+  "/./auth/login",
+  `/${"a".repeat(1000)}`,
+])("%s is none", (to) => {
+  expect(pathWithin(url, to)).toBe("/");
+});
+
+const nasty = fc.constantFrom(
+  ..."/\\.@:?#%\t\n\r \0".split(""),
+  "//",
+  "%2f",
+  "%5c",
+  "..",
+  "javascript:",
+  "https:",
+  "evil.example",
+  "denrei.example.com",
+  "auth",
+  "é",
+);
+
+test("whatever a link says, a browser stays here", () => {
+  const text = fc.array(fc.oneof(nasty, fc.string({ maxLength: 3 })), { maxLength: 12 });
+  fc.assert(
+    fc.property(text, (parts) => {
+      const path = pathWithin(url, parts.join(""));
+      // As a browser reads `Location`.
+      const there = new URL(path, `${url}/auth/callback`);
+      expect(there.origin).toBe(url);
+      expect(there.username).toBe("");
+      expect(path).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/);
+      expect(there.pathname).not.toMatch(/^\/(auth|api)(\/|$)/);
+    }),
+    { numRuns: 5000 },
+  );
+});

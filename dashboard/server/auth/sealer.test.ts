@@ -1,0 +1,62 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Key } from "./keys.ts";
+import { sealer } from "./sealer.ts";
+
+const newKey = (id: string): Key => ({ id, secret: new Uint8Array(randomBytes(32)) });
+const [a, b] = [newKey("a"), newKey("b")];
+const cookie = { name: "cookie session" };
+
+test("what was sealed is opened", async () => {
+  const { seal, open } = sealer(() => [a], cookie);
+  expect(await open(await seal("a text: ü"))).toEqual({ text: "a text: ü", by: "first" });
+});
+
+test("a key that is not the first any more opens what it has sealed, and one that is gone does not", async () => {
+  const sealed = await sealer(() => [a], cookie).seal("text");
+  expect(await sealer(() => [b, a], cookie).open(sealed)).toEqual({ text: "text", by: "older" });
+  expect(await sealer(() => [b], cookie).open(sealed)).toBeUndefined();
+  const impostor: Key = { id: a.id, secret: b.secret };
+  expect(await sealer(() => [impostor], cookie).open(sealed)).toBeUndefined();
+});
+
+test("what was sealed for one purpose is not opened for another", async () => {
+  const keys = () => [a];
+  const sealed = await sealer(keys, cookie).seal("text");
+  expect(await sealer(keys, { name: "cookie login" }).open(sealed)).toBeUndefined();
+  expect(await sealer(keys, { ...cookie, secret: "of a session" }).open(sealed)).toBeUndefined();
+});
+
+test("no letter can be another one", async () => {
+  const { seal, open } = sealer(() => [a], cookie);
+  const sealed = await seal(JSON.stringify({ id: "of a session" }));
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+/=% é\0";
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: sealed.length - 1 }),
+      fc.constantFrom(...letters),
+      fc.constantFrom("replace", "insert", "cut"),
+      async (at, letter, how) => {
+        fc.pre(how !== "replace" || sealed[at] !== letter);
+        const behind = how === "insert" ? sealed.slice(at) : sealed.slice(at + 1);
+        const changed = how === "cut" ? sealed.slice(0, at) : sealed.slice(0, at) + letter + behind;
+        expect(await open(changed)).toBeUndefined();
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test("the last letter of each part counts with all its bits", async () => {
+  const { seal, open } = sealer(() => [a], cookie);
+  const sealed = await seal("text");
+  // 16 bytes in 22 letters: the last four bits are nobody's.
+  const [last = ""] = sealed.slice(-1);
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const other = letters[letters.indexOf(last) ^ 1];
+  expect(Buffer.from(`${sealed.slice(0, -1)}${other}`.split(".")[4] ?? "", "base64url")).toEqual(
+    Buffer.from(sealed.split(".")[4] ?? "", "base64url"),
+  );
+  expect(await open(`${sealed.slice(0, -1)}${other}`)).toBeUndefined();
+});
