@@ -69,8 +69,12 @@ export async function logIn(url: string, person: Person): Promise<Visitor> {
 }
 
 /** Logs somebody in as far as the issuer goes; what is left is the way back to the dashboard, which is returned. */
-export async function toCallback(who: Visitor, { name, password }: Person): Promise<{ callback: string }> {
-  const begun = await who.ask("/auth/login");
+export async function toCallback(
+  who: Visitor,
+  { name, password }: Person,
+  login = "/auth/login",
+): Promise<{ callback: string }> {
+  const begun = await who.ask(login);
   let there = new URL(String(begun.headers.location));
   const issuer = there.origin;
   const cookies = new Map<string, string>();

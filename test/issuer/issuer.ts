@@ -107,8 +107,8 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
     interactions: { url: (_ctx, { uid }) => `/login/${uid}` },
     findAccount(_ctx, sub) {
       const person = people.find(({ name }) => name === sub);
-      const claims = () => ({ sub: confused.get(sub) ?? sub, groups: person?.groups });
-      return person && { accountId: sub, claims };
+      const accountId = confused.get(sub) ?? sub;
+      return person && { accountId, claims: () => ({ sub: accountId, groups: person.groups }) };
     },
     // Nobody is asked whether the dashboard of their own company may know who they are.
     async loadExistingGrant({ oidc }) {
@@ -126,6 +126,8 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
       if (context.path === "/token" && held !== undefined) {
         asked();
         await held;
+        // Whoever has died meanwhile was never here.
+        if (context.req.socket.destroyed) return;
       }
       await next();
       if (context.oidc?.route === "discovery") {

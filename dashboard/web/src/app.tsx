@@ -2,7 +2,7 @@
 import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { session } from "./api/session.ts";
 import { screens } from "./screens.ts";
-import { SessionEnded, Welcome } from "./ui/doors.tsx";
+import { SessionEnded, Unreachable, Welcome } from "./ui/doors.tsx";
 import { Frame } from "./ui/frame.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
 import { Home, NotFound } from "./ui/states.tsx";
@@ -11,6 +11,7 @@ import { Home, NotFound } from "./ui/states.tsx";
 export function App() {
   const known = session.value;
   if (known === undefined) return null;
+  if (known === "away") return <Unreachable />;
   if (known === "none") return <Welcome />;
   return (
     <LocationProvider>

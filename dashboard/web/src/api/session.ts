@@ -8,8 +8,8 @@ export interface Session {
   readonly csrf: string;
 }
 
-/** `undefined` until it is known; `none` when nobody is logged in; `ended` when somebody was. */
-export const session = signal<Session | "none" | "ended" | undefined>(undefined);
+/** `undefined` until it is known, `away` while nobody can say; `none` when nobody is logged in; `ended` when somebody was. */
+export const session = signal<Session | "none" | "ended" | "away" | undefined>(undefined);
 
 /** A field of an object that the API server does not take as it is. */
 export interface FieldProblem {
@@ -87,13 +87,14 @@ function refused(status: number, text: string): RequestError {
   return new RequestError(status, body.reason ?? "", body.message ?? `The answer was ${status}.`, fields);
 }
 
-/** Finds out who is logged in. */
+/** Finds out who is logged in. Whoever was keeps the page, and what is typed there, when they are no more. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await request<Session>("/api/session");
   } catch (error) {
-    if (!(error instanceof RequestError) || error.status !== 401) throw error;
-    session.value = "none";
+    if (!(error instanceof RequestError)) throw error;
+    const known = session.value;
+    if (known === undefined || known === "away") session.value = error.status === 401 ? "none" : "away";
   }
 }
 

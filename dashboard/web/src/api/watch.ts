@@ -75,9 +75,7 @@ function follow(paths: readonly string[], tell: (lists: readonly Watched[]) => v
   }
 
   async function again(): Promise<void> {
-    const before = session.value;
-    await loadSession().catch(() => undefined);
-    if (session.value === "none" && typeof before === "object") session.value = "ended";
+    await loadSession();
     if (!isOver && typeof session.value === "object") timer = setTimeout(open, retryMillis);
   }
 

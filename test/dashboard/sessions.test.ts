@@ -1,0 +1,172 @@
+/** Tokens end, issuers go away and change their minds: what becomes of a session. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openRecords, type Records } from "../harness/aged.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import type { Replica } from "../harness/kit.ts";
+import { sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
+
+let scene: Scene;
+let second: Replica & { readonly url: string };
+let records: Records;
+beforeAll(async () => {
+  scene = await startScene();
+  second = await scene.secondReplica();
+  records = await openRecords(scene);
+});
+afterAll(async () => {
+  await records?.close();
+  await scene?.stop();
+});
+
+const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+const cookieOf = ({ cookies }: Visitor) => cookies.get(sessionCookieName);
+const cookieIn = async (page: Page) =>
+  (await page.context().cookies()).find(({ name }) => name === sessionCookieName)?.value;
+const reasonOf = (answer: { json<T>(): T }) => answer.json<{ reason: string }>().reason;
+
+test("a token that has ended is refreshed, and nobody sees it", async () => {
+  const page = await scene.loggedIn(people.alice);
+  const before = scene.issuer.tally.refreshes;
+  await records.age(await cookieIn(page));
+  await page.reload();
+  await page.getByRole("button", { name: "Log out" }).waitFor();
+  const statuses = await page.evaluate(
+    async (path) => Promise.all([fetch(path), fetch(path)].map(async (answer) => (await answer).status)),
+    list,
+  );
+  expect(statuses).toEqual([200, 200]);
+  expect(scene.issuer.tally.refreshes).toBe(before + 1);
+  expect(await page.getByText("Your session has ended").count()).toBe(0);
+});
+
+test("of two replicas one refreshes, and both go on", async () => {
+  const who = await scene.visitor(people.alice);
+  for (let round = 0; round < 5; round++) {
+    const { refreshToken } = (await records.of(cookieOf(who))).session;
+    const before = scene.issuer.tally.refreshes;
+    await records.age(cookieOf(who));
+    const asked = [scene.url, second.url].flatMap((at) =>
+      Array.from({ length: 5 }, () => who.ask(list, { at })),
+    );
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ status }) => status)).toEqual(asked.map(() => 200));
+    expect(scene.issuer.tally.refreshes).toBe(before + 1);
+    const { session } = await records.of(cookieOf(who));
+    expect(session.refreshToken).not.toBe(refreshToken);
+    expect(session.lease).toBeUndefined();
+  }
+});
+
+test("a replica that waits for another's refresh goes on with what that one gets", async () => {
+  const who = await scene.visitor(people.alice);
+  const before = scene.issuer.tally.refreshes;
+  await records.age(cookieOf(who));
+  const { asked, goOn } = scene.issuer.hesitate();
+  const first = who.ask(list);
+  await asked;
+  expect((await records.of(cookieOf(who))).session.lease).toBeDefined();
+  const other = who.ask(list, { at: second.url });
+  // It waits, whatever else it does.
+  expect((await who.ask("/api/session", { at: second.url })).status).toBe(200);
+  goOn();
+  expect((await first).status).toBe(200);
+  expect((await other).status).toBe(200);
+  expect(scene.issuer.tally.refreshes).toBe(before + 1);
+});
+
+test("a replica that dies while it refreshes leaves the session to the others", async () => {
+  const who = await scene.visitor(people.alice);
+  await records.age(cookieOf(who));
+  const { asked, goOn } = scene.issuer.hesitate();
+  const lost = who.ask(list, { at: second.url }).catch((error: Error) => error);
+  await asked;
+  await second.kill();
+  expect(await lost).toBeInstanceOf(Error);
+  goOn();
+  const { lease } = (await records.of(cookieOf(who))).session;
+  const left = (lease?.endsAt ?? 0) - Date.now();
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(30_000);
+  const waiting = who.ask(list);
+  await records.change(cookieOf(who), { lease: { holder: lease?.holder ?? "", endsAt: Date.now() } });
+  expect((await waiting).status).toBe(200);
+  await second.start();
+});
+
+test("an issuer that is away ends no session, and is asked again when it is back", async () => {
+  const who = await scene.visitor(people.alice);
+  await records.age(cookieOf(who));
+  const comeBack = await scene.issuer.leave();
+  try {
+    const answer = await who.ask(list);
+    expect(answer.status).toBe(503);
+    expect(answer.json()).toEqual({
+      reason: "IssuerAway",
+      message: expect.stringMatching(
+        /^expected an answer of the issuer https:.*, but .*Nobody is logged out/,
+      ),
+    });
+    expect((await who.ask("/api/session")).json()).toMatchObject({ user: "alice" });
+    expect((await records.of(cookieOf(who))).session.lease).toBeUndefined();
+    // One that has asked for its configuration already, and one that has not.
+    for (const at of [scene.url, second.url]) {
+      const { status, headers } = await visitor(scene.url).ask("/auth/login?to=/applications", { at });
+      expect([status, headers.location]).toEqual([303, "/login-failed?why=issuer-away&to=%2Fapplications"]);
+    }
+  } finally {
+    await comeBack();
+  }
+  for (const at of [scene.url, second.url]) expect((await who.ask(list, { at })).status).toBe(200);
+  const { headers } = await visitor(scene.url).ask("/auth/login", { at: second.url });
+  expect(headers.location).toContain("code_challenge_method=S256");
+});
+
+test("an issuer that signs with another key goes on to be believed", async () => {
+  const who = await scene.visitor(people.alice);
+  await scene.issuer.rotateKeys();
+  await records.age(cookieOf(who));
+  expect((await who.ask(list)).status).toBe(200);
+  expect((await (await scene.visitor(people.bob)).ask(list)).status).toBe(200);
+});
+
+test("a token of somebody else ends the session, and is given back", async () => {
+  const who = await scene.visitor(people.carol);
+  const before = scene.issuer.tally.revocations;
+  await records.age(cookieOf(who));
+  scene.issuer.confuse("carol", "alice");
+  try {
+    const answer = await who.ask(list);
+    expect([answer.status, reasonOf(answer)]).toEqual([401, "SessionEnded"]);
+  } finally {
+    scene.issuer.confuse("carol", "carol");
+  }
+  expect(who.cookies.has(sessionCookieName)).toBe(false);
+  expect(scene.issuer.tally.revocations).toBe(before + 1);
+});
+
+test("a session ends a day after it has begun, whatever happens in it", async () => {
+  const who = await scene.visitor(people.alice);
+  const hour = 3_600_000;
+  await records.change(cookieOf(who), { startedAt: Date.now() - 24 * hour + 60_000 });
+  expect((await who.ask(list)).status).toBe(200);
+  await records.change(cookieOf(who), { startedAt: Date.now() - 24 * hour });
+  const answer = await who.ask(list);
+  expect([answer.status, reasonOf(answer)]).toEqual([401, "LoggedOut"]);
+});
+
+test("an issuer that has revoked it ends a session, and the page leads back to where it was", async () => {
+  const page = await scene.loggedIn(people.bob);
+  const address = `${scene.url}/applications?of=bob`;
+  await page.goto(address);
+  const cookie = await cookieIn(page);
+  await scene.issuer.revokeAll();
+  await records.age(cookie);
+  await page.getByRole("combobox", { name: "Namespace" }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByText("Your session has ended").waitFor();
+  await expect(records.of(cookie)).rejects.toThrow("found none");
+  await page.getByRole("link", { name: "Log in again" }).click();
+  await page.getByRole("button", { name: "Log out" }).waitFor();
+  expect(page.url()).toBe(address);
+});
