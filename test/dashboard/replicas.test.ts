@@ -1,0 +1,214 @@
+/** What holds over all replicas: a logout, keys that are exchanged, a restart; and what a replica tells about itself. */
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { request } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openRecords, type Records } from "../harness/aged.ts";
+import { newKey, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import type { Replica } from "../harness/kit.ts";
+import { metricSum } from "../harness/metrics.ts";
+import { loginCookieName, sessionCookieName, toCallback, type Visitor, visitor } from "../harness/visitor.ts";
+
+let scene: Scene;
+let second: Replica & { readonly url: string };
+let records: Records;
+beforeAll(async () => {
+  scene = await startScene();
+  second = await scene.secondReplica();
+  records = await openRecords(scene);
+});
+afterAll(async () => {
+  await records?.close();
+  await scene?.stop();
+});
+
+const apps = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+const list = `/api/kubernetes${apps}`;
+const watch = `/api/watch?of=${encodeURIComponent(apps)}`;
+const cookieOf = ({ cookies }: Visitor) => cookies.get(sessionCookieName) ?? "";
+const streams = () => metricSum([scene.dashboard, second], /^denrei_dashboard_streams_open /);
+
+/** Opens a stream of somebody's, and waits for its first event. */
+async function openStream(who: Visitor, at: string) {
+  const { statusCode, body } = await request(`${at}${watch}`, {
+    headers: { host: new URL(scene.url).host, cookie: `${sessionCookieName}=${cookieOf(who)}` },
+    bodyTimeout: 0,
+  });
+  expect(statusCode).toBe(200);
+  let text = "";
+  const first = Promise.withResolvers<void>();
+  const ended = (async () => {
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text.includes("event: list")) first.resolve();
+    }
+  })();
+  ended.catch(first.reject);
+  await first.promise;
+  return { ended, text: () => text };
+}
+
+test("a logout is one for all replicas, for the issuer, and for streams that are open", async () => {
+  const who = await scene.visitor(people.alice);
+  const cookie = cookieOf(who);
+  const { refreshToken } = (await records.of(cookie)).session;
+  await who.ask("/auth/login");
+  const stream = await openStream(who, second.url);
+  expect(await streams()).toBe(1);
+  const before = scene.issuer.tally.revocations;
+
+  const answer = await who.ask("/api/session", { method: "DELETE" });
+  expect(answer.status).toBe(200);
+  const goTo = new URL(answer.json<{ goTo: string }>().goTo);
+  expect(goTo.pathname).toBe("/session/end");
+  expect(Object.fromEntries(goTo.searchParams)).toEqual({
+    client_id: scene.issuer.clientId,
+    logout_hint: "alice",
+    post_logout_redirect_uri: `${scene.url}/`,
+  });
+  const cleared = [answer.headers["set-cookie"] ?? []].flat().map((line) => line.split("=", 1)[0]);
+  expect(cleared.sort()).toEqual([loginCookieName, sessionCookieName]);
+  expect(who.cookies).toEqual(new Map());
+  expect(scene.issuer.tally.revocations).toBe(before + 1);
+  expect(refreshToken).toBeDefined();
+
+  // Whoever has kept the cookie has nothing.
+  for (const at of [scene.url, second.url]) {
+    const kept = visitor(scene.url);
+    kept.cookies.set(sessionCookieName, cookie);
+    expect((await kept.ask(list, { at })).status).toBe(401);
+  }
+  await stream.ended;
+  await expect.poll(streams, { timeout: 30_000 }).toBe(0);
+});
+
+test("a logout while another replica refreshes leaves no token behind", async () => {
+  const who = await scene.visitor(people.alice);
+  const cookie = cookieOf(who);
+  await records.age(cookie);
+  const { asked, goOn } = scene.issuer.hesitate();
+  const refreshing = who.ask(list, { at: second.url });
+  await asked;
+  const before = scene.issuer.tally.revocations;
+  expect((await who.ask("/api/session", { method: "DELETE" })).status).toBe(200);
+  goOn();
+  expect((await refreshing).status).toBe(401);
+  await expect(records.of(cookie)).rejects.toThrow("found none");
+  // That of before, and, where the issuer has given one in spite of it, that one.
+  expect(scene.issuer.tally.revocations).toBeGreaterThan(before);
+});
+
+test("a stream goes on when its token has to be another one, and nothing that is seen ends", async () => {
+  const who = await scene.visitor(people.alice);
+  const before = scene.issuer.tally.refreshes;
+  // Valid for a second more than what is left for a request on its way.
+  await records.change(cookieOf(who), { expiresAt: Date.now() + 11_000 });
+  const stream = await openStream(who, scene.url);
+  await expect.poll(() => scene.issuer.tally.refreshes, { timeout: 60_000 }).toBe(before + 1);
+  expect((await who.ask(list, { method: "POST", body: application("after-refresh") })).status).toBe(201);
+  await expect.poll(() => stream.text(), { timeout: 60_000 }).toContain("after-refresh");
+  expect(stream.text().match(/event: list/g)).toHaveLength(1);
+  await who.ask("/api/session", { method: "DELETE" });
+  await stream.ended;
+});
+
+const application = (name: string) => ({
+  apiVersion: "modoki.tsuzu.dev/v1alpha1",
+  kind: "Application",
+  metadata: { name, namespace: team },
+  spec: { domains: [`${name}.example.com`], replicas: 1 },
+});
+
+test("a restart ends streams in order, answers what has begun, and keeps sessions", async () => {
+  const who = await scene.visitor(people.alice);
+  await records.age(cookieOf(who));
+  const { asked, goOn } = scene.issuer.hesitate();
+  const begun = who.ask(list, { at: second.url });
+  await asked;
+  const stopped = second.stop();
+  goOn();
+  expect((await begun).status).toBe(200);
+  await stopped;
+  expect(second.log.records().at(-1)).toMatchObject({ msg: "stopped" });
+  await second.start();
+  expect((await who.ask(list, { at: second.url })).status).toBe(200);
+
+  const stream = await openStream(who, second.url);
+  await second.stop();
+  // Its end, and not a connection that breaks.
+  await stream.ended;
+  await second.start();
+});
+
+test("keys are exchanged while sessions go on, and what is sealed with one that is gone is none", async () => {
+  const [used, unused] = [await scene.visitor(people.alice), await scene.visitor(people.alice)];
+  const [old] = (await readFile(scene.keysPath, "utf8")).split("\n");
+  const young = newKey();
+  const exchange = async (...keys: string[]) => {
+    const lives = [scene.dashboard, second].map(({ log }) => ({ log, from: log.all.length }));
+    await writeFile(`${scene.keysPath}.new`, `${keys.join("\n")}\n`);
+    await rename(`${scene.keysPath}.new`, scene.keysPath);
+    for (const { log, from } of lives)
+      await log.until((line) => line.includes("keys of sessions have changed"), 60_000, from);
+  };
+  await exchange(`${old}`, young);
+  await exchange(young, `${old}`);
+  const before = cookieOf(used);
+  await records.age(before);
+  expect((await used.ask(list, { at: second.url })).status).toBe(200);
+  expect(cookieOf(used)).not.toBe(before);
+  await exchange(young);
+  for (const at of [scene.url, second.url]) {
+    expect((await used.ask(list, { at })).status).toBe(200);
+    const answer = await unused.ask(list, { at });
+    expect([answer.status, answer.json<{ reason: string }>().reason]).toEqual([401, "LoggedOut"]);
+  }
+  expect((await (await scene.visitor(people.bob)).ask(list, { at: second.url })).status).toBe(200);
+});
+
+test("a bus that is away is told by the probes and the answers, and ends no session", async () => {
+  const who = await scene.visitor(people.alice);
+  const begun = visitor(scene.url);
+  const { callback } = await toCallback(begun, people.bob);
+  expect(await scene.dashboard.probe("/readyz")).toEqual({ status: 200, text: "ok" });
+  await scene.kit.platform.nats.stop("SIGKILL");
+  try {
+    await expect
+      .poll(async () => (await scene.dashboard.probe("/readyz")).status, { timeout: 60_000 })
+      .toBe(503);
+    expect((await scene.dashboard.probe("/readyz")).text).toMatch(/bus/);
+    const answer = await who.ask(list);
+    expect(answer.status).toBe(503);
+    expect(answer.json()).toEqual({
+      reason: "BusAway",
+      message: expect.stringMatching(/^expected the bus to know who is logged in, but it does not answer/),
+    });
+    expect((await begun.ask(callback)).headers.location).toBe("/login-failed?why=bus-away&to=%2F");
+    expect((await visitor(scene.url).ask("/")).status).toBe(200);
+  } finally {
+    await scene.kit.platform.nats.start();
+  }
+  await expect
+    .poll(async () => (await scene.dashboard.probe("/readyz")).status, { timeout: 60_000 })
+    .toBe(200);
+  expect((await who.ask(list)).status).toBe(200);
+});
+
+test("logins, refreshes and requests are counted", async () => {
+  const count = (sample: string) => metricSum([scene.dashboard], new RegExp(`^denrei_dashboard_${sample} `));
+  const samples = [
+    'logins_total{outcome="succeeded"}',
+    'logins_total{outcome="interrupted"}',
+    'session_refreshes_total{outcome="refreshed"}',
+    'requests_total{route="/auth/callback",code="303"}',
+    'requests_total{route="/api/kubernetes/\\*",code="200"}',
+    'requests_total{route="page",code="200"}',
+  ];
+  const before = await Promise.all(samples.map(count));
+  const who = await scene.visitor(people.alice);
+  await records.age(cookieOf(who));
+  await who.ask(list);
+  await who.ask("/applications");
+  await who.ask("/auth/callback");
+  const after = await Promise.all(samples.map(count));
+  expect(after.map((value, at) => value - (before[at] ?? 0))).toEqual([1, 1, 1, 2, 1, 1]);
+});
