@@ -99,15 +99,18 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       stopping.abort();
       live.stop();
       keys.stop();
-      await closed(server);
+      await closed(server, log);
       await apiServer.close();
     },
   };
 }
 
 /** Resolves when every request that has begun is answered, or has not been in time. */
-async function closed(server: Server): Promise<void> {
-  const late = setTimeout(() => server.closeAllConnections(), answerMillis);
+async function closed(server: Server, log: Logger): Promise<void> {
+  const late = setTimeout(() => {
+    log.warn({ afterMillis: answerMillis }, "requests not answered in time, broken off");
+    server.closeAllConnections();
+  }, answerMillis);
   // A browser keeps its connection after the answer for which it is still open.
   const idle = setInterval(() => server.closeIdleConnections(), idleMillis);
   await new Promise((resolve) => server.close(resolve));

@@ -136,6 +136,7 @@ test("a restart ends streams in order, answers what has begun, and keeps session
   await second.stop();
   // Its end, and not a connection that breaks.
   await stream.ended;
+  expect(second.log.all.filter((line) => line.includes("broken off"))).toEqual([]);
   await second.start();
 });
 
