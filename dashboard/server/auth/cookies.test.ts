@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { expect, test, vi } from "vitest";
 import { loginCookie, sessionCookie } from "./cookies.ts";
 import type { Key } from "./keys.ts";
+import { sealer } from "./sealer.ts";
 
 const newKey = (id: string): Key => ({ id, secret: new Uint8Array(randomBytes(32)) });
 const key = newKey("a");
@@ -72,6 +73,10 @@ test("one in the other's place is none", async () => {
   expect(await read("/login", `denrei-login=${begun.value}`)).toMatchObject(login);
   expect(await read("/session", `denrei-session=${begun.value}`)).toBeNull();
   expect(await read("/login", `denrei-login=${session.value}`)).toBeNull();
+  // Also where it says what the other one says.
+  const of = (name: string) => sealer(() => [key], { name }).seal(JSON.stringify({ id: "forged" }));
+  expect(await read("/session", `denrei-session=${await of("cookie session")}`)).toEqual({ id: "forged" });
+  expect(await read("/session", `denrei-session=${await of("cookie login")}`)).toBeNull();
 });
 
 test("one that an older key has sealed is sealed anew, and outlives that key", async () => {

@@ -63,8 +63,10 @@ export function loginRoutes(parts: Parts): Hono<Env> {
     const last = await sessions.end(id);
     sessionCookie.clear(c, parts);
     loginCookie.clear(c, parts);
-    await revoked(parts, (last ?? session).refreshToken);
-    const there = await issuer.logoutUrl(session.user, `${url}/`).catch(() => undefined);
+    const [there] = await Promise.all([
+      issuer.logoutUrl(session.user, `${url}/`).catch(() => undefined),
+      revoked(parts, (last ?? session).refreshToken),
+    ]);
     log.info({ user: session.user }, "logged out");
     return c.json({ goTo: there?.href ?? "/" });
   });

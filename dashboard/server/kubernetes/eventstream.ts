@@ -68,7 +68,8 @@ export function eventStream(
         sse.onAbort(over);
         try {
           const onward = await run({ token: open.session.idToken, signal, tell });
-          open = onward === "again" && signal.aborted ? await following(parts, open) : undefined;
+          const isNext = onward === "again" && signal.aborted && !sse.aborted;
+          open = isNext ? await following(parts, open) : undefined;
         } catch (error) {
           if (!signal.aborted) log.error({ err: error, path: c.req.path }, "stream failed");
           return;
