@@ -17,3 +17,5 @@ export const ClusterRoleBinding = externalKind({
   plural: "clusterrolebindings",
   scope: "Cluster",
 });
+/** RoleBindings: grant a role in their own namespace. */
+export const RoleBinding = externalKind({ ...group, kind: "RoleBinding", plural: "rolebindings" });

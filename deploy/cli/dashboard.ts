@@ -1,24 +1,18 @@
 /** `denrei dashboard` */
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { ConfigError, type dashboardSettings, type Settings } from "../../bus/process/config.ts";
 import { busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { startDashboard } from "../../dashboard/server/server.ts";
-import { AbsentError } from "./usage.ts";
-
-const page = fileURLToPath(new URL("../../dashboard/web/dist", import.meta.url));
+import { builtPage } from "./page.ts";
 
 type DashboardSettings = Settings<(typeof dashboardSettings)[number]>;
 
-/** Runs the dashboard of these functions until it is told to stop. */
+/** Runs the dashboard of these functions until it is told to stop. In a checkout its page is built first, where that is missing or old. */
 export async function dashboard(
   settings: DashboardSettings,
   functions: readonly ReconcileFunction[],
 ): Promise<void> {
-  if (!existsSync(page)) {
-    throw new AbsentError(`expected the built page in ${page}, found none. Build it: npm run page`);
-  }
+  const page = await builtPage({ onBuild: () => console.error("denrei: building the dashboard's page") });
   await runBusProcess("dashboard", settings, async ({ bus, log, registry }) =>
     startDashboard({
       bus,

@@ -48,15 +48,18 @@ program
   .addArgument(
     new Argument(
       "[act]",
-      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews; pipecd: PipeCD comes up and goes again",
+      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews; pipecd: PipeCD comes up and goes again; dashboard: all of it in a browser",
     )
-      .choices(["song", "github", "paas", "pipecd"])
+      .choices(["song", "github", "paas", "pipecd", "dashboard"])
       .default("song"),
   )
   .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
-  .option("--github <path>", "program that plays GitHub for github and paas; npm run demo has one")
-  .option("--kpack <path>", "program that plays kpack for paas; npm run demo has one")
-  .option("--pipecd <path>", "program that plays PipeCD for pipecd; npm run demo has one")
+  .option("--github <path>", "program that plays GitHub for github, paas and dashboard; npm run demo has one")
+  .option("--kpack <path>", "program that plays kpack for paas and dashboard; npm run demo has one")
+  .option("--pipecd <path>", "program that plays PipeCD for pipecd and dashboard; npm run demo has one")
+  .option("--login <path>", "program that plays the login for dashboard; npm run demo has one")
+  .option("--screenshots <folder>", "put a picture of each screen of the dashboard there, and end")
+  .option("--photographer <path>", "program that takes them; npm run demo has one")
   .addHelpText("after", stageHelp)
   .action(async (act, options) => (await import("./demo/demo.ts")).demo({ ...options, act, mode: "demo" }));
 
@@ -64,7 +67,16 @@ program
   .command("up")
   .description("start everything locally and stay up until Ctrl-C")
   .option("--workers <count>", "worker replicas", workerCount, 3)
-  .addHelpText("after", stageHelp)
+  .option("--login <path>", "program that plays the login at the dashboard; npm start has one")
+  .option("--no-dashboard", "no dashboard in front")
+  .addHelpText(
+    "after",
+    `${stageHelp}
+
+The dashboard is at http://127.0.0.1:8090, or at the next free port. In a cluster
+of your own it needs DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID, and whatever
+else denrei dashboard --help names.`,
+  )
   .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, act: "song", mode: "up" }));
 
 program

@@ -23,11 +23,11 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ],
   [
     "demo",
-    ...["song", "github", "paas", "pipecd", "--workers <count>"],
-    ...["--github <path>", "--kpack <path>", "--pipecd <path>"],
+    ...["song", "github", "paas", "pipecd", "dashboard", "--workers <count>"],
+    ...["--github <path>", "--kpack <path>", "--pipecd <path>", "--login <path>", "--screenshots <folder>"],
     ...["KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
   ],
-  ["up", "--workers <count>", "Ctrl-C"],
+  ["up", "--workers <count>", "--login <path>", "--no-dashboard", "DENREI_OIDC_ISSUER", "Ctrl-C"],
   [
     "bridge",
     "--kubeconfig <path>",
@@ -52,6 +52,11 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "(default: /github)",
     "with 202 when",
     "docs/tracing.md",
+  ],
+  [
+    "dashboard",
+    ...["--dashboard-url <url>", "DENREI_DASHBOARD_KEYS", "--oidc-issuer <url>", "DENREI_OIDC_CLIENT_ID"],
+    ...["(default: openid offline_access)", "--authentication-config"],
   ],
   ["crds", "--json"],
   ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
@@ -134,7 +139,7 @@ const mistakes: readonly {
   })),
   {
     args: "demo piano",
-    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github, paas, pipecd.",
+    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github, paas, pipecd, dashboard.",
   },
   ...[
     ["demo github", "none"],

@@ -4,12 +4,12 @@ import { report } from "../explain.ts";
 import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
 import type { Act, DemoOptions } from "./act.ts";
+import { dashboardAct } from "./dashboarddemo.ts";
 import { githubAct } from "./githubdemo.ts";
-import { guide } from "./guide.ts";
 import { paasAct } from "./paasdemo.ts";
 import { pipecdAct } from "./pipecddemo.ts";
-import { sing } from "./sing.ts";
-import { count, type Stage, setStage } from "./stage.ts";
+import { songAct } from "./songdemo.ts";
+import { type Stage, setStage } from "./stage.ts";
 
 /** Starts everything, plays the act, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
@@ -29,18 +29,9 @@ export async function demo(options: DemoOptions): Promise<void> {
 }
 
 const acts: Readonly<Record<DemoOptions["act"], (options: DemoOptions) => Act>> = {
-  song: (options) => songAct(options),
+  song: songAct,
   github: githubAct,
   paas: paasAct,
   pipecd: pipecdAct,
+  dashboard: dashboardAct,
 };
-
-/** The sample sings. */
-const songAct = ({ mode, workers = 3 }: DemoOptions): Act => ({
-  cast: { workers, functions: ["all"], gateways: 0 },
-  async play(stage, _display, signal) {
-    if (mode === "up") say(guide(stage));
-    say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
-    await sing(stage, { mode, signal });
-  },
-});

@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { quoted } from "../quoted.ts";
+import type { DashboardFront } from "./dashboards.ts";
 import { sampleFile } from "./sing.ts";
 import type { Stage } from "./stage.ts";
 
@@ -9,7 +10,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/,
 const launcher = fileURLToPath(new URL("../denrei.js", import.meta.url));
 
 /** The guide to a stage. */
-export function guide({ kubeconfigPath, natsUrl, directory, replicas }: Stage): string {
+export function guide({ client, kubeconfigPath, natsUrl, directory, replicas, dashboard }: Stage): string {
   const cwd = process.cwd();
   const denrei = cwd === root ? "npx denrei" : quoted(launcher);
   const sample = relative(cwd, fileURLToPath(sampleFile));
@@ -32,7 +33,20 @@ export function guide({ kubeconfigPath, natsUrl, directory, replicas }: Stage): 
     `    kubectl replace --force -f ${quoted(sample)}`,
     `To kill ${worker?.name}, while the others go on until it is back:`,
     `    kill -9 ${worker?.pid}`,
+    ...(dashboard ? guideToDashboard(dashboard, client.connection.namespace) : []),
     `Logs are in ${directory}/logs. Ctrl-C stops everything.`,
   ];
   return lines.join("\n");
+}
+
+/** Where the dashboard is, and who can log in there. */
+export function guideToDashboard({ url, people }: DashboardFront, namespace: string): string[] {
+  const may = { admin: "who may do everything", view: "who may look" } as const;
+  return [
+    `The dashboard is at ${url}`,
+    ...people.map(
+      ({ name, password, role }) =>
+        `  Log in as ${name}, ${may[role]} in the namespace ${namespace}: ${password}`,
+    ),
+  ];
 }

@@ -41,7 +41,7 @@ export async function tellPaasSteps(play: PaasPlay): Promise<void> {
   const step = storyteller(play.stage);
   const user = githubUser(github, signal);
 
-  await prepare(play);
+  await preparePipeline(play);
   step(
     "demo",
     `created an App, an Installation with its token in the Secret ${tokenName}, and the AppPipeline ${pipelineName}`,
@@ -73,8 +73,8 @@ export async function tellPaasSteps(play: PaasPlay): Promise<void> {
   say(`\nThe comment on #${goodbye} now:\n${indented(comment)}`);
 }
 
-/** All that a team would write once. */
-async function prepare(play: PaasPlay): Promise<void> {
+/** All that a team would write once: an App, its token, credentials of a registry, and the AppPipeline. */
+export async function preparePipeline(play: PaasPlay): Promise<void> {
   const { github } = play;
   const pem = base64(github.privateKey);
   await create(play, Secret, keyName, { data: { [pemKey]: pem } });
@@ -107,7 +107,7 @@ async function prepare(play: PaasPlay): Promise<void> {
 }
 
 /** The preview of a pull request, once it is ready: of this commit, if it is given. */
-async function shown(play: PaasPlay, number: number, sha?: string): Promise<Preview> {
+export async function shown(play: PaasPlay, number: number, sha?: string): Promise<Preview> {
   const find = ({ status }: AppPipeline): Preview | undefined =>
     status?.previews?.find(
       (preview) =>

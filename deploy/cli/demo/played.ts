@@ -27,6 +27,8 @@ export interface PlayedOptions {
   /** Called when it ends before the stage does. All that it had is gone then. */
   readonly onEnd: (error: Error) => void;
   readonly signal: AbortSignal;
+  /** How long it may take to be ready, in milliseconds; 30 s unless given. */
+  readonly readyMillis?: number | undefined;
 }
 
 const whatToDo = ({ command }: Pick<Part<unknown>, "command">): string =>
@@ -55,7 +57,7 @@ export async function startPlayed<T>(
   part: Part<T>,
   options: PlayedOptions,
 ): Promise<T> {
-  const { program, args, env, onEnd, signal } = options;
+  const { program, args, env, onEnd, signal, readyMillis } = options;
   const played = Promise.withResolvers<T>();
   let isReady = false;
   try {
@@ -65,6 +67,7 @@ export async function startPlayed<T>(
         command: process.execPath,
         args: [program, ...args],
         env: { ...env, NODE_NO_WARNINGS: "1" },
+        readyMillis,
         onLine(line) {
           const found = parsed(line, part.ready);
           if (found === undefined) return;

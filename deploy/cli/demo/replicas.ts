@@ -4,7 +4,7 @@ import type { Child, LocalProcesses } from "../../local/index.ts";
 import { type ReviveOptions, revive } from "./revive.ts";
 
 /** The command that a replica runs. */
-export type ReplicaRole = "bridge" | "worker" | "gateway";
+export type ReplicaRole = "bridge" | "worker" | "gateway" | "dashboard";
 
 /** What all replicas are started with. */
 export interface ReplicaOptions extends ReviveOptions {
@@ -63,7 +63,7 @@ export async function startReplica(
       env: { ...env, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1" },
       graceMillis,
       onLine(line) {
-        ready ||= /"msg":"(bridge|worker|gateway) ready"/.test(line);
+        ready ||= /"msg":"(bridge|worker|gateway|dashboard) ready"/.test(line);
         options.onLine?.(line);
       },
       async ready() {

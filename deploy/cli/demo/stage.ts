@@ -18,6 +18,14 @@ import {
   startLocalProcesses,
 } from "../../local/index.ts";
 import { foreign, leftAlone, type OwnCluster, ownCluster } from "../foreign.ts";
+import {
+  type DashboardFront,
+  type DashboardPlan,
+  ownDashboardEnv,
+  type PreparedDashboard,
+  prepareDashboard,
+  startDashboard,
+} from "./dashboards.ts";
 import { type Hook, startGateways } from "./gateways.ts";
 import { duration, type ProgressDisplay } from "./progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "./replicas.ts";
@@ -34,10 +42,12 @@ export interface Stage {
   readonly directory: string;
   /** Lower-case letters and digits that no other stage has, for names of objects. */
   readonly id: string;
-  /** The workers, then the bridge, then the gateways. */
+  /** The workers, then the bridge, then the gateways, then the dashboard. */
   readonly replicas: readonly Child[];
   /** Where the gateways receive webhooks; nowhere if there are none. */
   readonly hook: Hook;
+  /** What is in front of it all; undefined if there is none. */
+  readonly dashboard: DashboardFront | undefined;
   /** Starts something more, that ends with the stage. */
   readonly spawn: LocalProcesses["spawn"];
   stop(): Promise<void>;
@@ -46,6 +56,8 @@ export interface Stage {
 /** Who is needed on a stage, beside the bridge. */
 export interface Cast extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
   readonly gateways: number;
+  /** A dashboard in front; none unless given. */
+  readonly dashboard?: DashboardPlan | undefined;
   /** How many nodes a local platform has; none unless given. */
   readonly nodes?: number;
   /** Starts what has to be there before the replicas, and says what these are told of it in their environment. */
@@ -66,7 +78,9 @@ export interface StageOptions {
 }
 
 /** What the replicas run on. */
-interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl"> {
+interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl" | "dashboard"> {
+  /** What a dashboard is told in its environment. */
+  dashboardEnv(): Promise<ReplicaOptions["env"]>;
   readonly natsUrlFor: ReplicaOptions["natsUrlFor"];
   readonly processes: LocalProcesses;
   readonly env: ReplicaOptions["env"];
@@ -79,7 +93,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const own = ownCluster();
-  const ground = own ? await existingGround(own) : await localGround(options, signal);
+  const ground = own ? await existingGround(own, cast) : await localGround(options, signal);
   const { processes, origin, kubeconfigPath, natsUrl } = ground;
   let client: KubeClient | undefined;
   async function stop(): Promise<void> {
@@ -98,14 +112,28 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const { directory, spawn } = processes;
     const told = await before?.({ kubeconfigPath, spawn, display, signal });
     const replicaOptions = { ...ground, env: { ...ground.env, ...told }, onLine, say, signal };
-    const [replicas, { children, hook }] = await Promise.all([
+    const dashboardEnv = ground.dashboard && (await ground.dashboardEnv());
+    const [replicas, { children, hook }, fronts] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
       gateways === 0
         ? noGateways
         : timed(display, count(gateways, "gateway"), startGateways(gateways, replicaOptions)),
+      dashboardEnv === undefined
+        ? []
+        : timed(
+            display,
+            "dashboard",
+            startDashboard({ ...replicaOptions, env: { ...replicaOptions.env, ...dashboardEnv } }, display),
+          ).then((child) => [child]),
     ]);
     const id = suffixOf(directory).slice(1).toLowerCase();
-    const ready = { replicas: [...replicas, ...children], hook, spawn, stop };
+    const ready = {
+      replicas: [...replicas, ...children, ...fronts],
+      hook,
+      dashboard: ground.dashboard,
+      spawn,
+      stop,
+    };
     return { client, origin, kubeconfigPath, natsUrl, directory, id, ...ready };
   } catch (error) {
     await stop();
@@ -149,7 +177,10 @@ const replicaEnv = {
     : undefined,
 };
 
-async function existingGround({ kubeconfig, natsUrl }: OwnCluster): Promise<Ground> {
+async function existingGround(
+  { kubeconfig, natsUrl }: OwnCluster,
+  { dashboard: plan }: Cast,
+): Promise<Ground> {
   const env = { ...replicaEnv, KUBECONFIG: kubeconfig };
   const settings = readSettings(processSettings, {}, { ...process.env, ...env, NATS_URL: natsUrl });
   const bus = await connectBus(busAddress(settings, "denrei-cli"));
@@ -159,7 +190,16 @@ async function existingGround({ kubeconfig, natsUrl }: OwnCluster): Promise<Grou
   const suffix = suffixOf(processes.directory);
   // Whoever the user is on that bus, the replicas are.
   const natsUrlFor = () => natsUrl;
-  return { origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix };
+  const { dashboardAddress, dashboardUrl = `http://${dashboardAddress}` } = readSettings(
+    ["dashboardAddress", "dashboardUrl"],
+    {},
+    process.env,
+  );
+  return {
+    ...{ origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix },
+    dashboard: plan && { url: dashboardUrl, people: [] },
+    dashboardEnv: () => ownDashboardEnv(processes.directory),
+  };
 }
 
 async function localGround({ cast, display, say }: StageOptions, signal: AbortSignal): Promise<Ground> {
@@ -180,8 +220,11 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
     };
     return parts[name];
   };
+  const dashboard: PreparedDashboard | undefined =
+    cast.dashboard && (await prepareDashboard(cast.dashboard, { say, signal }));
   platform = await startLocalPlatform({
     signal,
+    identities: dashboard?.identities,
     nodes: cast.nodes,
     roles: await shippedRoles(cluster),
     async prepare(path) {
@@ -194,5 +237,9 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
   const { kubeconfigPath, natsUrlFor } = platform;
   const env = { ...replicaEnv, ...foreign, KUBECONFIG: kubeconfigPath };
   const natsUrl = natsUrlFor("operator");
-  return { origin: "local", processes: platform, kubeconfigPath, natsUrl, natsUrlFor, env, suffix: "" };
+  return {
+    ...{ origin: "local", processes: platform, kubeconfigPath, natsUrl, natsUrlFor, env, suffix: "" },
+    dashboard,
+    dashboardEnv: async () => (await dashboard?.env()) ?? {},
+  };
 }

@@ -23,7 +23,8 @@ export async function freePort(): Promise<number> {
   );
 }
 
-function canListen(port: number): Promise<boolean> {
+/** Whether nobody listens on a port of 127.0.0.1 right now. */
+export function canListen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));

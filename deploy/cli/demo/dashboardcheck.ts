@@ -1,0 +1,47 @@
+/** Whether the dashboard lets people do what they may, and nothing else: asked through its own HTTP interface. */
+import { resourcePath } from "../../../bus/kube/client.ts";
+import { Application } from "../../../functions/paas/kinds.ts";
+import { AbsentError } from "../usage.ts";
+import type { DashboardFront } from "./dashboards.ts";
+import { until } from "./settled.ts";
+import type { Play } from "./story.ts";
+import { type Answer, visit } from "./visitor.ts";
+
+/** The API server, as the dashboard passes it on. */
+const prefix = "/api/kubernetes";
+
+/** Has each of the people see the Applications, and change one of them. Throws an `AbsentError` when it is not as it should be. */
+export async function checkDashboard(
+  { namespace, signal }: Pick<Play, "namespace" | "signal">,
+  front: DashboardFront,
+  changed: string,
+  step: (by: string, what: string) => void,
+): Promise<void> {
+  for (const person of front.people) {
+    const visitor = await visit(front, person, signal);
+    const list = `${prefix}${resourcePath(Application, namespace)}`;
+    let seen: readonly string[] = [];
+    // The API server reads its own roles a moment after it has stored them.
+    await until(`${person.name} to see Applications through the dashboard`, signal, async () => {
+      seen = namesIn(await visitor.ask("GET", list));
+      return seen.includes(changed);
+    });
+    const answer = await visitor.ask(
+      "PATCH",
+      `${prefix}${resourcePath(Application, namespace, changed)}?dryRun=All`,
+      { spec: { replicas: 2 } },
+    );
+    const wanted = person.role === "admin" ? 200 : 403;
+    if (answer.status !== wanted)
+      throw new AbsentError(
+        `expected the dashboard to answer ${wanted} when ${person.name} changes ${changed}, found ${answer.status}: ${JSON.stringify(answer.json)}`,
+      );
+    const does = wanted === 200 ? "may change them" : "may not change them (403)";
+    step(person.name, `sees ${seen.length} Applications through the dashboard, and ${does}`);
+  }
+}
+
+const namesIn = ({ status, json }: Answer): readonly string[] =>
+  status === 200
+    ? (json as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)
+    : [];

@@ -1,0 +1,121 @@
+/** A dashboard in front of a stage, and the login that belongs to it. */
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { IdentityGround, Issuer, LocalProcesses } from "../../local/index.ts";
+import { type Child, canListen } from "../../local/index.ts";
+import { ownCluster } from "../foreign.ts";
+import { builtPage } from "../page.ts";
+import { type DemoPerson, inventPeople } from "./people.ts";
+import type { Part } from "./played.ts";
+import { type PlayedLogin, startPlayedLogin } from "./playedlogin.ts";
+import type { ProgressDisplay } from "./progress.ts";
+import { type ReplicaOptions, startReplica } from "./replicas.ts";
+
+/** Who plays the login of a local platform; in a cluster of somebody's own nobody does. */
+export interface DashboardPlan {
+  readonly part: Part<PlayedLogin>;
+  /** The program's path; none where the environment names an issuer. */
+  readonly program: string | undefined;
+}
+
+/** A dashboard that runs. */
+export interface DashboardFront {
+  readonly url: string;
+  /** Who can log in; nobody of ours where the issuer is somebody else's. */
+  readonly people: readonly DemoPerson[];
+}
+
+/** What a dashboard is started with, before there is one. */
+export interface PreparedDashboard extends DashboardFront {
+  readonly env: () => Promise<ReplicaOptions["env"]>;
+  /** For a local platform: starts the login that its API server trusts. */
+  identities(ground: IdentityGround & Pick<LocalProcesses, "spawn">): Promise<Issuer>;
+}
+
+/** The address is the same each time, unless somebody else has it. */
+const usualPort = 8090;
+const tries = 50;
+const host = "127.0.0.1";
+
+/** The settings that name an issuer, without which there is no login. */
+export const issuerVariables = ["DENREI_OIDC_ISSUER", "DENREI_OIDC_CLIENT_ID"] as const;
+
+/** Whether the environment says where people log in. */
+export const hasIssuer = (): boolean => issuerVariables.every((name) => process.env[name]);
+
+/** Prepares a dashboard of a local platform, at 8090 or the next free port. */
+export async function prepareDashboard(
+  { part, program }: DashboardPlan,
+  { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+): Promise<PreparedDashboard> {
+  const people = inventPeople();
+  const port = await freePortFrom(usualPort);
+  const url = `http://${host}:${port}`;
+  let login: Awaited<ReturnType<typeof startPlayedLogin>> | undefined;
+  let folder = "";
+  return {
+    url,
+    people,
+    async identities(ground) {
+      folder = join(ground.directory, "login");
+      // Who is logged in stays so until their token ends.
+      const onEnd = (error: Error) =>
+        say(`${error.message}. Nobody can log in any more; start all of it again.`);
+      login = await startPlayedLogin(ground, {
+        ...{ part, program: program ?? "", people, dashboardUrl: url, onEnd, signal },
+      });
+      return { url: login.url, audiences: [login.clientId] };
+    },
+    async env() {
+      if (login === undefined) throw new Error("expected a login that was started, found none");
+      return {
+        DENREI_DASHBOARD_ADDRESS: `${host}:${port}`,
+        DENREI_DASHBOARD_URL: undefined,
+        DENREI_DASHBOARD_KEYS: await sessionKeys(folder),
+        DENREI_OIDC_ISSUER: login.url,
+        DENREI_OIDC_CLIENT_ID: login.clientId,
+        DENREI_OIDC_CLIENT_SECRET: await file(folder, "client-secret", login.clientSecret),
+        DENREI_OIDC_SCOPES: undefined,
+        DENREI_OIDC_CA: login.ca,
+      };
+    },
+  };
+}
+
+/** What a dashboard in somebody's own cluster is started with: their settings, and keys of its own where they name none. */
+export async function ownDashboardEnv(directory: string): Promise<ReplicaOptions["env"]> {
+  if (process.env.DENREI_DASHBOARD_KEYS) return {};
+  const folder = join(directory, "dashboard");
+  await mkdir(folder, { mode: 0o700 });
+  return { DENREI_DASHBOARD_KEYS: await sessionKeys(folder) };
+}
+
+/** Builds the page where it has to be, and starts `dashboard-1`. Resolves when it is ready. */
+export async function startDashboard(options: ReplicaOptions, display: ProgressDisplay): Promise<Child> {
+  await builtPage({
+    signal: options.signal,
+    onBuild: () => display.line("dashboard's page", "building (once, and after changes)", "result"),
+  });
+  return startReplica(`dashboard-1${options.suffix}`, "dashboard", [], options);
+}
+
+/** Why there is no dashboard, and how there would be one. */
+export const noDashboard = (command: string): string =>
+  ownCluster()
+    ? `No dashboard: set ${issuerVariables.join(" and ")}, which your API server has to trust (docs/dashboard.md).`
+    : `No dashboard: --login is to name a program that plays a login. In a checkout, ${command} has one.`;
+
+const sessionKeys = (folder: string): Promise<string> =>
+  file(folder, "session-keys", `${randomBytes(32).toString("base64")}\n`);
+
+async function file(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+async function freePortFrom(first: number): Promise<number> {
+  for (let port = first; port < first + tries; port++) if (await canListen(port)) return port;
+  throw new Error(`expected a free port from ${first} to ${first + tries - 1} on ${host}, found none`);
+}

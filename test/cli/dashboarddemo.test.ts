@@ -1,0 +1,54 @@
+/** `denrei demo dashboard`: a dashboard in front of all there is, looked at by two people, and nothing is left. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { place, run } from "./program.ts";
+
+/** As `npm run demo -- dashboard` has it. */
+const [, ...flags] = /demo( .*)$/.exec(manifest.scripts.demo)?.[1]?.split(" ") ?? [];
+const args = ["demo", "dashboard", ...flags];
+const longestMillis = 115_000;
+
+const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+
+test("alice changes what bob may only see, each screen has its pictures, and it ends by itself", async () => {
+  const here = place();
+  const folder = await mkdtemp(join(tmpdir(), "test-screens-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { code, signal, stdout, stderr } = await run([...args, "--screenshots", folder], {
+    env: here.env,
+    longestMillis,
+  });
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  expect(stdout).toMatch(/^The dashboard is at http:\/\/127\.0\.0\.1:\d+$/m);
+  for (const who of ["alice, who may do everything", "bob, who may look"])
+    expect(stdout).toMatch(new RegExp(`^ {2}Log in as ${who} in the namespace denrei-demo: \\S+$`, "m"));
+  expect(stdout).toMatch(/alice +sees 4 Applications through the dashboard, and may change them$/m);
+  expect(stdout).toMatch(/bob +sees 4 Applications through the dashboard, and may not change them \(403\)$/m);
+  const names = /took (\d+) pictures: (.*)$/m.exec(stdout);
+  const pictures = names?.[2]?.split(", ") ?? [];
+  expect(pictures).toHaveLength(Number(names?.[1]));
+  for (const look of ["light", "dark", "phone"]) expect(pictures).toContain(`applications-${look}.png`);
+  for (const name of pictures)
+    expect([name, (await readFile(join(folder, name))).subarray(0, png.length)]).toEqual([name, png]);
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
+
+test("without a program that plays the login it says what to do", async () => {
+  const at = args.indexOf("--login");
+  const { code, stdout, stderr } = await run(args.toSpliced(at, 2));
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toBe(
+    "denrei: expected --login with the path of a program that plays a login, found none. It comes with a checkout and its development dependencies: npm ci && npm run demo -- dashboard\n",
+  );
+});
+
+test("in somebody's own cluster it plays nothing", async () => {
+  const env = { KUBECONFIG: "/nowhere", NATS_URL: "nats://127.0.0.1:1" };
+  const { code, stdout, stderr } = await run(args, { env });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("docs/dashboard.md");
+});

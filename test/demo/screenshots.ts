@@ -1,0 +1,97 @@
+/**
+ * Pictures of the dashboard for `npm run demo -- dashboard --screenshots <folder>`: each screen that the page leads to, in light, in
+ * dark, and as wide as a phone. Once they are there, it says in a line of JSON on standard output what they are called, and
+ * waits for its end.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Command, Option } from "commander";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { openBrowser } from "../harness/chromium.ts";
+
+/** What a demo asks for. */
+interface Options {
+  readonly url: string;
+  readonly namespace: string;
+  readonly folder: string;
+  readonly person: { readonly name: string; readonly password: string };
+}
+
+const options = new Command("screenshots")
+  .description("take a picture of each screen of a dashboard")
+  .requiredOption("--url <url>", "where it is")
+  .requiredOption("--namespace <name>", "what is looked at")
+  .requiredOption("--folder <path>", "where the pictures are put")
+  .addOption(
+    new Option("--person <json>", "who logs in: { name, password }")
+      .env("DEMO_PERSON")
+      .argParser((text) => JSON.parse(text))
+      .makeOptionMandatory(),
+  )
+  .parse()
+  .opts<Options>();
+
+/** How each screen is looked at, by what the picture's name ends with. */
+const looks: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
+};
+
+/** A page of somebody who is logged in, and looks at the namespace. */
+async function open(browser: Browser, look: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext(look);
+  await context.addInitScript((name) => localStorage.setItem("denrei.namespace", name), options.namespace);
+  const page = await context.newPage();
+  await page.goto(options.url);
+  await page.getByRole("link", { name: "Log in" }).click();
+  await page.getByLabel("Name").fill(options.person.name);
+  await page.getByLabel("Password").fill(options.person.password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.locator("main#content").waitFor();
+  return page;
+}
+
+/** Goes to a screen; resolves when there is on it what there is to be seen. */
+async function show(page: Page, path: string): Promise<void> {
+  await page.goto(new URL(path, options.url).href);
+  await page.locator("main h1").first().waitFor();
+  await page.locator("main .loading").waitFor({ state: "detached" });
+}
+
+/** Paths of the screens: those in the navigation, and of each the first that it leads to. */
+async function screens(page: Page): Promise<readonly string[]> {
+  const linked = (selector: string) =>
+    page.locator(selector).evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+  const found: string[] = [];
+  for (const path of new Set((await linked("nav a")).filter((href) => href.startsWith("/")))) {
+    await show(page, path);
+    const [first] = await linked(`main a[href^="${path}/"]`);
+    found.push(path, ...(first === undefined ? [] : [first]));
+  }
+  return found;
+}
+
+/** `/applications/team/web`: `applications-team-web`. */
+const nameOf = (path: string): string =>
+  path.split("?", 1)[0]?.split("/").filter(Boolean).join("-") || "start";
+
+const browser = await openBrowser();
+await mkdir(options.folder, { recursive: true });
+const pictures: string[] = [];
+let paths: readonly string[] | undefined;
+for (const [name, look] of Object.entries(looks)) {
+  const page = await open(browser, look);
+  paths ??= await screens(page);
+  for (const path of paths) {
+    await show(page, path);
+    const picture = `${nameOf(path)}-${name}.png`;
+    await page.screenshot({ path: join(options.folder, picture), animations: "disabled", fullPage: true });
+    pictures.push(picture);
+  }
+  await page.context().close();
+}
+await browser.close();
+process.stdout.write(`${JSON.stringify({ pictures })}\n`);
+// What has been spawned ends when it is told to.
+setInterval(() => undefined, 60_000);
