@@ -4,7 +4,12 @@
  */
 import { catalog } from "../functions/catalog.ts";
 
-await Promise.all([import("./cli/bridge.ts"), import("./cli/gateway.ts"), import("./cli/worker.ts")]);
+await Promise.all([
+  import("./cli/bridge.ts"),
+  import("./cli/dashboard.ts"),
+  import("./cli/gateway.ts"),
+  import("./cli/worker.ts"),
+]);
 await Promise.all(Object.values(catalog).map((load) => load()));
 // Last: it takes the command line, which is empty here, and ends the process.
 process.argv.push("--version");

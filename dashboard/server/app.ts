@@ -9,7 +9,7 @@ import { githubRoutes } from "./github/routes.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
-import { countRequests } from "./metrics.ts";
+import { countFailures, countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
 
 /** Puts the parts together. `pageFolder` has the built page. */
@@ -40,5 +40,6 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
     c.json(refusal("NotFound", "expected an address of the dashboard, found another"), 404),
   );
   app.route("/", await pageRoutes(pageFolder));
+  countFailures(parts.metrics, app.routes);
   return app;
 }

@@ -45,7 +45,7 @@ export function dashboardMetrics(registry: Registry): DashboardMetrics {
   return {
     requests: new Counter({
       name: "denrei_dashboard_requests_total",
-      help: "Requests, by route and status code. A stream counts when it begins.",
+      help: "Requests of browsers, by route and status code. A stream counts when it begins.",
       labelNames: ["route", "code"] as const,
       registers,
     }),
@@ -67,5 +67,13 @@ export const countRequests =
     // The most exact of those that match: there are as many as there are in the code, whatever is asked for.
     const paths = matchedRoutes(c).map(({ path }) => path);
     const route = paths.reduce((longest, path) => (path.length > longest.length ? path : longest), "*");
-    requests.inc({ route: route.replace(/^\/?\*$/, "page"), code: c.res.status });
+    requests.inc({ route: nameOf(route), code: c.res.status });
   };
+
+/** Begins to count the failures of each route: an increase is seen from a figure that is there before. */
+export function countFailures({ requests }: DashboardMetrics, routes: readonly { readonly path: string }[]): void {
+  for (const { path } of routes)
+    for (const code of [502, 503]) requests.inc({ route: nameOf(path), code }, 0);
+}
+
+const nameOf = (route: string): string => route.replace(/^\/?\*$/, "page");

@@ -8,11 +8,12 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
+import { dashboardManifests } from "./dashboard.ts";
 import { dashboard } from "./monitoring/dashboard.ts";
 import { operatorManifests, ruleFile } from "./monitoring/rules.ts";
 import { networkPolicies } from "./network.ts";
 import { generatedProtos, protoFolders } from "./protos.ts";
-import { accountManifest, gatewayName, roleManifests } from "./rbac.ts";
+import { accountManifest, dashboardName, gatewayName, roleManifests } from "./rbac.ts";
 import { declaredTopology } from "./topology.ts";
 import { userRoles } from "./users.ts";
 import { bridgeManifests, functionManifests, gatewayManifests } from "./workloads.ts";
@@ -29,6 +30,7 @@ export const generatedFolders = [
   "deploy/kubernetes/users",
   "deploy/kubernetes/components/keda",
   "deploy/kubernetes/components/hpa",
+  "deploy/kubernetes/components/dashboard",
   "deploy/kubernetes/components/network-policies",
   "deploy/monitoring",
   "deploy/topology",
@@ -87,6 +89,13 @@ export async function generatedFiles(
     generated("from what the gateway needs", [
       accountManifest(gatewayName, namespace),
       ...gatewayManifests(namespace),
+    ]),
+  );
+  files.set(
+    `${components}/dashboard/dashboard.yaml`,
+    generated("from what the dashboard needs", [
+      accountManifest(dashboardName, namespace),
+      ...dashboardManifests(namespace),
     ]),
   );
   const scaledObjects = generated(

@@ -5,7 +5,7 @@
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { natsName } from "./certificates.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
-import { httpPort, webhooksPort } from "./workloads.ts";
+import { dashboardPort, httpPort, webhooksPort } from "./workloads.ts";
 
 type Manifest = Record<string, unknown>;
 
@@ -22,6 +22,9 @@ const tracePorts = [4317, 4318];
 const shared = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
 const link = "169.254.0.0/16";
 const shared6 = "fc00::/7";
+
+/** What runs beside the bus; the dashboard only where it is wanted. */
+const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
 
 /** The policies of the platform's namespace. */
 export function networkPolicies(functions: readonly ReconcileFunction[], namespace: string): Manifest[] {
@@ -56,7 +59,7 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
       podSelector: nats,
       policyTypes: ["Ingress", "Egress"],
       ingress: [
-        { from: [{ podSelector: ours("bridge", "gateway", "worker") }], ports: tcp(natsPorts.clients) },
+        { from: [{ podSelector: ours(...processes) }], ports: tcp(natsPorts.clients) },
         { from: [{ podSelector: nats }], ports: tcp(natsPorts.peers) },
         { from: [inNamespace(others.keda)], ports: tcp(natsPorts.monitor) },
         { from: [inNamespace(others.monitoring)], ports: tcp(natsPorts.metrics) },
@@ -64,18 +67,18 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
       egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.peers) }],
     }),
     named("denrei-bus", {
-      podSelector: ours("bridge", "gateway", "worker"),
+      podSelector: ours(...processes),
       policyTypes: ["Egress"],
       egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.clients) }],
     }),
     named("denrei-metrics", {
-      podSelector: ours("bridge", "gateway", "worker"),
+      podSelector: ours(...processes),
       policyTypes: ["Ingress", "Egress"],
       ingress: [{ from: [inNamespace(others.monitoring)], ports: tcp(httpPort) }],
       egress: [{ to: [inNamespace(others.monitoring)], ports: tcp(...tracePorts) }],
     }),
     named("denrei-api-server", {
-      podSelector: ours("bridge", "worker"),
+      podSelector: ours("bridge", "dashboard", "worker"),
       policyTypes: ["Egress"],
       // It is no pod. Policies see where its service leads to, which in most clusters is a private address.
       egress: [{ to: [...shared, shared6].map((cidr) => ({ ipBlock: { cidr } })), ports: tcp(443, 6443) }],
@@ -86,21 +89,21 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
       // Of whatever leads in from outside; who has no secret is turned away by the gateway.
       ingress: [{ ports: tcp(webhooksPort) }],
     }),
+    named("denrei-dashboard", {
+      podSelector: ours("dashboard"),
+      policyTypes: ["Ingress", "Egress"],
+      // Of whatever leads in from outside; who is not logged in is sent to the issuer.
+      ingress: [{ ports: tcp(dashboardPort) }],
+      // The issuer, and GitHub. An issuer within is reached as the API server is, unless a site says where that is.
+      egress: [theInternet],
+    }),
     ...(github.length === 0
       ? []
       : [
           named("denrei-github", {
             podSelector: workersOf(github),
             policyTypes: ["Egress"],
-            egress: [
-              {
-                to: [
-                  { ipBlock: { cidr: "0.0.0.0/0", except: [...shared, link] } },
-                  { ipBlock: { cidr: "::/0", except: [shared6, "fe80::/10"] } },
-                ],
-                ports: tcp(443),
-              },
-            ],
+            egress: [theInternet],
           }),
         ]),
     ...[...byPorts].map(([ports, of]) =>
@@ -113,7 +116,17 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
   ];
 }
 
-const tcp = (...ports: readonly number[]) => ports.map((port) => ({ protocol: "TCP", port }));
+function tcp(...ports: readonly number[]) {
+  return ports.map((port) => ({ protocol: "TCP", port }));
+}
+
+const theInternet = {
+  to: [
+    { ipBlock: { cidr: "0.0.0.0/0", except: [...shared, link] } },
+    { ipBlock: { cidr: "::/0", except: [shared6, "fe80::/10"] } },
+  ],
+  ports: tcp(443),
+};
 
 const inNamespace = (name: string) => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },

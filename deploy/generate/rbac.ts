@@ -19,6 +19,8 @@ export const workloadName = (fn: Pick<ReconcileFunction, "name">): string => `de
 export const bridgeName = "denrei-bridge";
 /** The name of the gateway's Deployment and service account. It has no role. */
 export const gatewayName = "denrei-gateway";
+/** The name of the dashboard's Deployment and service account. It has no role: whoever is logged in has one. */
+export const dashboardName = "denrei-dashboard";
 
 /** Labels of everything that belongs to a workload. */
 export const labelsOf = (name: string) => ({

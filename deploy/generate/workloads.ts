@@ -1,4 +1,4 @@
-/** What runs in a cluster: bridge, gateway, and one Deployment per function, which differ in little but their names. */
+/** What runs in a cluster: bridge, gateway, dashboard, and one Deployment per function, which differ in little but their names. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { secretOf } from "./certificates.ts";
 import { bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
@@ -21,6 +21,8 @@ const userId = 65532;
 export const httpPort = 8080;
 /** What comes from GitHub. */
 export const webhooksPort = 8081;
+/** What comes from browsers. */
+export const dashboardPort = 8082;
 
 /** Where a process finds the certificate that tells the bus who it is. */
 const certificateFolder = "/etc/denrei/bus";
@@ -30,7 +32,7 @@ const webhookSecretsFolder = "/etc/denrei/webhooks";
 const replicas = 2;
 
 /** A pod that ends goes on for so long: load balancers send to it until they have heard of it. */
-const goodbyeSeconds = 5;
+export const goodbyeSeconds = 5;
 
 /**
  * What one pod takes while it works, measured on the local platform (deploy/kubernetes/README.md has the figures): the
@@ -39,18 +41,21 @@ const goodbyeSeconds = 5;
 const requests = {
   bridge: { cpu: "75m", memory: "256Mi" },
   gateway: { cpu: "50m", memory: "128Mi" },
+  dashboard: { cpu: "50m", memory: "128Mi" },
   worker: { cpu: "100m", memory: "256Mi" },
 } as const;
 
-interface Workload {
+/** What runs, as far as workloads differ. */
+export interface Workload {
   readonly name: string;
   readonly namespace: string;
-  readonly component: "bridge" | "gateway" | "worker";
+  readonly component: "bridge" | "gateway" | "dashboard" | "worker";
   readonly args: readonly string[];
   /** What it may take, in MiB. */
   readonly memory: number;
   /** What not all pods have. */
   readonly own?: {
+    readonly envFrom?: readonly object[];
     readonly env: readonly object[];
     readonly ports: readonly object[];
     readonly volumeMounts: readonly object[];
@@ -111,7 +116,8 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
   },
 ];
 
-const selectorOf = (name: string) => ({ "app.kubernetes.io/name": name });
+/** Labels that a workload's pods are known by. */
+export const selectorOf = (name: string) => ({ "app.kubernetes.io/name": name });
 
 /** The component is for those who mean all workers. */
 const workloadLabels = ({ name, component }: Pick<Workload, "name" | "component">) => ({
@@ -119,7 +125,8 @@ const workloadLabels = ({ name, component }: Pick<Workload, "name" | "component"
   "app.kubernetes.io/component": component,
 });
 
-const disruptionBudget = (name: string, namespace: string): Manifest => ({
+/** Lets one pod of a workload go at a time. */
+export const disruptionBudget = (name: string, namespace: string): Manifest => ({
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
   metadata: { name, namespace, labels: labelsOf(name) },
@@ -127,7 +134,8 @@ const disruptionBudget = (name: string, namespace: string): Manifest => ({
   spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
 });
 
-const deployment = (workload: Workload): Manifest => ({
+/** The Deployment of a workload. */
+export const deployment = (workload: Workload): Manifest => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: workload.name, namespace: workload.namespace, labels: workloadLabels(workload) },
@@ -151,8 +159,8 @@ const podTemplate = (workload: Workload): Manifest => ({
   },
   spec: {
     serviceAccountName: workload.name,
-    // Strangers speak to the gateway, and it speaks to nobody but the bus.
-    automountServiceAccountToken: workload.component !== "gateway",
+    // Strangers speak to the gateway, which asks the API server nothing, and to the dashboard, which asks it as somebody else.
+    automountServiceAccountToken: workload.component !== "gateway" && workload.component !== "dashboard",
     // A process hands its work back and is gone within 10 s.
     terminationGracePeriodSeconds: 30,
     securityContext: {
@@ -185,7 +193,7 @@ const container = ({ component, args, memory, own }: Workload): Manifest => ({
   name: component,
   image: imageName,
   args,
-  envFrom: [{ configMapRef: { name: settingsName } }],
+  envFrom: [{ configMapRef: { name: settingsName } }, ...(own?.envFrom ?? [])],
   env: [
     { name: "DENREI_HTTP_ADDRESS", value: `0.0.0.0:${httpPort}` },
     { name: "DENREI_REPLICA", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },

@@ -2,10 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { functions } from "../../functions/index.ts";
 import { operatorManifests } from "../generate/monitoring/rules.ts";
-import { bridgeName, gatewayName, workloadName } from "../generate/rbac.ts";
+import { bridgeName, dashboardName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { ofCluster } from "./cluster.ts";
+import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
 import * as places from "./places.ts";
 import { identity, type Source, type Sources, sources } from "./sources.ts";
 import { conditional, templateText } from "./template.ts";
@@ -130,6 +131,7 @@ function templates({ base, cluster, added }: Sources): [string, string][] {
           conditional("not .Values.nats.external.url", `---\n${text(ofNats, places.networkPolicy)}`),
       ),
     ],
+    ...dashboardTemplates(added),
     ["ingress.yaml", conditional(".Values.ingress.enabled", text(added.ingress, places.ingress))],
     ["httproute.yaml", conditional(".Values.httpRoute.enabled", text(added.httproute, places.httpRoute))],
     [
@@ -147,6 +149,7 @@ function workloadPlaces(object: Source, name: string): Source {
 
 function defaultsIn({ base, cluster, added }: Sources): Defaults {
   const deployments = new Map([...workloads].map(([owner, name]) => [name, find(base, "Deployment", owner)]));
+  deployments.set("dashboard", find(added.dashboard, "Deployment", dashboardName));
   const servers = places.at(find(cluster, "StatefulSet", nats), "spec");
   const [server, metrics] = Object.values(
     places.at(servers, "template", "spec", "containers"),
@@ -178,6 +181,7 @@ function defaultsIn({ base, cluster, added }: Sources): Defaults {
     host: String(places.at(ingress, "rules", 0).host),
     tlsSecret: String(places.at(ingress, "tls", 0).secretName),
     parentRefs: Object.values(places.at(added.httproute[0] ?? {}, "spec", "parentRefs")) as object[],
+    dashboard: dashboardDefaults(added),
     apiServer: Object.values(places.at(apiServer, "spec", "egress")) as Defaults["apiServer"],
   };
 }

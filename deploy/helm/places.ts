@@ -14,7 +14,7 @@ export const natsConfigName = "nats-config";
 export const written = "denrei";
 
 /** A string of a site's, which YAML might take for something else. */
-const quoted = (value: string): string => expression(`${value} | quote`);
+export const quoted = (value: string): string => expression(`${value} | quote`);
 
 /** The object in the namespace of the release. */
 export const inNamespace = <T extends Source>(object: T): T =>
@@ -35,7 +35,7 @@ export function at(object: object, ...path: readonly (string | number)[]): Field
 
 /** A value of a workload: of the bridge, or of a function, whose names may have dashes. */
 export const valuesOf = (workload: string): string =>
-  ["bridge", "gateway"].includes(workload)
+  ["bridge", "gateway", "dashboard"].includes(workload)
     ? `.Values.${workload}`
     : `(index .Values.functions ${JSON.stringify(workload)})`;
 
@@ -45,8 +45,12 @@ const image = [
   "{{- else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}",
 ].join("");
 
-/** The Deployment of a workload. */
-export function workload(deployment: Source, name: string): Source {
+/** The Deployment of a workload; its pods are replaced when what one of these templates has changes. */
+export function workload(
+  deployment: Source,
+  name: string,
+  settings: readonly string[] = ["settings.yaml"],
+): Source {
   const object = structuredClone(deployment);
   const values = valuesOf(name);
   const spec = at(object, "spec");
@@ -59,20 +63,26 @@ export function workload(deployment: Source, name: string): Source {
   container.imagePullPolicy = when(".Values.image.pullPolicy", quoted(".Values.image.pullPolicy"));
   container.resources = all(`${values}.resources`);
   at(spec, "template", "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
-  pods(at(spec, "template"), "settings.yaml");
+  pods(at(spec, "template"), settings);
   return object;
 }
 
 /** Pods that are replaced when their settings are others, on the nodes that a site has chosen. */
-function pods(template: Fields, settings: string): void {
+function pods(template: Fields, settings: readonly string[]): void {
   const metadata = at(template, "metadata");
   metadata.annotations = {
     ...(metadata.annotations as object | undefined),
-    "checksum/settings": expression(`include (print $.Template.BasePath "/${settings}") . | sha256sum`),
+    "checksum/settings": expression(`${contentsOf(settings)} | sha256sum`),
   };
   const spec = at(template, "spec");
   spec.nodeSelector = allIfAny(".Values.nodeSelector");
   spec.tolerations = allIfAny(".Values.tolerations");
+}
+
+/** What templates render to, one after the other. */
+function contentsOf(names: readonly string[]): string {
+  const all = names.map((name) => `include (print $.Template.BasePath "/${name}") .`);
+  return all.length === 1 ? all.join("") : `print ${all.map((one) => `(${one})`).join(" ")}`;
 }
 
 /** The gateway's Service. */
@@ -114,7 +124,7 @@ export function natsServers(set: Source): Source {
     if (server) container.resources = all(".Values.nats.resources");
   }
   at(template, "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
-  pods(template, `${natsConfigName}.yaml`);
+  pods(template, [`${natsConfigName}.yaml`]);
   const claim = at(object, "spec", "volumeClaimTemplates", 0, "spec");
   claim.storageClassName = when(".Values.nats.storageClass", quoted(".Values.nats.storageClass"));
   at(claim, "resources", "requests").storage = quoted(".Values.nats.storage");

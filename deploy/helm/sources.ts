@@ -19,7 +19,10 @@ export interface Sources {
   readonly added: Readonly<Record<(typeof components)[number], readonly Source[]>>;
 }
 
-const components = ["network-policies", "keda", "hpa", "ingress", "httproute"] as const;
+const components = [
+  ...(["network-policies", "keda", "hpa", "ingress", "httproute"] as const),
+  ...(["dashboard", "dashboard-ingress", "dashboard-httproute"] as const),
+] as const;
 
 const kubernetes = fileURLToPath(new URL("../kubernetes", import.meta.url));
 

@@ -2,6 +2,7 @@
 import { Document, isScalar, type Pair, visit } from "yaml";
 import { z } from "zod";
 import { processSettings, type SettingName, variableOf } from "../../bus/process/config.ts";
+import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 
 /** What the manifests say where nobody has chosen. */
 export interface Defaults {
@@ -22,6 +23,7 @@ export interface Defaults {
   readonly host: string;
   readonly tlsSecret: string;
   readonly parentRefs: readonly object[];
+  readonly dashboard: DashboardDefaults;
   readonly apiServer: readonly { readonly to: readonly object[]; readonly ports: readonly object[] }[];
 }
 
@@ -86,7 +88,7 @@ export function valuesSchema(defaults: Defaults) {
           .describe("As [{name: …}], for all pods."),
       })
       .prefault({})
-      .describe("The image of bridge, gateway and workers."),
+      .describe("The image of bridge, gateway, workers and dashboard."),
     settings: z
       .partialRecord(z.union([z.enum(variables), text.regex(/^(OTEL|NODE)_[A-Z_]+$/)]), text)
       .default({ ...defaults.settings })
@@ -115,6 +117,7 @@ export function valuesSchema(defaults: Defaults) {
       })
       .prefault({})
       .describe("Takes webhooks."),
+    dashboard: dashboardSchema(defaults.dashboard, workload("dashboard")),
     functions: z
       .strictObject(Object.fromEntries(defaults.functions.map((name) => [name, scaled(name)])))
       .prefault({})

@@ -23,6 +23,7 @@ beforeAll(async () => {
     await overlay("production"),
     await siteWith("keda", "httproute"),
     await siteWith("hpa", "ingress"),
+    await siteWith("dashboard", "dashboard-ingress", "dashboard-httproute"),
     await shownSite(),
     await beside("users"),
     await beside("app-use"),

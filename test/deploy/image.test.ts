@@ -3,13 +3,15 @@
  * processes are started as the Deployments start them, each with the rights of its service account.
  */
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { render } from "../../deploy/helm/kustomize.ts";
+import { dashboardSettingsName } from "../../deploy/generate/dashboard.ts";
+import { withoutHashes } from "../../deploy/helm/sources.ts";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -20,7 +22,8 @@ import { hookOf, post, push } from "../harness/webhooks.ts";
 import { accepted, apply } from "./apply.ts";
 import { allOf } from "./dockerfile.ts";
 import { filesBelow, type Image, makeImage, publishedBytes } from "./image.ts";
-import { base, containerOf, find, type Manifest, root, type Workload } from "./manifests.ts";
+import { containerOf, find, type Manifest, root, type Workload } from "./manifests.ts";
+import { siteWith } from "./overlays.ts";
 
 const run = promisify(execFile);
 
@@ -28,7 +31,7 @@ let image: Image;
 let objects: Manifest[];
 
 beforeAll(async () => {
-  objects = await render(base);
+  objects = withoutHashes(await siteWith("dashboard"));
   image = await makeImage();
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
@@ -103,7 +106,11 @@ describe("the Dockerfile", () => {
     const npm = image.stages
       .flatMap((stage) => allOf(stage, "RUN"))
       .filter((line) => /^(npm|npx|yarn) /.test(line));
-    expect(npm).toEqual(["npm ci --omit=dev --omit=optional --ignore-scripts"]);
+    expect(npm).toEqual([
+      "npm ci --omit=dev --omit=optional --ignore-scripts",
+      // What builds the page comes as packages for one system each, which are optional. Nothing of them is in the image.
+      "npm ci --ignore-scripts",
+    ]);
   });
 });
 
@@ -115,21 +122,43 @@ describe("the image", () => {
     expect(
       ours.filter((file) => /\.test\.ts$|go\.mod$|Dockerfile|skaffold|kustomization/.test(file)),
     ).toEqual([join("crds", "kustomization.yaml")]);
-    const top = ["bus", "compiled", "crds", "deploy", "functions", "node_modules", "package.json"];
+    const top = [
+      "bus",
+      "compiled",
+      "crds",
+      "dashboard",
+      "deploy",
+      "functions",
+      "node_modules",
+      "package.json",
+    ];
     expect((await readdir(image.app)).sort()).toEqual(top);
+    // Of the page what is built, and none of its sources.
+    const page = ours.filter((file) => file.startsWith(join("dashboard", "web")));
+    expect(page).toContain(join("dashboard", "web", "dist", "index.html"));
+    expect(page.filter((file) => /\.tsx?$/.test(file))).toEqual([]);
     const node = (await filesBelow(join(image.folder, "usr"))).keys();
     expect([...node].sort()).toEqual([join("local", "LICENSE"), join("local", "bin", "node")]);
     expect((await filesBelow(join(image.folder, "opt"))).size).toBe(0);
   });
 
-  /** Names that are no standard yet: nobody here uses one, and they are megabytes. */
-  const isLeftOut = /^@opentelemetry\/semantic-conventions\/dist\/index-incubating\./;
+  /** Names that are no standard yet, and what is there once more for `require`: nobody here uses them, and they are megabytes. */
+  const isLeftOut =
+    /^(@opentelemetry\/semantic-conventions\/dist\/index-incubating\.|zod\/.*\.cjs$|hono\/dist\/cjs\/)/;
 
   test("has production dependencies alone, whole: each file that a package says it is entered by is there", async () => {
     const files = await filesBelow(join(image.app, "node_modules"));
     for (const name of Object.keys(manifest.dependencies))
       expect([...files.keys()]).toContain(`${name}/package.json`);
-    for (const tool of ["typescript", "vitest", "@biomejs/biome", "@bufbuild/buf", "emulate"]) {
+    for (const tool of [
+      "typescript",
+      "vitest",
+      "vite",
+      "preact",
+      "@biomejs/biome",
+      "@bufbuild/buf",
+      "emulate",
+    ]) {
       expect(Object.keys(manifest.devDependencies)).toContain(tool);
       expect([...files.keys()].filter((file) => file.startsWith(`${tool}/`))).toEqual([]);
     }
@@ -169,12 +198,13 @@ describe("the image", () => {
   });
 
   test("has for its user what Node makes of the sources before it runs them: no start compiles anew", async () => {
-    const load = "await import('./deploy/cli/worker.ts'); await import('./functions/zundoko/hikawa.ts')";
+    const modules = ["deploy/cli/worker.ts", "functions/zundoko/hikawa.ts", "deploy/cli/dashboard.ts"];
+    const load = modules.map((path) => `await import("./${path}");`).join(" ");
     const { command, args } = image.command(["--input-type=module", "--eval", load]);
     const env = { ...environment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
     const { stderr } = await run(command, args, { cwd: image.app, env, maxBuffer: 1 << 26 });
     const reads = stderr.split("\n").filter((line) => /reading cache from .* file:(?!.*\[eval)/.test(line));
-    expect(reads.filter((line) => line.includes("functions/zundoko/hikawa.ts"))).not.toEqual([]);
+    for (const path of modules) expect(reads.filter((line) => line.includes(path))).not.toEqual([]);
     expect(reads.length).toBeGreaterThan(200);
     expect(reads.filter((line) => !line.includes("success"))).toEqual([]);
   });
@@ -198,7 +228,7 @@ function entriesOf(json: Record<string, unknown>): string[] {
   return found;
 }
 
-describe("bridge, worker and gateway of the base, in the image,", () => {
+describe("bridge, worker and gateway of the base, and the dashboard, in the image,", () => {
   let kit: LocalKit;
   /** What is mounted into the pods: readable for their user. */
   let mounted: string;
@@ -210,6 +240,7 @@ describe("bridge, worker and gateway of the base, in the image,", () => {
     await chmod(mounted, 0o755);
     await mkdir(join(mounted, "webhooks"));
     await writeFile(join(mounted, "webhooks", "app"), `${hookSecret}\n`);
+    await writeFile(join(mounted, "session-keys"), randomBytes(32).toString("base64"));
     const rights = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "RoleBinding"];
     for (const object of objects.filter(({ kind }) => rights.includes(kind))) {
       expect(await apply(kit.client.connection, object, "for-real")).toEqual(accepted);
@@ -240,10 +271,14 @@ describe("bridge, worker and gateway of the base, in the image,", () => {
         DENREI_REPLICA: name,
         DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
         DENREI_WEBHOOK_SECRETS: join(mounted, "webhooks"),
+        DENREI_DASHBOARD_ADDRESS: "127.0.0.1:0",
+        DENREI_DASHBOARD_KEYS: join(mounted, "session-keys"),
+        ...find(objects, "ConfigMap", dashboardSettingsName).data,
+        DENREI_DASHBOARD_URL: undefined,
         VITEST: undefined,
       },
       onLine: (line) => log.push(line),
-      ready: () => log.until((line) => /"msg":"(bridge|worker|gateway) ready"/.test(line)),
+      ready: () => log.until((line) => /"msg":"(bridge|worker|gateway|dashboard) ready"/.test(line)),
       graceMillis: 12_000,
     });
     logs.set(name, log);
@@ -251,7 +286,7 @@ describe("bridge, worker and gateway of the base, in the image,", () => {
   }
 
   test("start, and answer the probes of their Deployments", async () => {
-    for (const name of ["denrei-bridge", "denrei-hikawa", "denrei-gateway"]) {
+    for (const name of ["denrei-bridge", "denrei-hikawa", "denrei-gateway", "denrei-dashboard"]) {
       await start(name);
       const { probes } =
         logs
@@ -279,6 +314,15 @@ describe("bridge, worker and gateway of the base, in the image,", () => {
       ?.records()
       .find(({ msg }) => msg === "gateway ready");
     expect(await post(`${ready?.url}/app`, hookOf("push", push("acme/web", "main")))).toBe(202);
+    const front = logs
+      .get("denrei-dashboard")
+      ?.records()
+      .find(({ msg }) => msg === "dashboard ready");
+    const page = await request(`${front?.url}/`);
+    expect([page.statusCode, await page.body.text()]).toEqual([
+      200,
+      expect.stringContaining("<title>Denrei"),
+    ]);
     const refused = [...logs.values()].flatMap((log) => log.all.filter((line) => /forbidden/i.test(line)));
     expect(refused).toEqual([]);
   });

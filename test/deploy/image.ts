@@ -1,6 +1,18 @@
 /** The image's files, made by carrying out the Dockerfile without an engine, and programs run among them. */
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { promisify } from "node:util";
@@ -40,10 +52,12 @@ export async function makeImage(): Promise<Image> {
   await carryOut(stageNamed(stages, "system"), folder);
   await installed(join(dependencies, "app"));
   await carryOut(stageNamed(stages, "dependencies"), dependencies);
+  const page = await builtPage(stages, join(scratch, "page"));
   const app = join(folder, allOf(lastStage, "WORKDIR")[0] ?? "");
   await mkdir(app);
   await rename(join(dependencies, "app/node_modules"), join(app, "node_modules"));
   await carryOut(stageNamed(stages, "app"), folder);
+  await cp(page, join(app, "dashboard/web/dist"), { recursive: true });
   await carryOut(lastStage, folder);
   await run("chmod", ["-R", "a-w,a+rX", folder]);
   const [uid, gid] = (allOf(lastStage, "USER")[0] ?? "").split(":");
@@ -65,6 +79,14 @@ export async function makeImage(): Promise<Image> {
       await rm(scratch, { recursive: true, force: true });
     },
   };
+}
+
+/** Builds the dashboard's page as its stage does, with the packages that are installed here. The folder that it is in. */
+async function builtPage(stages: readonly Instruction[][], folder: string): Promise<string> {
+  await mkdir(join(folder, "app"), { recursive: true });
+  await symlink(join(root, "node_modules"), join(folder, "app/node_modules"));
+  await carryOut(stageNamed(stages, "page"), folder);
+  return join(folder, "app/dashboard/web/dist");
 }
 
 /** What `npm ci --omit=dev --omit=optional` installs, from what is installed here by the same lock file. */

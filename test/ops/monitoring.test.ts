@@ -1,11 +1,14 @@
 /** Rules, dashboard and docs/operations.md ask for nothing that the processes do not serve, and leave out nothing. */
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { alerts, natsAlerts } from "../../deploy/generate/monitoring/alerts.ts";
 import { rows } from "../../deploy/generate/monitoring/panels.ts";
 import { recordings } from "../../deploy/generate/monitoring/queries.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { type Kit, startKit, startReplica } from "../harness/kit.ts";
 import { exported } from "./exporter.ts";
 import { metricsIn, servedIn } from "./expressions.ts";
 
@@ -29,6 +32,13 @@ const anchors = (): string[] =>
       .replaceAll(" ", "-"),
   );
 
+/** The keys of sessions. */
+async function keys(directory: string): Promise<string> {
+  const path = join(directory, "session-keys");
+  await writeFile(path, randomBytes(32).toString("base64"), { mode: 0o600 });
+  return path;
+}
+
 beforeAll(async () => {
   kit = await startKit();
   const replicas = await Promise.all([
@@ -36,6 +46,17 @@ beforeAll(async () => {
     // One that is told of a collector has metrics of what it sends there; nobody listens at this port.
     kit.worker("worker-1", ["hikawa"], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } }),
     kit.gateway("gateway-1"),
+    startReplica(kit.platform, "dashboard-1", ["dashboard"], {
+      env: {
+        KUBECONFIG: kit.platform.kubeconfigPath,
+        NATS_URL: kit.platform.natsUrlFor("dashboard"),
+        DENREI_DASHBOARD_ADDRESS: "127.0.0.1:0",
+        DENREI_DASHBOARD_KEYS: await keys(kit.platform.directory),
+        // It is asked when somebody logs in, and nobody does.
+        DENREI_OIDC_ISSUER: "https://login.example.com",
+        DENREI_OIDC_CLIENT_ID: "denrei-dashboard",
+      },
+    }),
   ]);
   texts = await Promise.all(replicas.map(async (replica) => (await replica.probe("/metrics")).text));
   served = [...new Set(texts.flatMap(servedIn))];

@@ -58,6 +58,23 @@ export const alerts: readonly Alert[] = [
     runbook: "webhooks-are-not-stored",
   },
   {
+    name: "DenreiNoDashboard",
+    // Not everybody has one: there was one a day ago at most.
+    expr: `${placesOf("last_over_time(denrei_dashboard_requests_total[1d])")} unless ${placesOf("denrei_dashboard_requests_total")}`,
+    holds: "5m",
+    severity: "warning",
+    summary: "No dashboard is scraped any more. Nothing but the page is missing.",
+    runbook: "the-dashboard-does-not-answer",
+  },
+  {
+    name: "DenreiDashboardFails",
+    expr: `${increase('denrei_dashboard_requests_total{code=~"5.."}', "10m", "")} > 10`,
+    severity: "warning",
+    summary:
+      "The dashboard has answered {{ $value }} requests in ten minutes with an error of its own, of the issuer or of the API server.",
+    runbook: "the-dashboard-does-not-answer",
+  },
+  {
     name: "DenreiKindNotWatched",
     expr: `sum by (${place}, kind) (denrei_bridge_leading) == 0`,
     holds: "1m",

@@ -189,6 +189,15 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    title: "Dashboard",
+    panels: [
+      panel("Requests, by class of the code", "ops", [
+        rate(`denrei_dashboard_requests_total{${chosen}}`, "code"),
+        "{{code}}",
+      ]),
+    ],
+  },
+  {
     title: "API server",
     panels: [
       panel("Calls, by method and code", "ops", [
