@@ -9,6 +9,8 @@ import { type Answer, visit } from "./visitor.ts";
 
 /** The API server, as the dashboard passes it on. */
 const prefix = "/api/kubernetes";
+/** An object can be long. */
+const longestAnswer = 300;
 
 /** Has each of the people see the Applications, and change one of them. Throws an `AbsentError` when it is not as it should be. */
 export async function checkDashboard(
@@ -34,7 +36,7 @@ export async function checkDashboard(
     const wanted = person.role === "admin" ? 200 : 403;
     if (answer.status !== wanted)
       throw new AbsentError(
-        `expected the dashboard to answer ${wanted} when ${person.name} changes ${changed}, found ${answer.status}: ${JSON.stringify(answer.json)}`,
+        `expected the dashboard to answer ${wanted} when ${person.name} changes ${changed}, found ${answer.status}: ${JSON.stringify(answer.json).slice(0, longestAnswer)}`,
       );
     const does = wanted === 200 ? "may change them" : "may not change them (403)";
     step(person.name, `sees ${seen.length} Applications through the dashboard, and ${does}`);

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readSettings } from "../../../bus/process/config.ts";
 import type { IdentityGround, Issuer, LocalProcesses } from "../../local/index.ts";
 import { type Child, canListen } from "../../local/index.ts";
 import { ownCluster } from "../foreign.ts";
@@ -81,6 +82,16 @@ export async function prepareDashboard(
       };
     },
   };
+}
+
+/** A dashboard in somebody's own cluster: where their settings say. Throws a `ConfigError` when these can not be. */
+export function ownDashboard(): DashboardFront {
+  const { dashboardAddress, dashboardUrl = `http://${dashboardAddress}` } = readSettings(
+    ["dashboardAddress", "dashboardUrl"],
+    {},
+    process.env,
+  );
+  return { url: dashboardUrl, people: [] };
 }
 
 /** What a dashboard in somebody's own cluster is started with: their settings, and keys of its own where they name none. */

@@ -21,6 +21,7 @@ import { foreign, leftAlone, type OwnCluster, ownCluster } from "../foreign.ts";
 import {
   type DashboardFront,
   type DashboardPlan,
+  ownDashboard,
   ownDashboardEnv,
   type PreparedDashboard,
   prepareDashboard,
@@ -190,14 +191,9 @@ async function existingGround(
   const suffix = suffixOf(processes.directory);
   // Whoever the user is on that bus, the replicas are.
   const natsUrlFor = () => natsUrl;
-  const { dashboardAddress, dashboardUrl = `http://${dashboardAddress}` } = readSettings(
-    ["dashboardAddress", "dashboardUrl"],
-    {},
-    process.env,
-  );
   return {
     ...{ origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix },
-    dashboard: plan && { url: dashboardUrl, people: [] },
+    dashboard: plan && ownDashboard(),
     dashboardEnv: () => ownDashboardEnv(processes.directory),
   };
 }
