@@ -50,6 +50,9 @@ export const securityHeaders =
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
   };
 
+/** Where the build puts what its pages load. */
+const assets = "/assets/";
+
 /** Serves a folder's files, read once, and `index.html` for every address of the page. */
 export async function pageRoutes(folder: string): Promise<Hono> {
   const files = new Map<string, PageFile>();
@@ -63,12 +66,13 @@ export async function pageRoutes(folder: string): Promise<Hono> {
   const app = new Hono();
   app.get("*", (c) => {
     const file = files.get(c.req.path);
-    if (file === undefined && extname(c.req.path) !== "")
+    // Everywhere else a name may have a dot in it: those of objects do.
+    if (file === undefined && c.req.path.startsWith(assets))
       return c.text("expected a file of the page, found none\n", 404);
     const { type, body } = file ?? index;
     c.header("content-type", type);
     // Their names say what is in them.
-    if (c.req.path.startsWith("/assets/")) c.header("cache-control", "public, max-age=31536000, immutable");
+    if (c.req.path.startsWith(assets)) c.header("cache-control", "public, max-age=31536000, immutable");
     return c.body(body);
   });
   return app;
