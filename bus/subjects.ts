@@ -199,6 +199,7 @@ export const activity = {
   of: (scope: QueueScope, key: ObjectKey) => keyed("activity", scope, key),
   /** A function's own. */
   all: (scope: QueueScope) => scoped("activity", scope),
+  everywhere: "activity.>",
   /** Of every function: in a cluster, or in one namespace of it. */
   every: (cluster: string, namespace?: string) =>
     `activity.*.${token(cluster)}.${namespace === undefined ? ">" : `${token(namespace)}.*`}`,

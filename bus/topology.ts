@@ -17,6 +17,7 @@ import {
 import { maxRecordBytes } from "./activity/record.ts";
 import type { Bus } from "./connect.ts";
 import {
+  activity,
   bridgeBucket,
   consumers,
   kindSubjects,
@@ -143,7 +144,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
     {
       ...base(options),
       name: streams.activity,
-      subjects: ["activity.>"],
+      subjects: [activity.everywhere],
       description: "What workers did: one record per reconcile",
       retention: RetentionPolicy.Limits,
       discard: DiscardPolicy.Old,

@@ -7,10 +7,11 @@ import { keyText } from "../subjects.ts";
 import { activityHours } from "../topology.ts";
 import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
 import {
-  type ActivityRange,
+  type ActivityPlaces,
   type Searched,
   type StoredActivity,
   searchActivity,
+  timeOfActivity,
   traceIn,
 } from "./history.ts";
 
@@ -25,7 +26,7 @@ export type Happening = { readonly at: number; readonly trace: string | undefine
 export interface TimelineQuery {
   readonly cluster: string;
   /** Whose records are shown: namespaces of the objects that were reconciled. */
-  readonly namespaces: ActivityRange["namespaces"];
+  readonly namespaces: ActivityPlaces["namespaces"];
   readonly searched: Searched;
   /** Functions that reconcile the object. */
   readonly functions?: readonly string[];
@@ -33,19 +34,23 @@ export interface TimelineQuery {
   readonly before?: string | undefined;
   /** Records at the most. */
   readonly limit?: number;
+  /** How long to look for more of them, in milliseconds. */
+  readonly millis?: number;
 }
 
 /** A part of it. */
 export interface Timeline {
   /** The oldest first. */
   readonly happenings: readonly Happening[];
-  /** Cursor to what was before; undefined when there is nothing. */
+  /** Cursor to what was before, which may be nothing that was looked for; undefined when all was looked at. */
   readonly before: string | undefined;
   /** Of what else happened, this is the part: milliseconds since the epoch, from the first to before the second. */
   readonly between: readonly [from: number, to: number];
 }
 
 const defaultLimit = 200;
+/** As long as a person waits without wondering. */
+const defaultMillis = 2000;
 /** A webhook lies so long before the reconcile that it caused at the most: that may have been tried again meanwhile. */
 const webhookMillis = 2 * 3_600_000;
 /** Letters that are looked for at the most. */
@@ -59,14 +64,16 @@ export class CursorError extends Error {
 /** Reads the newest part, or the one before a cursor. Throws a {@link CursorError}. */
 export async function timeline(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
-  { cluster, namespaces, searched, functions = [], before, limit = defaultLimit }: TimelineQuery,
+  query: TimelineQuery,
 ): Promise<Timeline> {
-  const end = cursorIn(before);
-  const since = new Date(Date.now() - activityHours * 3_600_000);
-  const range = { cluster, namespaces, since, before: end?.sequence };
-  const { found, more } = await searchActivity(bus, range, searched, limit);
-  const first = found[0];
-  const between = [more && first ? first.record.startedAt : 0, end?.at ?? Number.POSITIVE_INFINITY] as const;
+  const { cluster, namespaces, searched, functions = [] } = query;
+  const { limit = defaultLimit, millis = defaultMillis } = query;
+  const end = cursorIn(query.before);
+  const { found, before } = await searchActivity(bus, { cluster, namespaces }, searched, {
+    ...{ limit, millis, before: end?.sequence },
+  });
+  const from = before === undefined ? 0 : ((await timeOfActivity(bus, before)) ?? 0);
+  const between = [from, end?.at ?? Number.POSITIVE_INFINITY] as const;
   const isWithin = ({ at }: Happening): boolean => at >= between[0] && at < between[1];
   const reconciles = found.map(
     (activity): Happening => ({
@@ -81,11 +88,7 @@ export async function timeline(
     lettersOf(bus, cluster, found, searched, functions),
   ]);
   const happenings = [...webhooks, ...reconciles, ...letters.filter(isWithin)].sort((a, b) => a.at - b.at);
-  return {
-    happenings,
-    before: more && first ? `${first.sequence}-${first.record.startedAt}` : undefined,
-    between,
-  };
+  return { happenings, before: before === undefined ? undefined : `${before}-${from}`, between };
 }
 
 function cursorIn(text: string | undefined): { readonly sequence: number; readonly at: number } | undefined {

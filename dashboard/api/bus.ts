@@ -194,7 +194,10 @@ export interface Replayed {
 export interface History {
   /** The newest part, or what comes before the cursor: the oldest first, by the first entry of each. */
   readonly traces: readonly HistoryTrace[];
-  /** Give it back as `before` to see what was earlier; null when there is nothing, or no more than is kept (a day). */
+  /**
+   * Give it back as `before` to see what was earlier, which may be nothing: an answer looks no further back than it can within two
+   * seconds. Null when all that is kept (a day) was looked at.
+   */
   readonly before: string | null;
 }
 

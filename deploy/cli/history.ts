@@ -17,6 +17,9 @@ export interface HistoryOptions {
   readonly json?: boolean;
 }
 
+/** Whoever types has more patience than a page. Milliseconds. */
+const searchMillis = 60_000;
+
 /** Prints everything that happened to an object, or in a trace, the oldest first. */
 export async function history(
   what: string | undefined,
@@ -28,7 +31,14 @@ export async function history(
   const { cluster } = settings;
   const found = await withBus(settings, async (bus) =>
     (await hasStream(bus, streams.activity))
-      ? timeline(bus, { cluster, namespaces: "every", searched, functions: functionsOf(searched), limit })
+      ? timeline(bus, {
+          cluster,
+          namespaces: "every",
+          searched,
+          functions: functionsOf(searched),
+          limit,
+          millis: searchMillis,
+        })
       : undefined,
   );
   const happenings = found?.happenings ?? [];

@@ -242,6 +242,22 @@ test("who has what in hand is what the workers say while they have it", async ()
   await expect.poll(async () => (await figuresOf("branches"))?.inFlight, patience).toBe(1);
 });
 
+test("what a worker hands back as it stops, another one has in hand, and both are told", async () => {
+  const holders = async () =>
+    (await get<Working>(bob, `working?namespace=${team}`)).body.replicas
+      .filter(({ inHand }) => inHand.some(({ object }) => object.name === "held"))
+      .map(({ replica }) => replica);
+  const [first] = await holders();
+  const worker = workers.find(({ name }) => name === first);
+  await worker?.stop();
+  const other = first === "worker-1" ? "worker-2" : "worker-1";
+  await expect.poll(holders, patience).toEqual([other]);
+  const told = async () =>
+    (await reconciles(bob, of("Branch", "held"))).map(({ replica, outcome }) => [replica, outcome]);
+  await expect.poll(told, patience).toEqual([[first, "handed_back"]]);
+  await worker?.start();
+});
+
 test("by its trace: from the webhook to the write, without what is in other namespaces", async () => {
   const spec = { repository: "acme/web" };
   for (const namespace of [team, foreign]) {

@@ -31,10 +31,10 @@ const ended = (facts: Partial<Ended> = {}): Ended => ({
   ...{ writes: [], writeCount: 0, traceparent: newTrace() },
   ...facts,
 });
-const range = { cluster: "default", namespaces: "every", since } as const;
+const places = { cluster: "default", namespaces: "every" } as const;
 async function names(): Promise<string[]> {
   const found: string[] = [];
-  for await (const { key } of activities(local.bus, range)) found.push(key.name);
+  for await (const { key } of activities(local.bus, places, since)) found.push(key.name);
   return found;
 }
 
@@ -83,7 +83,7 @@ test("where servers do not know the subject yet, it is left alone, and the conne
 });
 
 test("an object is found by what was done to it, a trace by its id; the newest, in their order", async () => {
-  const { nc, inbox } = local.bus;
+  const { nc } = local.bus;
   const tell = activityTeller(nc);
   const write = { verb: "create", group: "", kind: "Pod", resourceVersion: "7", ...at("pod") } as const;
   const trace = newTrace();
@@ -101,16 +101,20 @@ test("an object is found by what was done to it, a trace by its id; the newest, 
     limit = 10,
     namespaces?: string[],
   ) => {
-    const { found, more } = await searchActivity(
-      { inbox },
-      { ...range, ...(namespaces && { namespaces }) },
+    const { found, before } = await searchActivity(
+      local.bus,
+      { ...places, ...(namespaces && { namespaces }) },
       searched,
-      limit,
+      { limit, millis: 60_000 },
     );
-    return {
-      found: found.map(({ fn, key, record }) => [fn, key.namespace, key.name, record.kind, record.attempt]),
-      more,
-    };
+    const shown = found.map(({ fn, key, record }) => [
+      fn,
+      key.namespace,
+      key.name,
+      record.kind,
+      record.attempt,
+    ]);
+    return { found: shown, more: before !== undefined };
   };
   const song = { group: "g", kind: "Song", ...at("song") };
   const [first, last] = [0, 1].map((attempt) => ["songs", "default", "song", "Song", attempt]);
@@ -129,6 +133,28 @@ test("an object is found by what was done to it, a trace by its id; the newest, 
     opera,
     foreign,
   ]);
+});
+
+test("what is not found in time is looked for where the search has ended", async () => {
+  const tell = activityTeller(local.bus.nc);
+  tell(scope, at("needle"), ended());
+  for (let n = 0; n < 20_000; n++) tell(scope, at(`hay-${n}`), ended());
+  await local.bus.nc.flush();
+  await expect
+    .poll(async () => (await local.bus.jsm.streams.info(streams.activity)).state.messages, patience)
+    .toBeGreaterThan(20_000);
+  const object = { group: "g", kind: "Song", ...at("needle") };
+  const found: string[] = [];
+  let looks = 0;
+  for (let before: number | undefined = Number.MAX_SAFE_INTEGER; before !== undefined; looks++) {
+    // No time at all: one stretch, and no more.
+    const answer = await searchActivity(local.bus, places, { object }, { before, limit: 10, millis: 0 });
+    found.push(...answer.found.map(({ key }) => key.name));
+    expect(answer.before === undefined || answer.before < before).toBe(true);
+    before = answer.before;
+  }
+  expect(found).toEqual(["needle"]);
+  expect(looks).toBeGreaterThan(1);
 });
 
 test("what is looped over does not push out the rest", async () => {
