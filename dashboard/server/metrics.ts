@@ -71,7 +71,10 @@ export const countRequests =
   };
 
 /** Begins to count the failures of each route: an increase is seen from a figure that is there before. */
-export function countFailures({ requests }: DashboardMetrics, routes: readonly { readonly path: string }[]): void {
+export function countFailures(
+  { requests }: DashboardMetrics,
+  routes: readonly { readonly path: string }[],
+): void {
   for (const { path } of routes)
     for (const code of [502, 503]) requests.inc({ route: nameOf(path), code }, 0);
 }

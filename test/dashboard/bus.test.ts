@@ -1,6 +1,5 @@
 /** What the dashboard tells of the bus, and whom: on real parts, as RBAC has it. */
 import { fileURLToPath } from "node:url";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type {
@@ -21,7 +20,9 @@ import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { readEvents } from "../harness/eventreader.ts";
 import type { GatewayReplica, Replica } from "../harness/kit.ts";
+import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
 import { grant } from "../harness/rights.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 
@@ -34,8 +35,8 @@ const patience = { timeout: 60_000, interval: 100 };
 let scene: Scene;
 let workers: Replica[];
 let gateway: GatewayReplica;
-let alice: Page;
-let bob: Page;
+let alice: FetchSession;
+let bob: FetchSession;
 beforeAll(async () => {
   scene = await startScene({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
@@ -54,7 +55,7 @@ beforeAll(async () => {
       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: people.alice.name }],
     },
   ]);
-  [alice, bob] = [await scene.loggedIn(people.alice), await scene.loggedIn(people.bob)];
+  [alice, bob] = [await loginByFetch(scene.url, people.alice), await loginByFetch(scene.url, people.bob)];
 });
 afterAll(() => scene?.stop());
 
@@ -63,17 +64,15 @@ interface Answer<T> {
   readonly body: T & { readonly reason?: string; readonly message?: string };
 }
 
-async function get<T>(who: Page, path: string): Promise<Answer<T>> {
-  const response = await who.request.get(`${scene.url}/api/bus/${path}`);
-  return { status: response.status(), body: await response.json() };
+async function get<T>(who: FetchSession, path: string): Promise<Answer<T>> {
+  const response = await who.fetch(`/api/bus/${path}`);
+  return { status: response.status, body: (await response.json()) as Answer<T>["body"] };
 }
 
-async function replay(who: Page, name: string, headers?: Record<string, string>): Promise<Answer<object>> {
-  const { csrf } = await (await who.request.get(`${scene.url}/api/session`)).json();
-  const response = await who.request.post(`${scene.url}/api/bus/deadletters/probe/${team}/${name}/replay`, {
-    headers: headers ?? { "x-denrei-csrf": csrf },
-  });
-  return { status: response.status(), body: await response.json() };
+async function replay(who: FetchSession, name: string, headers = {}): Promise<Answer<object>> {
+  const path = `/api/bus/deadletters/probe/${team}/${name}/replay`;
+  const response = await who.fetch(path, { method: "POST", headers });
+  return { status: response.status, body: (await response.json()) as object };
 }
 
 const create = (name: string, spec: Probe["spec"]) =>
@@ -89,15 +88,15 @@ const of = (kind: string, name: string, namespace = team) =>
   `history?${new URLSearchParams({ group, kind, namespace, name })}`;
 const entriesOf = ({ traces }: History): HistoryEntry[] => traces.flatMap(({ entries }) => entries);
 const isReconcile = (entry: HistoryEntry): entry is ReconcileEntry => entry.type === "reconcile";
-const reconciles = async (who: Page, path: string): Promise<ReconcileEntry[]> =>
+const reconciles = async (who: FetchSession, path: string): Promise<ReconcileEntry[]> =>
   entriesOf((await get<History>(who, path)).body).filter(isReconcile);
 const figuresOf = async (name: string) =>
   (await get<BusFigures>(alice, "figures")).body.functions.find((one) => one.function === name);
-const lettersOf = async (who: Page) =>
+const lettersOf = async (who: FetchSession) =>
   (await get<DeadLetterList>(who, `deadletters?namespace=${team}&function=probe`)).body.items;
 
 test("who may see what is what RBAC says", async () => {
-  const rights = async (who: Page, namespace = "") =>
+  const rights = async (who: FetchSession, namespace = "") =>
     (await get<BusRights>(who, `rights?namespace=${namespace}`)).body;
   const none = { functions: false, activity: false, deadLetters: false, replay: false };
   expect(await rights(alice)).toEqual({ ...none, functions: true });
@@ -194,7 +193,10 @@ test("a dead letter is seen by who may, and replayed by who may do that", async 
     status: 403,
     body: { reason: "Forbidden", message: expect.stringContaining("create deadletters/replay.denrei.dev") },
   });
-  expect(await replay(alice, "ends", {})).toMatchObject({ status: 403, body: { reason: "NoCsrfToken" } });
+  expect(await replay(alice, "ends", { "x-denrei-csrf": "" })).toMatchObject({
+    status: 403,
+    body: { reason: "NoCsrfToken" },
+  });
   expect((await lettersOf(bob))[0]?.time).toBe(letter?.time);
   expect(await reconciles(bob, of("Probe", "ends"))).toHaveLength(1);
 
@@ -312,29 +314,12 @@ test("a history that is longer than an answer goes on before it", async () => {
 });
 
 test("what happens is told each second, and to who comes late as well", async () => {
-  const cookies = await alice.context().cookies();
-  const ending = new AbortController();
-  const response = await fetch(`${scene.url}/api/bus/live`, {
-    headers: { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; ") },
-    signal: ending.signal,
-  });
-  expect(response.status).toBe(200);
-  const told: [event: string, data: string][] = [];
-  let text = "";
-  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += chunk;
-    const parts = text.split("\n\n");
-    text = parts.pop() ?? "";
-    for (const part of parts) {
-      const [, event = "", data = ""] = /^event: (\w+)\ndata: (.*)$/m.exec(part) ?? [];
-      told.push([event, data]);
-    }
-    if (told.length >= 3) break;
-  }
-  ending.abort();
-  expect(told.slice(0, 3).map(([event]) => event)).toEqual(["past", "sample", "sample"]);
-  const { samples } = JSON.parse(told[0]?.[1] ?? "") as LivePast;
-  const all = [...samples, ...told.slice(1).map(([, data]) => JSON.parse(data) as LiveSample)];
+  const events = await readEvents(alice, "/api/bus/live");
+  const past = await events.next<LivePast>();
+  const next = [await events.next<LiveSample>(), await events.next<LiveSample>()];
+  events.close();
+  expect(events.all.map(({ event }) => event)).toEqual(["past", "sample", "sample"]);
+  const all = [...(past?.data.samples ?? []), ...next.flatMap((one) => one?.data ?? [])];
   const times = all.map(({ at }) => at);
   expect(times).toEqual([...times].sort((a, b) => a - b));
   const sum = (of: (sample: LiveSample) => number | undefined) =>

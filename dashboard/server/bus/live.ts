@@ -19,8 +19,8 @@ export interface LiveOptions {
 export interface Live {
   /** The oldest first. */
   past(): readonly LiveSample[];
-  /** Calls back each second, until the result is called. */
-  follow(each: (sample: LiveSample) => void): () => void;
+  /** Resolves when there is one more, or when the signal aborts. */
+  tick(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
 
@@ -45,7 +45,7 @@ export function startLive({ bus, cluster, functions, onError }: LiveOptions): Li
   let events: Record<string, number> = {};
   const byFunction = new Map<string, Counted>();
   const samples: LiveSample[] = [];
-  const followers = new Set<(sample: LiveSample) => void>();
+  let ticked = Promise.withResolvers<void>();
   const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kindText(kind), kind]));
 
   // A subscription for each kind: so nothing of a message has to be read.
@@ -108,18 +108,23 @@ export function startLive({ bus, cluster, functions, onError }: LiveOptions): Li
       if (sample === undefined) byFunction.delete(fn);
       return sample === undefined ? [] : [[fn, sample]];
     });
-    const sample = { at: Math.floor(Date.now() / 1000), events, functions: Object.fromEntries(found) };
+    // A timer may be early: no two samples are of one second.
+    const at = Math.max(Math.floor(Date.now() / 1000), (samples.at(-1)?.at ?? 0) + 1);
+    samples.push({ at, events, functions: Object.fromEntries(found) });
     events = {};
-    samples.push(sample);
     if (samples.length > keptSeconds) samples.shift();
-    for (const follower of followers) follower(sample);
+    ticked.resolve();
+    ticked = Promise.withResolvers();
   }, 1000);
 
   return {
     past: () => samples,
-    follow(each) {
-      followers.add(each);
-      return () => followers.delete(each);
+    async tick(signal) {
+      const aborted = Promise.withResolvers<void>();
+      const abort = (): void => aborted.resolve();
+      signal.addEventListener("abort", abort, { once: true });
+      await Promise.race([ticked.promise, aborted.promise]);
+      signal.removeEventListener("abort", abort);
     },
     stop() {
       clearInterval(timer);

@@ -1,13 +1,13 @@
 /** `/api/bus/…`: what dashboard/api/bus.ts says, for whom RBAC lets see it. */
 import { type Context, Hono } from "hono";
-import { streamSSE } from "hono/streaming";
 import type { Searched } from "../../../bus/activity/history.ts";
 import { CursorError } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import { refusal } from "../auth/guard.ts";
-import { lifetime } from "../auth/lifetime.ts";
 import type { Env, Parts } from "../env.ts";
+import { eventStream } from "../kubernetes/eventstream.ts";
+import { limited, places as placesFor } from "../kubernetes/places.ts";
 import { listLetters, NoLetterError, replayLetter, showLetter } from "./deadletters.ts";
 import { figuresOf } from "./figures.ts";
 import { historyOf } from "./history.ts";
@@ -23,9 +23,12 @@ class QuestionError extends Error {
   override readonly name = "QuestionError";
 }
 
+/** Of one session at once: each may be a search through all that the bus remembers. */
+const mostRequests = 6;
+
 /** The routes. */
 export function busRoutes(parts: Parts): Hono<Env> {
-  const { apiServer, platform, metrics, log } = parts;
+  const { apiServer, platform, log } = parts;
   const { bus, cluster, functions, live } = platform;
   const may = accessReviews(apiServer);
   const figures = figuresOf(bus, cluster, functions);
@@ -52,6 +55,8 @@ export function busRoutes(parts: Parts): Hono<Env> {
     return c.json(refusal("Unavailable", `expected an answer of the bus, but ${error.message}`), 502);
   });
 
+  app.use("/api/bus/*", limited(placesFor(mostRequests)));
+
   app.get("/api/bus/rights", async (c) => {
     const session = c.get("session");
     const namespace = namespaceOf(c);
@@ -71,24 +76,19 @@ export function busRoutes(parts: Parts): Hono<Env> {
 
   app.get("/api/bus/live", async (c) => {
     await demand(may, c.get("session"), "functions", undefined);
-    const open = c.get("session");
-    c.header("x-accel-buffering", "no");
-    return streamSSE(c, async (stream) => {
-      const ended = Promise.withResolvers<void>();
-      stream.onAbort(() => ended.resolve());
-      // A stream is no longer than its token: whoever comes back has a new one.
-      const { signal, over } = lifetime(parts, open, () => undefined);
-      signal.addEventListener("abort", () => ended.resolve());
-      metrics.streams.inc();
-      const past: LivePast = { windowSeconds, samples: live.past() };
-      await stream.writeSSE({ event: "past", data: JSON.stringify(past) });
-      const unfollow = live.follow((sample) => {
-        stream.writeSSE({ event: "sample", data: JSON.stringify(sample) }).catch(() => ended.resolve());
-      });
-      await ended.promise;
-      unfollow();
-      over();
-      metrics.streams.dec();
+    return eventStream(c, parts, async ({ signal, tell }) => {
+      const past: LivePast = { windowSeconds, samples: [...live.past()] };
+      await tell({ event: "past", data: past });
+      let told = past.samples.at(-1)?.at ?? 0;
+      while (!signal.aborted) {
+        await live.tick(signal);
+        // Whoever reads slowly is told what came meanwhile, as far as it is kept.
+        for (const sample of live.past().filter(({ at }) => at > told)) {
+          await tell({ event: "sample", data: sample });
+          told = sample.at;
+        }
+      }
+      return "again";
     });
   });
 
