@@ -4,11 +4,9 @@ import { cel } from "../../bus/kube/crd.ts";
 import { age, conditions, observedGeneration, ready } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
 import { allowedTypes, formats } from "./formats.ts";
+import { apiVersion, group, version } from "./names.ts";
 import { levels } from "./policy.ts";
 
-const group = "ghapp.tsuzu.dev";
-const version = "v1alpha1";
-export const apiVersion = `${group}/${version}`;
 /** Keys of a Secret, as the API server takes them. */
 const secretKey = z
   .string()

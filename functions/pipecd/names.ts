@@ -1,5 +1,4 @@
 /** Names that others know: the group, and the keys of Secrets and ConfigMaps. */
-import { digestOf } from "../../bus/digest.ts";
 
 export const group = "pipecd.kanatakita.com";
 export const version = "v1alpha1";
@@ -54,16 +53,3 @@ export const labels = {
   controlPlane: `${group}/control-plane`,
   piped: `${group}/piped`,
 } as const;
-
-/** The Secret with the API keys that were made for a control plane's projects. */
-export const apiKeysSecret = ({
-  metadata: { name },
-}: {
-  readonly metadata: { readonly name: string };
-}): string => `${name}-api-keys`;
-
-/** Under which key it has that of a project: its id, as far as that can be one, and is not what stands for another id. */
-export const keyOfProject = (projectID: string): string =>
-  /^(?!\.$|\.\.|sha256-)[-._a-zA-Z0-9]{1,200}$/.test(projectID)
-    ? projectID
-    : `sha256-${digestOf(projectID, 16)}`;

@@ -10,13 +10,9 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { TerminalError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "./kinds.ts";
+import { numberOf, saidAtAnnotation, saidByAnnotation, wordSuffix } from "./names.ts";
 import { lastNumber, nextStep, type Word, wordOfEnding } from "./song.ts";
 import { wordSource } from "./words.ts";
-
-/** When a word was said, to the millisecond: creation times have whole seconds. RFC 3339. */
-export const saidAtAnnotation = "zundokokiyoshi.kaitoy.github.com/said-at";
-/** Which replica said it. */
-export const saidByAnnotation = "zundokokiyoshi.kaitoy.github.com/said-by";
 
 /** A long song is sung in parts, so that others get their turn and the status moves on. */
 const wordsPerReconcile = 50;
@@ -89,7 +85,7 @@ async function sing(
 async function say(hikawa: Stored<Hikawa>, ctx: Context, number: number, word: Word): Promise<Word> {
   const zundoko = await ctx.create(Zundoko, {
     metadata: {
-      name: childName(hikawa, `zundoko-${String(number).padStart(3, "0")}`),
+      name: childName(hikawa, wordSuffix(number)),
       annotations: { [saidAtAnnotation]: new Date().toISOString(), [saidByAnnotation]: ctx.replica },
     },
     spec: { say: word },
@@ -148,11 +144,6 @@ function childName(hikawa: Stored<Hikawa>, suffix: string): string {
     `expected a name that leaves room for its children, but ${suffix} would be named with ${name.length} characters; ` +
       `at most ${nameLimit} are allowed. Create the Hikawa again under a name that is ${name.length - nameLimit} shorter.`,
   );
-}
-
-function numberOf(name: string): number | undefined {
-  const digits = /-zundoko-(\d{3,})$/.exec(name)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 }
 
 /** Without the annotation the creation time is all there is: it is cut to the second, so the second's end counts. */

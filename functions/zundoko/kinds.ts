@@ -2,9 +2,8 @@
 import { z } from "zod";
 import { conditions, observedGeneration } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
+import { group, version } from "./names.ts";
 
-const group = "zundokokiyoshi.kaitoy.github.com";
-const version = "v1beta1";
 const int32 = { format: "int32" };
 const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
 

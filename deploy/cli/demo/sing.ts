@@ -6,8 +6,8 @@ import { isAlreadyExists, isConflict, isNotFound } from "../../../bus/kube/error
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
 import { kubectlTable } from "../../../bus/kube/table.ts";
-import { saidByAnnotation } from "../../../functions/zundoko/hikawa.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../../functions/zundoko/kinds.ts";
+import { saidByAnnotation } from "../../../functions/zundoko/names.ts";
 import { say } from "../output.ts";
 import { AbsentError } from "../usage.ts";
 import { follow } from "./follow.ts";

@@ -7,9 +7,9 @@ import { Secret } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
+import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { findSecret } from "../kubernetes/secrets.ts";
-import { apiKeysSecret, keyOfProject } from "../names.ts";
 import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
 

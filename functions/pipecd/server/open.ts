@@ -6,9 +6,10 @@ import { pipecdClient } from "../api/client.ts";
 import type { Endpoint } from "../api/connections.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
+import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, findSecret, secretWith } from "../kubernetes/secrets.ts";
-import { apiKeysSecret, keyOfProject, objectNames, secretKeys } from "../names.ts";
+import { objectNames, secretKeys } from "../names.ts";
 import { patience } from "../pace.ts";
 import { addressOf, isElsewhere, type ServiceName } from "./address.ts";
 

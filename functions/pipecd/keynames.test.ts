@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keyOfProject } from "./names.ts";
+import { keyOfProject } from "./keynames.ts";
 
 /** https://github.com/kubernetes/apimachinery/blob/master/pkg/util/validation/validation.go (IsConfigMapKey) */
 const isKey = (text: string): boolean =>
