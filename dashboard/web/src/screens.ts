@@ -29,4 +29,7 @@ export const screens: readonly Screen[] = [
     "/applications/:namespace/:name/:tab?",
     async () => (await import("./applications/detail.tsx")).ApplicationDetail,
   ),
+  screen("/zundoko", async () => (await import("./zundoko/list.tsx")).HikawaList, "Zundoko"),
+  screen("/zundoko/new", async () => (await import("./zundoko/new.tsx")).NewHikawa),
+  screen("/zundoko/:namespace/:name", async () => (await import("./zundoko/song.tsx")).Song),
 ];

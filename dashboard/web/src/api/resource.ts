@@ -4,6 +4,7 @@ import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
 import type { EventObject, PodObject } from "./others.ts";
+import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
 
 /** A kind, as far as addresses need it. Carries the type of its objects, which is never there. */
 export interface Resource<T extends KubeObject = KubeObject> {
@@ -14,7 +15,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly example?: T;
 }
 
-const resource = <T extends KubeObject>(
+/** Names a kind. */
+export const resource = <T extends KubeObject>(
   group: string,
   version: string,
   kind: string,
@@ -30,7 +32,8 @@ export const applications = resource<Application>(modoki, modokiVersion, "Applic
 export const remoteSyncs = resource<RemoteSync>(modoki, modokiVersion, "RemoteSync", "remotesyncs");
 export const pods = resource<PodObject>("", "v1", "Pod", "pods");
 export const events = resource<EventObject>("events.k8s.io", "v1", "Event", "events");
-export const deployments = resource("apps", "v1", "Deployment", "deployments");
+export const deployments = resource<Deployment>("apps", "v1", "Deployment", "deployments");
+export const statefulSets = resource<StatefulSet>("apps", "v1", "StatefulSet", "statefulsets");
 export const namespaces = resource("", "v1", "Namespace", "namespaces");
 
 /** Which objects. */

@@ -1,0 +1,13 @@
+/** Where the kinds of GitHub Apps are. */
+import type { ClusterGitHubApp, GitHubApp, Installation } from "../../../../functions/ghapp/kinds.ts";
+import { group, version } from "../../../../functions/ghapp/names.ts";
+import { resource } from "../api/resource.ts";
+
+export const installations = resource<Installation>(group, version, "Installation", "installations");
+export const gitHubApps = resource<GitHubApp>(group, version, "GitHubApp", "githubapps");
+export const clusterGitHubApps = resource<ClusterGitHubApp>(
+  group,
+  version,
+  "ClusterGitHubApp",
+  "clustergithubapps",
+);

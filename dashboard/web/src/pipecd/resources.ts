@@ -1,0 +1,20 @@
+/** Where the kinds of PipeCD are. */
+import type {
+  Application,
+  ControlPlane,
+  Environment,
+  Minio,
+  Mongo,
+  Mysql,
+  Piped,
+} from "../../../../functions/pipecd/kinds.ts";
+import { group, version } from "../../../../functions/pipecd/names.ts";
+import { resource } from "../api/resource.ts";
+
+export const controlPlanes = resource<ControlPlane>(group, version, "ControlPlane", "controlplanes");
+export const pipeds = resource<Piped>(group, version, "Piped", "pipeds");
+export const environments = resource<Environment>(group, version, "Environment", "environments");
+export const applications = resource<Application>(group, version, "Application", "applications");
+export const minios = resource<Minio>(group, version, "Minio", "minios");
+export const mongoes = resource<Mongo>(group, version, "Mongo", "mongoes");
+export const mysqls = resource<Mysql>(group, version, "Mysql", "mysqls");

@@ -1,0 +1,43 @@
+/** The screen of one object, or why there is none. */
+import type { ComponentChildren } from "preact";
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { Watched } from "../api/watch.ts";
+import { Head } from "./head.tsx";
+import { Away, Gone, Loading, Refused } from "./states.tsx";
+
+/** Shows the object of that name among those of a list. */
+export function Single<T extends KubeObject>({
+  watched: { state, items, trouble },
+  kind,
+  name,
+  trail,
+  children,
+}: {
+  watched: Watched<T>;
+  kind: string;
+  name: string;
+  /** Where it is one of many. */
+  trail: readonly [to: string, name: string];
+  children: (object: Stored<T>) => ComponentChildren;
+}) {
+  const found = items.find(({ metadata }) => metadata.name === name);
+  if (found && state !== "refused")
+    return (
+      <>
+        {state === "away" && <Away message={trouble?.message} />}
+        {children(found)}
+      </>
+    );
+  return (
+    <>
+      <Head title={name} trail={trail} />
+      {state === "refused" ? (
+        <Refused status={trouble?.status ?? 403} message={trouble?.message ?? ""} />
+      ) : state === "live" ? (
+        <Gone kind={kind} name={name} backTo={trail[0]} />
+      ) : (
+        <Loading />
+      )}
+    </>
+  );
+}

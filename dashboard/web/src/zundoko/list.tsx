@@ -1,0 +1,49 @@
+/** All Hikawas, and how far their songs are. */
+import { useWatch } from "../api/watch.ts";
+import { Age } from "../ui/age.tsx";
+import { Head } from "../ui/head.tsx";
+import { namespace } from "../ui/namespace.tsx";
+import { Loaded } from "../ui/states.tsx";
+import { ObjectTable } from "../ui/table.tsx";
+import { hikawas } from "./resources.ts";
+import { SongStatus } from "./status.tsx";
+
+/** The screen. */
+export function HikawaList() {
+  const [found] = useWatch([hikawas, { namespace: namespace.value || undefined }]);
+  return (
+    <>
+      <Head title="Zundoko">
+        <a class="button primary" href="/zundoko/new">
+          Create a Hikawa
+        </a>
+      </Head>
+      <Loaded
+        watched={found}
+        empty={
+          <>
+            <h2>Nobody sings here yet</h2>
+            <p>
+              A Hikawa says Zun and Doko, each an object, until the last five words are Zun, Zun, Zun, Zun,
+              Doko. Then it is time for Kiyoshi.
+            </p>
+            <a href="/zundoko/new">Create the first one</a>
+          </>
+        }
+      >
+        {(items) => (
+          <ObjectTable
+            objects={items}
+            to={({ metadata }) => `/zundoko/${metadata.namespace}/${metadata.name}`}
+            columns={[
+              ["Song", (hikawa) => <SongStatus of={hikawa} />],
+              ["Words", ({ status }) => status?.numZundokosSaid ?? 0],
+              ["Pause", ({ spec }) => `${spec.intervalMillis} ms`],
+              ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+            ]}
+          />
+        )}
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+/** A Hikawa, heard as it sings. */
+import { useMemo, useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Hikawa } from "../../../../functions/zundoko/kinds.ts";
+import { events } from "../api/resource.ts";
+import { useWatch } from "../api/watch.ts";
+import { Age } from "../ui/age.tsx";
+import { Conditions } from "../ui/conditions.tsx";
+import { DeleteButton } from "../ui/deletebutton.tsx";
+import { Events } from "../ui/events.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Head } from "../ui/head.tsx";
+import { Single } from "../ui/single.tsx";
+import { hikawas, kiyoshis, zundokos } from "./resources.ts";
+import { SongStatus } from "./status.tsx";
+import { canSpeak, useVoice } from "./voice.ts";
+import { type SaidWord, singersOf, songOf } from "./words.ts";
+import "./song.css";
+
+const trail = ["/zundoko", "Zundoko"] as const;
+
+/** A long song would make the page slow. */
+const mostShown = 300;
+
+/** The screen. */
+export function Song() {
+  const { namespace = "", name = "" } = useRoute().params;
+  const [found, said, ended, told] = useWatch(
+    [hikawas, { namespace, fieldSelector: `metadata.name=${name}` }],
+    [zundokos, { namespace }],
+    [kiyoshis, { namespace }],
+    [events, { namespace }],
+  );
+  return (
+    <Single watched={found} kind="Hikawa" name={name} trail={trail}>
+      {(hikawa) => (
+        <SongOf
+          hikawa={hikawa}
+          song={songOf(hikawa, said.items, ended.items)}
+          events={<Events watched={told} about={new Set([hikawa.metadata.uid])} />}
+        />
+      )}
+    </Single>
+  );
+}
+
+function SongOf({
+  hikawa,
+  song,
+  events: told,
+}: {
+  hikawa: Stored<Hikawa>;
+  song: readonly SaidWord[];
+  events: preact.JSX.Element;
+}) {
+  const { metadata, spec } = hikawa;
+  return (
+    <>
+      <Head title={metadata.name} trail={trail} status={<SongStatus of={hikawa} />}>
+        <DeleteButton
+          resource={hikawas}
+          object={hikawa}
+          consequence="The song ends, and all its words go with it."
+        />
+      </Head>
+      <div class="stack">
+        <Words song={song} />
+        <div class="columns">
+          <Facts
+            title="Facts"
+            of={[
+              ["Namespace", metadata.namespace],
+              ["Words", song.filter(({ say }) => say !== "Kiyoshi!").length],
+              ["Pause", `${spec.intervalMillis} ms between two words`],
+              [
+                "Sung by",
+                song.length > 0 &&
+                  singersOf(song).map(([by, words]) => (
+                    <div key={by}>
+                      <code>{by}</code>, {words} {words === 1 ? "word" : "words"}
+                    </div>
+                  )),
+              ],
+              ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+            ]}
+          />
+          <Conditions of={hikawa} />
+        </div>
+        {told}
+      </div>
+    </>
+  );
+}
+
+function Words({ song }: { song: readonly SaidWord[] }) {
+  const [isAloud, setAloud] = useState(false);
+  const spoken = useMemo(() => song, [song.map(({ name }) => name).join()]);
+  useVoice(spoken, isAloud ? "aloud" : "silent");
+  const before = Math.max(0, song.length - mostShown);
+  return (
+    <section class="card" aria-labelledby="song">
+      <header>
+        <h2 id="song">The song</h2>
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={isAloud}
+            disabled={!canSpeak}
+            onChange={({ currentTarget }) => setAloud(currentTarget.checked)}
+          />
+          Read aloud
+          {!canSpeak && <span class="quiet small">(this browser can not)</span>}
+        </label>
+      </header>
+      {before > 0 && <p class="quiet small">{before} words before these</p>}
+      <div role="log" aria-label="What is said">
+        {song.length === 0 ? (
+          <p class="quiet">Nothing was said yet. Words appear here as they are said.</p>
+        ) : (
+          <ol class="song">
+            {song.slice(before).map(({ name, say, by }) => (
+              <li key={name} data-say={say}>
+                <strong>{say}</strong>
+                {/* With each word it would be too much to hear; the facts have it. */}
+                <span class="small quiet" aria-hidden="true">
+                  {by}
+                </span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+    </section>
+  );
+}

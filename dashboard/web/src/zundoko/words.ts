@@ -1,0 +1,38 @@
+/** What was said, in its order. Pure. */
+import { controllerOf, type KubeObject, type Stored } from "../../../../bus/kube/object.ts";
+import type { Hikawa, Kiyoshi, Zundoko } from "../../../../functions/zundoko/kinds.ts";
+import { numberOf, saidByAnnotation } from "../../../../functions/zundoko/names.ts";
+
+/** A word that was said. */
+export interface SaidWord {
+  /** Of its object. */
+  readonly name: string;
+  readonly say: string;
+  /** The replica that said it. */
+  readonly by: string;
+}
+
+const said = ({ metadata, spec }: Stored<Zundoko | Kiyoshi>): SaidWord => ({
+  name: metadata.name,
+  say: spec.say,
+  by: metadata.annotations?.[saidByAnnotation] ?? "",
+});
+
+/** The words of a Hikawa as their numbers have them, and Kiyoshi behind them. */
+export function songOf(
+  hikawa: Stored<Hikawa>,
+  zundokos: readonly Stored<Zundoko>[],
+  kiyoshis: readonly Stored<Kiyoshi>[],
+): readonly SaidWord[] {
+  const isOurs = (object: KubeObject) => controllerOf(object)?.uid === hikawa.metadata.uid;
+  const words = zundokos
+    .filter(isOurs)
+    .sort((a, b) => (numberOf(a.metadata.name) ?? 0) - (numberOf(b.metadata.name) ?? 0));
+  return [...words, ...kiyoshis.filter(isOurs)].map(said);
+}
+
+/** How many words each replica has said, by its name. */
+export const singersOf = (song: readonly SaidWord[]): readonly (readonly [by: string, words: number])[] =>
+  [...Map.groupBy(song, ({ by }) => by)]
+    .map(([by, words]) => [by || "not known", words.length] as const)
+    .sort(([a], [b]) => a.localeCompare(b));

@@ -1,0 +1,120 @@
+/** A song, heard in a browser as workers sing it. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { hikawa } from "../harness/song.ts";
+
+const words = ["Doko", "Zun", "Zun", "Doko", "Zun", "Zun", "Zun", "Zun", "Doko"];
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+const said = (page: Page): Promise<string[]> =>
+  page.getByRole("log", { name: "What is said" }).getByRole("strong").allInnerTexts();
+
+/** What a browser would say, had it a voice. */
+async function listen(page: Page): Promise<() => Promise<string[]>> {
+  await page.addInitScript(`
+    window.spoken = [];
+    SpeechSynthesis.prototype.speak = ({ text }) => void window.spoken.push(text);
+  `);
+  await page.reload();
+  return () => page.evaluate("window.spoken");
+}
+
+/** How many words there were, each time that it was another number. `until` is JavaScript that ends it. */
+const watchCounts = (page: Page, until: string): Promise<number[]> =>
+  page.evaluate(`new Promise((resolve) => {
+    const log = document.querySelector('[role="log"]');
+    const counts = [];
+    new MutationObserver(() => {
+      const count = log.querySelectorAll("li").length;
+      if (counts.at(-1) !== count) counts.push(count);
+      if (${until}) resolve(counts);
+    }).observe(log, { childList: true, subtree: true });
+  })`);
+
+test("a Hikawa that was created in the browser is heard there word by word, and ends with Kiyoshi", async () => {
+  const page = await scene.loggedIn(people.alice);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Zundoko" }).click();
+  await page.getByText("Nobody sings here yet").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Create a Hikawa" }).click();
+  await page.getByLabel("Pause").fill("-1");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("expected a name").waitFor();
+  expect(await page.getByLabel("Pause").getAttribute("aria-invalid")).toBe("true");
+  await expectAccessible(page);
+  await page.getByLabel("Name", { exact: true }).fill("kiyoshi");
+  await page.getByLabel("Pause").fill("300");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "kiyoshi", level: 1 }).waitFor();
+  const spoken = await listen(page);
+  await page.getByText("Nothing was said yet").waitFor();
+  await page.getByLabel("Read aloud").check();
+
+  // Nobody sings before the page listens.
+  const counts = watchCounts(page, "count === 10");
+  await scene.kit.bridge("bridge-1");
+  await scene.kit.worker("singer-1", ["hikawa"], { env: { [wordsVariable]: words.join() } });
+  await expect.poll(() => said(page), { timeout: 60_000 }).toEqual([...words, "Kiyoshi!"]);
+  expect((await counts).length, "they do not come all at once").toBeGreaterThan(1);
+  await page.getByText(`Kiyoshi! after ${words.length} words`).first().waitFor();
+  await page.getByText("singer-1, 10 words").waitFor();
+  expect(await spoken()).toEqual([...words, "Kiyoshi!"]);
+  await expectAccessible(page);
+});
+
+test("nothing is read aloud unless somebody wants it, and what is deleted by hand is seen to go and come back", async () => {
+  const page = await scene.loggedIn(people.bob);
+  await scene.kit.client.create(
+    Hikawa,
+    { ...hikawa("quiet", 0), metadata: { name: "quiet", namespace: team } },
+    { fieldManager: "test" },
+  );
+  await page.goto(`${scene.url}/zundoko/${team}/quiet`);
+  const spoken = await listen(page);
+  await expect.poll(() => said(page), { timeout: 60_000 }).toEqual([...words, "Kiyoshi!"]);
+  const at = { name: "quiet-zundoko-003", namespace: team };
+  const { uid } = (await scene.kit.client.get(Zundoko, at)).metadata;
+  const changes = watchCounts(page, "counts.length === 2");
+  await scene.kit.client.delete(Zundoko, at, {});
+  await scene.kit.until(Zundoko, at, ({ metadata }) => metadata.uid !== uid);
+  expect(await changes).toEqual([9, 10]);
+  expect(await said(page)).toHaveLength(10);
+  expect(await spoken()).toEqual([]);
+});
+
+test("who may only look is told so, and who may delete types the name first", async () => {
+  const looking = await scene.loggedIn(people.bob);
+  await looking.goto(`${scene.url}/zundoko/${team}/kiyoshi`);
+  await looking.getByRole("button", { name: "Delete" }).click();
+  await looking.getByLabel("Type kiyoshi to delete it").fill("kiyoshi");
+  await looking.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await looking.getByText(/cannot delete resource "hikawas"/).waitFor();
+
+  const page = await scene.loggedIn(people.alice);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Zundoko" }).click();
+  await page.getByRole("link", { name: "kiyoshi", exact: true }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Hikawa kiyoshi?" });
+  await dialog.getByLabel("Type kiyoshi to delete it").fill("kiyosh");
+  expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Type kiyoshi to delete it").fill("kiyoshi");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "There is no Hikawa kiyoshi" }).waitFor();
+  await page.getByRole("link", { name: "Back to the list" }).click();
+  await page.getByRole("link", { name: "quiet" }).waitFor();
+  expect(await page.getByRole("link", { name: "kiyoshi", exact: true }).count()).toBe(0);
+});
