@@ -29,6 +29,8 @@ export const screens: readonly Screen[] = [
     "/applications/:namespace/:name/:tab?",
     async () => (await import("./applications/detail.tsx")).ApplicationDetail,
   ),
+  screen("/pipecd", async () => (await import("./pipecd/list.tsx")).PipecdList, "PipeCD"),
+  screen("/pipecd/:kind/:namespace/:name", async () => (await import("./pipecd/object.tsx")).PipecdObject),
   screen("/zundoko", async () => (await import("./zundoko/list.tsx")).HikawaList, "Zundoko"),
   screen("/zundoko/new", async () => (await import("./zundoko/new.tsx")).NewHikawa),
   screen("/zundoko/:namespace/:name", async () => (await import("./zundoko/song.tsx")).Song),

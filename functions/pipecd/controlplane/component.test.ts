@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ControlPlane } from "../kinds.ts";
-import { type Component, components, deploymentOf, type Part, replicasOf, serviceOf } from "./component.ts";
+import { deploymentOf, type Part, serviceOf } from "./component.ts";
+import { type Component, components, replicasOf } from "./components.ts";
 
 type Spec = ControlPlane["spec"];
 

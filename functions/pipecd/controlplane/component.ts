@@ -4,10 +4,7 @@ import type { ControlPlane } from "../kinds.ts";
 import type { Child } from "../kubernetes/keep.ts";
 import { type Mount, volumeMountsOf, volumesOf } from "../kubernetes/volumes.ts";
 import { annotations, labels } from "../names.ts";
-
-/** The parts. */
-export const components = ["gateway", "server", "cache", "ops"] as const;
-export type Component = (typeof components)[number];
+import { type Component, replicasOf } from "./components.ts";
 
 /** A port of a container, and of the Service in front of it. */
 export interface Port {
@@ -47,20 +44,6 @@ export const podLabels = (plane: string, component: Component) => ({
   "app.kubernetes.io/component": component,
   [labels.controlPlane]: plane,
 });
-
-/** How many pods a part has. */
-export function replicasOf({ spec }: Pick<ControlPlane, "spec">, component: Component): number {
-  switch (component) {
-    case "gateway":
-      return spec.replicasGateway ?? spec.replicas ?? 1;
-    case "server":
-      return spec.replicasServer ?? spec.replicas ?? 1;
-    case "cache":
-      return spec.replicasCache ?? 1;
-    case "ops":
-      return spec.replicasOps ?? 1;
-  }
-}
 
 /** Its Deployment. */
 export function deploymentOf(plane: Pick<ControlPlane, "metadata" | "spec">, part: Part): Child {

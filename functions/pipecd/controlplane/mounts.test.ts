@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ControlPlane } from "../kinds.ts";
 import { blueprintOf } from "./blueprint.ts";
-import type { Component } from "./component.ts";
+import type { Component } from "./components.ts";
 import { type Blueprint, cache, gateway, givenMounts, ops, server } from "./parts.ts";
 
 const minioConfig = { endpoint: "http://m:9000", bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" };

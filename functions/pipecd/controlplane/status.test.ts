@@ -3,7 +3,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Deployment } from "../../../bus/kube/workloads.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { type Component, components } from "./component.ts";
+import { type Component, components } from "./components.ts";
 import { type Found, saidOf } from "./status.ts";
 
 type DeploymentStatus = NonNullable<Stored<Deployment>["status"]>;

@@ -5,7 +5,7 @@ import { rolloutOf } from "../../../bus/kube/rollout.ts";
 import type { Deployment } from "../../../bus/kube/workloads.ts";
 import type { ControlPlane } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
-import { type Component, components, replicasOf } from "./component.ts";
+import { type Component, components, replicasOf } from "./components.ts";
 
 type Status = NonNullable<ControlPlane["status"]>;
 

@@ -2,13 +2,7 @@
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
-
-/** What stands before the names in the message. */
-const waitsFor = "it goes when these are gone: ";
-
-/** `Kind name` of each object that is named in what such an object says. */
-export const usersIn = (message: string): readonly string[] =>
-  message.startsWith(waitsFor) ? message.slice(waitsFor.length).split(", ") : [];
+import { neededBy } from "./neededby.ts";
 
 /** After it, users are looked for again: nobody may tell. Milliseconds. */
 const againMillis = 60_000;
@@ -21,8 +15,7 @@ export async function keptFor<T extends KubeObject>(
   ctx: Context,
 ): Promise<Result | undefined> {
   if (users.length === 0) return undefined;
-  const names = users.map((user) => `${user.kind} ${user.metadata.name}`).join(", ");
-  const message = `${waitsFor}${names}`;
+  const message = neededBy(users);
   await ctx.status(kind, object, {}, [{ type: "Ready", status: "False", reason: "InUse", message }]);
   return { requeueAfter: againMillis };
 }

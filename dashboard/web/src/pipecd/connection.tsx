@@ -1,0 +1,15 @@
+/** Whether an agent reports to its control plane. */
+import type { Piped } from "../../../../functions/pipecd/kinds.ts";
+import { Status } from "../ui/status.tsx";
+
+const connections = {
+  ONLINE: ["good", "Online"],
+  OFFLINE: ["bad", "Offline"],
+  UNKNOWN: ["off", "Not known"],
+} as const;
+
+/** A word for it. PipeCD knows it minutes later. */
+export function Connection({ of: { status } }: { of: Piped }) {
+  const [tone, word] = connections[status?.connection ?? "UNKNOWN"];
+  return <Status tone={tone}>{word}</Status>;
+}

@@ -1,0 +1,93 @@
+/** The order of a deletion, as it happens. */
+import { useId, useRef } from "preact/hooks";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import { Status, type Tone } from "../ui/status.tsx";
+import { isLeaving, type State, type Step, stepsOf } from "./deletion.ts";
+import { screenOf } from "./kinds.ts";
+import "./deletion.css";
+
+/** What a step or an object is called that is so far. */
+const words: Readonly<Record<State, readonly [Tone, string]>> = {
+  gone: ["good", "Done"],
+  going: ["busy", "Under way"],
+  waiting: ["off", "Waiting"],
+  stalled: ["bad", "Stalled"],
+  kept: ["bad", "In the way"],
+};
+
+/** Those that were there while `place` was looked at, and are not any more. One that was made anew is not gone. */
+export function useGone(objects: readonly Stored[], place: string): readonly Stored[] {
+  const seen = useRef({ place, objects: new Map<string, Stored>() });
+  if (seen.current.place !== place) seen.current = { place, objects: new Map() };
+  const known = seen.current.objects;
+  for (const object of objects) known.set(keyOf(object), object);
+  const present = new Set(objects.map(keyOf));
+  return [...known].flatMap(([key, object]) => (present.has(key) ? [] : [object]));
+}
+
+const keyOf = ({ kind, metadata }: Stored): string => `${kind}/${metadata.namespace}/${metadata.name}`;
+
+/** A panel for each namespace in which something goes, or is gone. */
+export function Departures({ present, gone }: { present: readonly Stored[]; gone: readonly Stored[] }) {
+  const namespaces = Map.groupBy(
+    [...gone, ...present.filter(isLeaving)],
+    ({ metadata }) => metadata.namespace ?? "",
+  );
+  return (
+    <>
+      {[...namespaces.keys()].sort().map((namespace) => {
+        const isHere = ({ metadata }: Stored) => metadata.namespace === namespace;
+        return (
+          <Panel
+            key={namespace}
+            namespace={namespace}
+            steps={stepsOf(present.filter(isHere), gone.filter(isHere))}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+function Panel({ namespace, steps }: { namespace: string; steps: readonly Step[] }) {
+  const id = useId();
+  const done = steps.filter(({ state }) => state === "gone").length;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>Deletion in {namespace}</h2>
+        <span role="status" class="quiet small">
+          {done === steps.length ? "All of it is gone" : `${done} of ${steps.length} steps done`}
+        </span>
+      </header>
+      <ol class="steps">
+        {steps.map(({ name, does, state, objects }) => (
+          <li key={name} data-state={state}>
+            <span class="row">
+              <strong>{name}</strong>
+              <Status tone={words[state][0]}>{words[state][1]}</Status>
+              <span class="quiet small">{does}</span>
+            </span>
+            <ul class="plain">
+              {objects.map(({ object, state: own, waitsFor }) => (
+                <li key={object.metadata.uid} class="row small">
+                  {own === "gone" ? (
+                    <s>
+                      {object.kind} {object.metadata.name}
+                    </s>
+                  ) : (
+                    <a href={screenOf(object)}>
+                      {object.kind} {object.metadata.name}
+                    </a>
+                  )}
+                  <span>{own === "gone" ? "is gone" : words[own][1].toLowerCase()}</span>
+                  <span class="quiet">{waitsFor}</span>
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

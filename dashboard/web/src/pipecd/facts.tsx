@@ -1,0 +1,89 @@
+/** What is known of an object of each kind of PipeCD. */
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type {
+  Application,
+  ControlPlane,
+  Environment,
+  Minio,
+  Mongo,
+  Mysql,
+  Piped,
+} from "../../../../functions/pipecd/kinds.ts";
+import {
+  datastoreOf,
+  filestoreOf,
+  type StoreKind,
+  type StoreName,
+} from "../../../../functions/pipecd/stores/use.ts";
+import type { Fact } from "../ui/facts.tsx";
+import { Connection } from "./connection.tsx";
+import { Parts } from "./parts.tsx";
+import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
+
+const stores = { minio: minios, mongo: mongoes, mysql: mysqls } satisfies Record<StoreKind, unknown>;
+
+const link = ({ metadata }: KubeObject, { plural }: { readonly plural: string }, name: string | undefined) =>
+  name && <a href={`/pipecd/${plural}/${metadata.namespace}/${name}`}>{name}</a>;
+
+/** A store of the namespace, or whatever else the configuration names. */
+const store = (plane: ControlPlane, found: StoreName | undefined) =>
+  found ? link(plane, stores[found.kind], found.name) : "not of this namespace";
+
+const ofPlane = (plane: ControlPlane): readonly Fact[] => [
+  ["Parts", <Parts key="parts" of={plane} />],
+  ["Version", plane.spec.version],
+  ["Profile", plane.status?.profile],
+  ["Datastore", store(plane, datastoreOf(plane))],
+  ["Filestore", store(plane, filestoreOf(plane))],
+  ["Projects", plane.spec.config.projects?.map(({ id }) => id).join(", ")],
+];
+
+const ofStore = ({ spec, status }: Minio | Mongo | Mysql): readonly Fact[] => [
+  ["Version", spec.version ?? "default"],
+  ["Pods", `${status?.availableReplicas ?? 0} of 1 available`],
+  [
+    "Data",
+    spec.storage?.emptyDir || !spec.storage?.volumeClaimTemplate ? "goes with the pod" : "in a volume claim",
+  ],
+];
+
+const ofPiped = (piped: Piped): readonly Fact[] => [
+  ["Connection", <Connection key="connection" of={piped} />],
+  ["Version", piped.spec.version],
+  ["At PipeCD", piped.spec.name],
+  ["Project", piped.spec.projectID],
+  ["ID", piped.status?.pipedID],
+  ["Environment", link(piped, environments, piped.spec.environmentRef?.objectName)],
+  ["Repositories", piped.spec.config.repositories?.map(({ repoId }) => repoId).join(", ")],
+];
+
+const ofEnvironment = ({ spec, status }: Environment): readonly Fact[] => [
+  ["At PipeCD", spec.name],
+  ["Description", spec.description],
+  ["Project", spec.projectID],
+  ["ID", status?.environmentID],
+];
+
+const ofApplication = (application: Application): readonly Fact[] => [
+  ["At PipeCD", application.spec.name],
+  ["Project", application.spec.projectID],
+  ["ID", application.status?.applicationID],
+  ["Kind", application.spec.kind],
+  ["Piped", link(application, pipeds, application.spec.pipedRef.objectName)],
+  ["Environment", link(application, environments, application.spec.environmentRef.objectName)],
+  ["Repository", application.spec.repository],
+  ["Path", <code key="path">{application.spec.path}</code>],
+];
+
+const facts: Readonly<Record<string, (object: never) => readonly Fact[]>> = {
+  ControlPlane: ofPlane,
+  Minio: ofStore,
+  Mongo: ofStore,
+  Mysql: ofStore,
+  Piped: ofPiped,
+  Environment: ofEnvironment,
+  Application: ofApplication,
+};
+
+/** What is known of it. */
+export const factsOf = (object: Stored): readonly Fact[] => facts[object.kind]?.(object as never) ?? [];

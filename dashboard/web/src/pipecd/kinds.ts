@@ -1,0 +1,58 @@
+/** The kinds of a stack of PipeCD, in the order in which they go, and what goes with each. */
+import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { Place, Resource } from "../api/resource.ts";
+import type { Watched } from "../api/watch.ts";
+import { applications, controlPlanes, environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
+
+/** What is looked at to see a whole stack; applications come first, as in all that follows. */
+export const stackIn = (place: Place) =>
+  [
+    [applications, place],
+    [pipeds, place],
+    [environments, place],
+    [controlPlanes, place],
+    [mysqls, place],
+    [mongoes, place],
+    [minios, place],
+  ] as const;
+
+/** The address of an object's screen. */
+export function screenOf({ kind, metadata }: KubeObject): string {
+  const plural = resources.find((resource) => resource.kind === kind)?.plural;
+  return `/pipecd/${plural}/${metadata.namespace}/${metadata.name}`;
+}
+
+const resources: readonly Resource[] = stackIn({}).map(([resource]) => resource);
+
+/** The kind that an address names. */
+export const resourceOf = (plural: string): Resource | undefined =>
+  resources.find((resource) => resource.plural === plural);
+
+const storeGoes =
+  "Its pod goes, and the data with it unless a volume claim keeps that. It stays while a ControlPlane uses it.";
+
+const goesWithIt: Readonly<Record<string, string>> = {
+  Application: "PipeCD is told to delete it as well.",
+  Piped:
+    "Its pod ends, PipeCD disables it, and its rights in the cluster are taken away. It stays while there are Applications of it.",
+  Environment: "It stays while Pipeds and Applications are in it.",
+  ControlPlane:
+    "Gateway, server, cache and ops go, and the Secret with the encryption key if it was made for them. It stays while Applications, Pipeds and Environments need it.",
+  Mysql: storeGoes,
+  Mongo: storeGoes,
+  Minio: storeGoes,
+};
+
+/** What somebody is told who wants to delete one. */
+export const consequenceOf = ({ kind }: Resource): string => goesWithIt[kind] ?? "";
+
+/** Several lists as one: on its way, refused or away when one of them is. */
+export function together<T extends KubeObject>(lists: readonly Watched<T>[]): Watched<T> {
+  const of = (state: Watched["state"]) => lists.find((list) => list.state === state);
+  const worst = of("refused") ?? of("loading") ?? of("away");
+  return {
+    state: worst?.state ?? "live",
+    items: lists.flatMap(({ items }) => items),
+    trouble: worst?.trouble,
+  };
+}

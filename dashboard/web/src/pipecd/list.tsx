@@ -1,0 +1,124 @@
+/** PipeCD: its control planes, and what belongs to them. */
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { Minio, Mongo, Mysql } from "../../../../functions/pipecd/kinds.ts";
+import { useWatch, type Watched } from "../api/watch.ts";
+import { Age } from "../ui/age.tsx";
+import { Head } from "../ui/head.tsx";
+import { namespace } from "../ui/namespace.tsx";
+import { Loaded } from "../ui/states.tsx";
+import { Health, Status } from "../ui/status.tsx";
+import { type Column, ObjectTable } from "../ui/table.tsx";
+import { Connection } from "./connection.tsx";
+import { Departures, useGone } from "./departures.tsx";
+import { screenOf, stackIn, together } from "./kinds.ts";
+import { Parts } from "./parts.tsx";
+
+/** The screen. */
+export function PipecdList() {
+  const [applications, pipeds, environments, planes, ...stores] = useWatch(
+    ...stackIn({ namespace: namespace.value || undefined }),
+  );
+  const all = together<KubeObject>([applications, pipeds, environments, planes, ...stores]);
+  const gone = useGone(all.items, namespace.value);
+  return (
+    <>
+      <Head title="PipeCD" />
+      <div class="stack">
+        <Departures present={all.items} gone={gone} />
+        <Loaded
+          watched={all}
+          empty={
+            <>
+              <h2>No PipeCD here</h2>
+              <p>
+                A ControlPlane is PipeCD's gateway, server, cache and ops; Pipeds are its agents. They are
+                made with kubectl, from the samples that come with Denrei:
+              </p>
+              <code>
+                kubectl apply -n {namespace.value || "<namespace>"} -f functions/pipecd/samples/c.yaml
+              </code>
+            </>
+          }
+        >
+          {() => (
+            <>
+              <Section
+                name="Control planes"
+                of={planes}
+                columns={[
+                  ["Version", ({ spec }) => <code>{spec.version}</code>],
+                  ["Parts", (plane) => <Parts of={plane} />],
+                ]}
+              />
+              <Section
+                name="Stores"
+                of={together<Minio | Mongo | Mysql>(stores)}
+                columns={[
+                  ["Kind", ({ kind }) => kind],
+                  ["Version", ({ spec }) => <code>{spec.version ?? "default"}</code>],
+                  ["Pods", ({ status }) => `${status?.availableReplicas ?? 0}/1`],
+                ]}
+              />
+              <Section
+                name="Pipeds"
+                of={pipeds}
+                columns={[
+                  ["Version", ({ spec }) => <code>{spec.version}</code>],
+                  ["Project", ({ spec }) => spec.projectID],
+                  ["Connection", (piped) => <Connection of={piped} />],
+                ]}
+              />
+              <Section
+                name="Environments"
+                of={environments}
+                columns={[
+                  ["At PipeCD", ({ spec }) => spec.name],
+                  ["Project", ({ spec }) => spec.projectID],
+                ]}
+              />
+              <Section
+                name="Applications"
+                of={applications}
+                columns={[
+                  ["At PipeCD", ({ spec }) => spec.name],
+                  ["Kind", ({ spec }) => spec.kind],
+                  ["Piped", ({ spec }) => spec.pipedRef.objectName],
+                  ["Path", ({ spec }) => <code class="cut">{`${spec.repository}: ${spec.path}`}</code>],
+                ]}
+              />
+            </>
+          )}
+        </Loaded>
+      </div>
+    </>
+  );
+}
+
+function Section<T extends KubeObject>({
+  name,
+  of: { items },
+  columns,
+}: {
+  name: string;
+  of: Watched<T>;
+  columns: readonly Column<T>[];
+}) {
+  if (items.length === 0) return null;
+  return (
+    <section class="stack" aria-label={name}>
+      <div class="row">
+        <h2>{name}</h2>
+        <Status tone="off">{items.length}</Status>
+      </div>
+      <ObjectTable
+        objects={items}
+        to={screenOf}
+        columns={[
+          ["Health", (object: Stored<T>) => <Health of={object} />],
+          ...columns,
+          ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+        ]}
+      />
+    </section>
+  );
+}

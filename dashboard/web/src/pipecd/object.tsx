@@ -1,0 +1,65 @@
+/** An object of PipeCD. */
+import { useRoute } from "preact-iso";
+import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { Resource } from "../api/resource.ts";
+import { deployments, events, statefulSets } from "../api/resource.ts";
+import { useWatch, type Watched } from "../api/watch.ts";
+import { Conditions } from "../ui/conditions.tsx";
+import { DeleteButton } from "../ui/deletebutton.tsx";
+import { Events } from "../ui/events.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Head } from "../ui/head.tsx";
+import { Single } from "../ui/single.tsx";
+import { NotFound } from "../ui/states.tsx";
+import { Health } from "../ui/status.tsx";
+import { Children, type Workload } from "./children.tsx";
+import { Departures, useGone } from "./departures.tsx";
+import { factsOf } from "./facts.tsx";
+import { consequenceOf, resourceOf, stackIn, together } from "./kinds.ts";
+
+const trail = ["/pipecd", "PipeCD"] as const;
+
+/** The screen. */
+export function PipecdObject() {
+  const { kind = "", namespace = "", name = "" } = useRoute().params;
+  const resource = resourceOf(kind);
+  if (resource === undefined) return <NotFound />;
+  return <ObjectOf resource={resource} namespace={namespace} name={name} />;
+}
+
+function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace: string; name: string }) {
+  const place = { namespace };
+  const [told, running, sets, ...stack] = useWatch(
+    [events, place],
+    [deployments, place],
+    [statefulSets, place],
+    ...stackIn(place),
+  );
+  const all = together<KubeObject>(stack);
+  const own: Watched = stack[stackIn(place).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
+  const gone = useGone(all.items, namespace);
+  const departures = <Departures present={all.items} gone={gone} />;
+  return (
+    <div class="stack">
+      <Single watched={own} kind={resource.kind} name={name} trail={trail}>
+        {(object) => (
+          <>
+            <Head title={name} trail={trail} status={<Health of={object} />}>
+              <DeleteButton resource={resource} object={object} consequence={consequenceOf(resource)} />
+            </Head>
+            <div class="stack">
+              {departures}
+              <div class="columns">
+                <Facts title={resource.kind} of={[["Namespace", namespace], ...factsOf(object)]} />
+                <Conditions of={object} />
+              </div>
+              <Children of={object} watched={together<Workload>([running, sets])} />
+              <Events watched={told} about={new Set([object.metadata.uid])} />
+            </div>
+          </>
+        )}
+      </Single>
+      {!own.items.some(({ metadata }) => metadata.name === name) && departures}
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+/** PipeCD in a browser, while its functions make a stack and take it away again. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { functions } from "../../functions/index.ts";
+import { Application, ControlPlane, Environment, Minio, Mysql, Piped } from "../../functions/pipecd/kinds.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { optIn } from "../harness/namespaces.ts";
+import { sample, stackKinds } from "../harness/pipecd.ts";
+import { has } from "../harness/world.ts";
+import { type PipecdPods, startPipecdPods } from "../pipecd/pods.ts";
+
+const plane = "controlplane-sample";
+const at = (name: string) => ({ namespace: team, name });
+
+let scene: Scene;
+let pods: PipecdPods;
+beforeAll(async () => {
+  scene = await startScene({ controllerManager: "run", nodes: 1 });
+  const { kit } = scene;
+  await optIn(kit.client, team);
+  pods = await startPipecdPods({ client: kit.client });
+  await kit.bridge("bridge-1");
+  await kit.worker(
+    "worker-1",
+    functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-")),
+    { env: { DENREI_PIPECD_WEB_ADDRESS: pods.web, DENREI_PIPECD_API_ADDRESS: pods.api } },
+  );
+});
+// A stack comes up, and goes, in many steps.
+vi.setConfig({ testTimeout: 300_000 });
+afterAll(async () => {
+  await pods?.stop();
+  await scene?.stop();
+});
+
+async function applySample(): Promise<void> {
+  for (const object of sample("c")) {
+    const kind = [...stackKinds, Secret as Kind].find((one) => one.kind === object.kind) as Kind;
+    const metadata = { ...object.metadata, namespace: team };
+    await scene.kit.client.create(kind, { ...object, metadata } as unknown as KubeObject, {
+      fieldManager: "kubectl",
+    });
+  }
+}
+
+/** The steps, each as what it is called, how far it is, and what its objects wait for. */
+const steps = (page: Page): Locator =>
+  page.getByRole("region", { name: `Deletion in ${team}` }).locator("ol > li");
+
+const untilSteps = (page: Page, expected: readonly RegExp[]) =>
+  expect
+    .poll(async () => (await steps(page).allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")), {
+      timeout: 60_000,
+    })
+    .toEqual(expected.map((text) => expect.stringMatching(text)));
+
+test("a stack is seen to come up, with the parts of its control plane and all that belongs to it", async () => {
+  const page = await scene.loggedIn(people.alice);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "PipeCD" }).click();
+  await page.getByRole("heading", { name: "No PipeCD here" }).waitFor();
+  await expectAccessible(page);
+  await applySample();
+  const row = (section: string, name: string) =>
+    page.getByRole("region", { name: section }).getByRole("row", { name });
+  for (const part of ["gateway", "server", "cache", "ops"])
+    await row("Control planes", plane).getByText(`${part} 1/1`).waitFor({ timeout: 90_000 });
+  for (const [section, name] of [
+    ["Control planes", plane],
+    ["Stores", "minio-sample"],
+    ["Stores", "mysql-sample"],
+    ["Environments", "environment-sample"],
+    ["Pipeds", "piped-sample"],
+    ["Applications", "application-sample"],
+  ] as const)
+    await row(section, name).getByText("Ready", { exact: true }).waitFor({ timeout: 90_000 });
+  expect(await page.getByText(/^Deletion in/).count()).toBe(0);
+  await expectAccessible(page);
+
+  await page.getByRole("link", { name: plane }).click();
+  const children = page.getByRole("region", { name: "What runs for it" });
+  for (const part of ["gateway", "server", "cache", "ops"])
+    await children
+      .getByRole("row", { name: `${plane}-${part}` })
+      .getByText("1/1 available")
+      .waitFor();
+  expect(await children.getByRole("row").count()).toBe(1 + 4);
+  await page.getByText("gateway, server, cache and ops are available").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "mysql-sample" }).click();
+  await page.getByRole("heading", { name: "mysql-sample", level: 1 }).waitFor();
+  await children.getByRole("row", { name: "mysql-sample-mysql" }).getByText("1/1 available").waitFor();
+  expect(await children.getByRole("row").count()).toBe(1 + 1);
+});
+
+test("the order of a deletion is seen as it happens, with what each waits for, and what is gone stays as done", async () => {
+  const { kit, url } = scene;
+  await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+  await kit.until(Application, at("application-sample"), has("Ready", "True"));
+  const page = await scene.loggedIn(people.alice);
+  await page.goto(`${url}/pipecd/controlplanes/${team}/${plane}`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: `Delete ControlPlane ${plane}?` });
+  await dialog.getByText(/It stays while Applications, Pipeds and Environments need it/).waitFor();
+  await dialog.getByRole("textbox").fill(plane);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await untilSteps(page, [
+    /^Applications In the way .* Application application-sample in the way Nobody has deleted it/,
+    /^Pipeds In the way/,
+    /^Environments In the way/,
+    /^Control plane Waiting .* For Application application-sample, Piped piped-sample, Environment environment-sample/,
+  ]);
+  await expectAccessible(page);
+  for (const [kind, name] of [
+    [Minio, "minio-sample"],
+    [Mysql, "mysql-sample"],
+    [Environment, "environment-sample"],
+    [Piped, "piped-sample"],
+  ] as const)
+    await kit.client.delete(kind as Kind, at(name), {});
+  await untilSteps(page, [
+    /^Applications In the way/,
+    /^Pipeds Waiting .* For Application application-sample\.$/,
+    /^Environments Waiting .* For Piped piped-sample, Application application-sample\.$/,
+    /^Control plane Waiting/,
+    new RegExp(
+      `^Stores Waiting .* Minio minio-sample waiting For ControlPlane ${plane}\\. Mysql mysql-sample`,
+    ),
+  ]);
+
+  const seen: Promise<string[]> = page.evaluate(`new Promise((resolve) => {
+    const seen = [];
+    new MutationObserver(() => {
+      const states = [...document.querySelectorAll(".steps > li")].map(({ dataset }) => dataset.state);
+      seen.push(states.join(" "));
+      if (states.length > 0 && states.every((state) => state === "gone")) resolve(seen);
+    }).observe(document.body, { childList: true, subtree: true, attributes: true });
+  })`);
+  await kit.client.delete(Application as Kind, at("application-sample"), {});
+  await page.getByRole("status").getByText("All of it is gone").waitFor({ timeout: 90_000 });
+  for (const states of await seen)
+    expect(states, "what is done comes before what is not").toMatch(
+      /^(gone ?)*((going|stalled) ?)?((waiting|kept|going) ?)*$/,
+    );
+  await untilSteps(page, [
+    /^Applications Done .* Application application-sample is gone$/,
+    /^Pipeds Done/,
+    /^Environments Done/,
+    /^Control plane Done/,
+    /^Stores Done .* Minio minio-sample is gone Mysql mysql-sample is gone$/,
+  ]);
+  await page.getByRole("heading", { name: `There is no ControlPlane ${plane}` }).waitFor();
+  await expectAccessible(page);
+  await kit.untilGone(ControlPlane as Kind, at(plane));
+});
+
+test("what may not be deleted is not, and says why", async () => {
+  const { kit, url } = scene;
+  const piped = sample("c").find(({ kind }) => kind === "Piped");
+  await kit.client.create(
+    Piped,
+    { ...(piped as unknown as Piped), metadata: { name: "lonely", namespace: team } },
+    { fieldManager: "kubectl" },
+  );
+  const page = await scene.loggedIn(people.alice);
+  await page.goto(`${url}/pipecd/pipeds/${team}/lonely`);
+  await page.getByRole("heading", { name: "lonely", level: 1 }).waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByLabel("Type lonely to delete it").fill("lonely");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText(/cannot delete resource "pipeds"/).waitFor();
+  await page.goto(`${url}/pipecd/elsewhere/${team}/lonely`);
+  await page.getByText("There is no such page").waitFor();
+});
