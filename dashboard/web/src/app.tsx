@@ -14,7 +14,8 @@ export function App() {
   if (known === "away") return <Unreachable />;
   if (known === "none") return <Welcome />;
   return (
-    <LocationProvider>
+    // Logging in, here and at GitHub, is for the server and not for a screen.
+    <LocationProvider scope={/^\/(?!auth\/)/}>
       <ErrorBoundary onError={(error) => notify("bad", `This screen can not be shown: ${error.message}`)}>
         <Frame>
           <Router>

@@ -29,6 +29,12 @@ export const screens: readonly Screen[] = [
     "/applications/:namespace/:name/:tab?",
     async () => (await import("./applications/detail.tsx")).ApplicationDetail,
   ),
+  screen("/github", async () => (await import("./github/list.tsx")).GitHubList, "GitHub"),
+  screen("/github/new", async () => (await import("./github/new.tsx")).NewInstallation),
+  screen(
+    "/github/:namespace/:name",
+    async () => (await import("./github/installation.tsx")).InstallationScreen,
+  ),
   screen("/pipecd", async () => (await import("./pipecd/list.tsx")).PipecdList, "PipeCD"),
   screen("/pipecd/:kind/:namespace/:name", async () => (await import("./pipecd/object.tsx")).PipecdObject),
   screen("/zundoko", async () => (await import("./zundoko/list.tsx")).HikawaList, "Zundoko"),

@@ -1,7 +1,8 @@
 /** Times, as people say them; the clock of all of them ticks once a second while somebody looks. */
 import { signal } from "@preact/signals";
 
-const now = signal(Date.now());
+/** The time, in milliseconds since 1970. */
+export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, 1000);

@@ -1,0 +1,22 @@
+/** How long a token is still good. */
+import { now, span } from "../ui/age.tsx";
+import { Status } from "../ui/status.tsx";
+import "./countdown.css";
+
+/** Counts down to a time (RFC 3339), to the second; behind it says for how long it has been over. */
+export function Countdown({ to: time }: { to: string | undefined }) {
+  if (time === undefined) return null;
+  const seconds = Math.round((Date.parse(time) - now.value) / 1000);
+  return (
+    <time dateTime={time} title={new Date(time).toLocaleString()} class="ticking">
+      {seconds > 0 ? clock(seconds) : <Status tone="bad">Ended {span(-seconds)} ago</Status>}
+    </time>
+  );
+}
+
+/** `59:07`, and `1:00:00` from an hour on. */
+function clock(seconds: number): string {
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (number: number) => String(number).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}

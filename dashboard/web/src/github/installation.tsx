@@ -1,0 +1,73 @@
+/** An Installation. */
+import { useRoute } from "preact-iso";
+import { events } from "../api/resource.ts";
+import { useWatch } from "../api/watch.ts";
+import { Age } from "../ui/age.tsx";
+import { Conditions } from "../ui/conditions.tsx";
+import { DeleteButton } from "../ui/deletebutton.tsx";
+import { Events } from "../ui/events.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Head } from "../ui/head.tsx";
+import { Single } from "../ui/single.tsx";
+import { Health } from "../ui/status.tsx";
+import { Countdown } from "./countdown.tsx";
+import { permissionsOf, repositoriesOf } from "./facts.ts";
+import { installations } from "./resources.ts";
+
+const trail = ["/github", "GitHub"] as const;
+
+/** The screen. */
+export function InstallationScreen() {
+  const { namespace = "", name = "" } = useRoute().params;
+  const [found, told] = useWatch(
+    [installations, { namespace, fieldSelector: `metadata.name=${name}` }],
+    [events, { namespace }],
+  );
+  return (
+    <Single watched={found} kind="Installation" name={name} trail={trail}>
+      {(installation) => {
+        const { metadata, spec, status } = installation;
+        return (
+          <>
+            <Head title={name} trail={trail} status={<Health of={installation} />}>
+              <DeleteButton
+                resource={installations}
+                object={installation}
+                consequence={`The Secret ${status?.secret ?? name} goes with it, and whatever builds with its token can not any more.`}
+              />
+            </Head>
+            <div class="stack">
+              <div class="columns">
+                <Facts
+                  title="Token"
+                  of={[
+                    ["Ends in", <Countdown key="end" to={status?.expiresAt} />],
+                    ["Next refresh", <Age key="refresh" of={status?.refreshAt} />],
+                    ["Secret", status?.secret && <code>{status.secret}</code>],
+                    ["Format", spec.format ?? "raw"],
+                    ["Key", spec.key && <code>{spec.key}</code>],
+                    ["Registry", spec.registry],
+                    ["Repositories", repositoriesOf(spec)],
+                    ["Permissions", permissionsOf(spec)],
+                  ]}
+                />
+                <Facts
+                  title="Installation"
+                  of={[
+                    ["Namespace", namespace],
+                    ["App", `${spec.appRef.kind} ${spec.appRef.name}`],
+                    ["Installation", <code key="id">{spec.installationID}</code>],
+                    ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+                    ["Trouble", status?.ready === false && status.message],
+                  ]}
+                />
+              </div>
+              <Conditions of={installation} />
+              <Events watched={told} about={new Set([metadata.uid])} />
+            </div>
+          </>
+        );
+      }}
+    </Single>
+  );
+}

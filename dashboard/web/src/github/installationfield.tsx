@@ -1,0 +1,54 @@
+/** Which installation at GitHub. */
+import { Field, NumberField } from "../ui/form/field.tsx";
+import type { Form } from "../ui/form/form.ts";
+import type { Account } from "./account.ts";
+import { paths } from "./paths.ts";
+
+const label = "Installation at GitHub";
+
+/** Those that GitHub shows are offered; where it shows none, an id is typed. */
+export function InstallationField({ form, account }: { form: Form; account: Account }) {
+  const path = paths.installationID;
+  if (account.state !== "connected" || account.installations.length === 0)
+    return (
+      <NumberField
+        form={form}
+        path={path}
+        min={1}
+        label={label}
+        hint={
+          account.state === "connected"
+            ? "GitHub shows you no installation of the App: install it for an account of yours first."
+            : "Its id: the number at the end of the address of the installation's settings."
+        }
+      />
+    );
+  return (
+    <Field
+      form={form}
+      path={path}
+      label={label}
+      control={(tied) => (
+        <select
+          {...tied}
+          value={String(form.value(path) ?? "")}
+          onChange={({ currentTarget: { value } }) =>
+            // Those of another one are none of this one's.
+            form.set(["spec"], {
+              ...(form.value(["spec"]) as object),
+              installationID: value === "" ? undefined : Number(value),
+              repositories: undefined,
+            })
+          }
+        >
+          <option value="">Choose one</option>
+          {account.installations.map(({ id, account: owner }) => (
+            <option key={id} value={String(id)}>
+              {owner} ({id})
+            </option>
+          ))}
+        </select>
+      )}
+    />
+  );
+}

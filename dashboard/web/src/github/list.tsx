@@ -1,0 +1,109 @@
+/** GitHub: Installations with their tokens, and the Apps that these are of. */
+import type { ClusterGitHubApp, GitHubApp } from "../../../../functions/ghapp/kinds.ts";
+import { useWatch, type Watched } from "../api/watch.ts";
+import { Age } from "../ui/age.tsx";
+import { Head } from "../ui/head.tsx";
+import { OutLink } from "../ui/link.tsx";
+import { namespace } from "../ui/namespace.tsx";
+import { Away, Loaded, Loading } from "../ui/states.tsx";
+import { Health } from "../ui/status.tsx";
+import { ObjectTable } from "../ui/table.tsx";
+import { Countdown } from "./countdown.tsx";
+import { appPage, repositoriesOf } from "./facts.ts";
+import { clusterGitHubApps, gitHubApps, installations } from "./resources.ts";
+
+/** The screen. */
+export function GitHubList() {
+  const place = { namespace: namespace.value || undefined };
+  const [found, apps, clusterApps] = useWatch(
+    [installations, place],
+    [gitHubApps, place],
+    [clusterGitHubApps, {}],
+  );
+  return (
+    <>
+      <Head title="GitHub">
+        <a class="button primary" href="/github/new">
+          Create an Installation
+        </a>
+      </Head>
+      <div class="stack">
+        <Loaded
+          watched={found}
+          empty={
+            <>
+              <h2>No Installations here yet</h2>
+              <p>
+                An Installation keeps a token of a GitHub App in a Secret, and has a new one there before the
+                old one ends. Builds read repositories with it.
+              </p>
+              <a href="/github/new">Create the first one</a>
+            </>
+          }
+        >
+          {(items) => (
+            <ObjectTable
+              objects={items}
+              to={({ metadata }) => `/github/${metadata.namespace}/${metadata.name}`}
+              columns={[
+                ["Health", (installation) => <Health of={installation} />],
+                ["App", ({ spec }) => spec.appRef.name],
+                ["Installation", ({ spec }) => <code>{spec.installationID}</code>],
+                ["Repositories", ({ spec }) => <span class="cut">{repositoriesOf(spec)}</span>],
+                ["Secret", ({ status }) => <code>{status?.secret ?? ""}</code>],
+                ["Token ends", ({ status }) => <Countdown to={status?.expiresAt} />],
+                ["Next refresh", ({ status }) => <Age of={status?.refreshAt} />],
+              ]}
+            />
+          )}
+        </Loaded>
+        <Apps title="Apps of a namespace" watched={apps} none="There are no GitHubApps here." />
+        <Apps
+          title="Apps of the cluster"
+          watched={clusterApps}
+          none="There are no ClusterGitHubApps."
+          refused="You may not list ClusterGitHubApps. An Installation can name one that allows its namespace all the same: whoever administers the cluster knows their names."
+        />
+      </div>
+    </>
+  );
+}
+
+/** Apps stand beside what this screen is about: whoever may not see them is told so in a line. */
+function Apps({
+  title,
+  watched,
+  none,
+  refused = "You may not list them.",
+}: {
+  title: string;
+  watched: Watched<GitHubApp | ClusterGitHubApp>;
+  none: string;
+  refused?: string;
+}) {
+  const { state, items, trouble } = watched;
+  return (
+    <section class="stack" aria-label={title}>
+      <h2>{title}</h2>
+      {state === "away" && <Away message={trouble?.message} />}
+      {state === "loading" ? (
+        <Loading />
+      ) : state === "refused" ? (
+        <p class="quiet">{trouble?.status === 403 ? refused : trouble?.message}</p>
+      ) : items.length === 0 ? (
+        <p class="quiet">{none}</p>
+      ) : (
+        <ObjectTable
+          objects={items}
+          columns={[
+            ["Health", (app) => <Health of={app} />],
+            ["App ID", ({ spec }) => <code>{spec.appID}</code>],
+            ["At GitHub", ({ spec, status }) => <OutLink to={appPage(spec, status?.slug)} />],
+            ["Rules", ({ spec }) => (spec.allowed ? `${spec.allowed.length} in spec.allowed` : "none")],
+            ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+          ]}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,150 @@
+/** A new Installation. */
+import { useLocation } from "preact-iso";
+import { z } from "zod";
+import { Installation } from "../../../../functions/ghapp/kinds.ts";
+import { create } from "../api/objects.ts";
+import { apiVersionOf } from "../api/resource.ts";
+import { ChoiceField, Send, TextField } from "../ui/form/field.tsx";
+import { useForm } from "../ui/form/form.ts";
+import { newObject } from "../ui/form/newobject.ts";
+import { Head } from "../ui/head.tsx";
+import { namespace } from "../ui/namespace.tsx";
+import { notify } from "../ui/notices.tsx";
+import { Loading } from "../ui/states.tsx";
+import { type Account, connectUrl, useAccount } from "./account.ts";
+import { AppFields } from "./appfields.tsx";
+import { InstallationField } from "./installationfield.tsx";
+import { paths } from "./paths.ts";
+import { PermissionFields } from "./permissionfields.tsx";
+import { RepositoriesField } from "./repositoriesfield.tsx";
+import { installations } from "./resources.ts";
+import "./form.css";
+
+/** A Secret that nothing else is wanted of has a template all the same. */
+const withTemplate = (draft: unknown): unknown => {
+  const { spec, ...rest } = draft as { readonly spec?: object };
+  return { ...rest, spec: { template: {}, ...spec } };
+};
+const schema = z.preprocess(withTemplate, newObject(Installation, 253));
+
+/** The least that builds need: a token for git that can read. */
+const initialSpec = {
+  appRef: { kind: "ClusterGitHubApp" },
+  format: "basic-auth",
+  permissions: { contents: "read" },
+  template: { metadata: { annotations: { "kpack.io/git": "https://github.com" } } },
+};
+
+/** The screen. */
+export function NewInstallation() {
+  const account = useAccount();
+  return (
+    <>
+      <Head title="Create an Installation" trail={["/github", "GitHub"]} />
+      {account.state === "loading" ? (
+        <Loading />
+      ) : account.state === "apart" ? (
+        <section class="card" aria-labelledby="connect">
+          <h2 id="connect">Connect GitHub first</h2>
+          <p>
+            A token is made only for installations and repositories that GitHub shows you. So the dashboard
+            has to ask GitHub in your name, and you are asked whether it may.
+          </p>
+          <div class="actions">
+            <a class="button primary" href={connectUrl}>
+              Connect GitHub
+            </a>
+          </div>
+        </section>
+      ) : (
+        <div class="stack">
+          <Known account={account} />
+          <InstallationForm account={account} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What the fields can offer, and why not more. */
+function Known({ account }: { account: Account }) {
+  switch (account.state) {
+    case "connected":
+      return (
+        <p class="quiet">
+          Connected to GitHub as <strong>{account.login}</strong>.
+        </p>
+      );
+    case "none":
+      return (
+        <p role="status" class="notice busy">
+          This dashboard is not connected to GitHub, so you have to know ids and names. Whoever runs it can
+          set <code>DENREI_GITHUB_*</code>. {account.message}
+        </p>
+      );
+    case "away":
+      return (
+        <p role="status" class="notice busy">
+          Installations and repositories can not be offered at the moment. {account.message}
+        </p>
+      );
+    default:
+      return null;
+  }
+}
+
+function InstallationForm({ account }: { account: Account }) {
+  const { route } = useLocation();
+  const form = useForm({
+    initial: { metadata: { namespace: namespace.value || undefined }, spec: initialSpec },
+    schema,
+    fields: Object.values(paths),
+    async send(draft) {
+      const object = { apiVersion: apiVersionOf(installations), kind: installations.kind };
+      const created = { ...object, ...(withTemplate(draft) as object) } as Installation;
+      const { metadata } = await create(installations, created);
+      notify("good", `Installation ${metadata.name} was created`);
+      route(`/github/${metadata.namespace}/${metadata.name}`);
+    },
+  });
+  const format = form.value(paths.format) ?? "raw";
+  return (
+    <form class="card" onSubmit={form.submit} noValidate>
+      <TextField form={form} path={paths.name} label="Name" hint="The Secret has the same name." />
+      <TextField form={form} path={paths.namespace} label="Namespace of the Installation" />
+      <AppFields form={form} />
+      <InstallationField form={form} account={account} />
+      <RepositoriesField form={form} account={account} />
+      <PermissionFields form={form} />
+      <ChoiceField
+        form={form}
+        path={paths.format}
+        label="Format"
+        choices={[
+          ["basic-auth", "basic-auth: username and password, for git"],
+          ["dockerconfigjson", "dockerconfigjson: for pulling images"],
+          ["raw", "raw: the token alone"],
+        ]}
+      />
+      {format === "raw" && (
+        <TextField form={form} path={paths.key} label="Key" hint="Which key of the Secret gets the token." />
+      )}
+      {format === "dockerconfigjson" && (
+        <TextField form={form} path={paths.registry} label="Registry" placeholder="ghcr.io" />
+      )}
+      {format === "basic-auth" && (
+        <TextField
+          form={form}
+          path={paths.gitHost}
+          label="Used by builds for"
+          hint="Where kpack clones from with it. Empty: builds do not use it."
+        />
+      )}
+      <Send form={form} label="Create">
+        <a class="button" href="/github">
+          Cancel
+        </a>
+      </Send>
+    </form>
+  );
+}

@@ -1,0 +1,86 @@
+/** Which repositories a token is good for. */
+import { useState } from "preact/hooks";
+import { LinesField } from "../ui/form/field.tsx";
+import type { Form } from "../ui/form/form.ts";
+import { type Account, type ShownRepository, useRepositories } from "./account.ts";
+import { paths } from "./paths.ts";
+
+const label = "Repositories";
+const all = "Without any, the token is good for all repositories of the installation.";
+
+/** More than so many are looked through by name. */
+const few = 8;
+
+/** Those that GitHub shows are offered; where it shows none, names are typed. */
+export function RepositoriesField({ form, account }: { form: Form; account: Account }) {
+  const id = form.value(paths.installationID);
+  const found = useRepositories(account.state === "connected" && typeof id === "number" ? id : undefined);
+  if (account.state === "connected" && typeof id !== "number") return null;
+  if (account.state === "connected" && found === undefined)
+    return (
+      <p role="status" class="quiet">
+        Asking GitHub for the repositories…
+      </p>
+    );
+  if (found === undefined || typeof found === "string")
+    return (
+      <LinesField
+        form={form}
+        path={paths.repositories}
+        label={label}
+        hint={`One name in each line, without the owner. ${all} ${found ?? ""}`}
+      />
+    );
+  return <Picker form={form} of={found} />;
+}
+
+function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepository[] }) {
+  const [part, setPart] = useState("");
+  const chosen = (form.value(paths.repositories) ?? []) as readonly string[];
+  const problem = form.problem(paths.repositories);
+  const shown = repositories.filter(
+    ({ name }) => chosen.includes(name) || name.toLowerCase().includes(part.toLowerCase()),
+  );
+  const choose = (name: string, state: "chosen" | "not") => {
+    const others = chosen.filter((one) => one !== name);
+    const next = state === "chosen" ? [...others, name] : others;
+    form.set(paths.repositories, next.length > 0 ? next : undefined);
+  };
+  return (
+    <fieldset aria-invalid={problem !== undefined}>
+      <legend>{label}</legend>
+      <p class="quiet small">
+        {all} {chosen.length > 0 && `${chosen.length} of ${repositories.length} chosen.`}
+      </p>
+      {repositories.length > few && (
+        <input
+          type="search"
+          aria-label="Find a repository by name"
+          placeholder="Find by name"
+          value={part}
+          onInput={({ currentTarget }) => setPart(currentTarget.value)}
+        />
+      )}
+      <ul class="plain choices">
+        {shown.map(({ name, owner, private: isPrivate }) => (
+          <li key={name}>
+            <label class="row">
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                onChange={({ currentTarget: { checked } }) => choose(name, checked ? "chosen" : "not")}
+              />
+              <span>
+                <span class="quiet">{owner}/</span>
+                {name}
+              </span>
+              {isPrivate && <span class="quiet small">private</span>}
+            </label>
+          </li>
+        ))}
+      </ul>
+      {shown.length === 0 && <p class="quiet">None of that name.</p>}
+      {problem && <p class="problem">{problem}</p>}
+    </fieldset>
+  );
+}

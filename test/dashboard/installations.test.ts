@@ -1,0 +1,201 @@
+/** GitHub in a browser: Installations with the end of their tokens, and creating one. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { grant } from "../harness/rights.ts";
+
+const manager = { fieldManager: "test" };
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene?.stop());
+
+const appSpec = { appID: 4711, privateKeySecretRef: { name: "app-key", key: "private-key.pem" } };
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+
+async function createInstallation(name: string, seconds: number): Promise<void> {
+  const { client } = scene.kit;
+  await client.create(
+    Installation,
+    {
+      apiVersion: apiVersionOf(Installation),
+      kind: "Installation",
+      metadata: { name, namespace: team },
+      spec: {
+        appRef: { kind: "GitHubApp", name: "builder" },
+        installationID: 815,
+        repositories: ["web", "docs"],
+        permissions: { contents: "read" },
+        format: "basic-auth",
+        template: {},
+      },
+    },
+    manager,
+  );
+  await setEnd(name, seconds);
+}
+
+/** What its function would write; no worker runs here. */
+const setEnd = (name: string, seconds: number) =>
+  scene.kit.client.mergePatch(
+    Installation,
+    { name, namespace: team },
+    {
+      status: {
+        ready: true,
+        secret: name,
+        expiresAt: inSeconds(seconds),
+        refreshAt: inSeconds(seconds - 600),
+        conditions: [
+          {
+            type: "Ready",
+            status: "True",
+            reason: "TokenIssued",
+            message: "the Secret has a token",
+            lastTransitionTime: inSeconds(-60),
+          },
+        ],
+      },
+    },
+    { ...manager, subresource: "status" },
+  );
+
+/** Goes to GitHub's place, in the team's namespace. */
+async function atGitHub(page: Page): Promise<void> {
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "GitHub", exact: true }).click();
+}
+
+test("Installations and Apps are seen as they come, and the end of a token is counted down to", async () => {
+  const page = await scene.loggedIn(people.bob);
+  await atGitHub(page);
+  await page.getByText("No Installations here yet").waitFor();
+  await page.getByText("There are no GitHubApps here.").waitFor();
+  await page.getByText("You may not list ClusterGitHubApps.").waitFor();
+  await expectAccessible(page);
+  await scene.kit.client.create(
+    GitHubApp,
+    {
+      apiVersion: apiVersionOf(GitHubApp),
+      kind: "GitHubApp",
+      metadata: { name: "builder", namespace: team },
+      spec: appSpec,
+    },
+    manager,
+  );
+  await createInstallation("acme", 3000);
+  const row = page.getByRole("row", { name: "acme" });
+  for (const text of ["Ready", "builder", "815", "web, docs"]) await row.getByText(text).waitFor();
+  await page.getByRole("region", { name: "Apps of a namespace" }).getByText("4711").waitFor();
+  const left = async () => {
+    const [minutes = 0, seconds = 0] = (await row.getByText(/^\d+:\d\d$/).innerText()).split(":").map(Number);
+    return minutes * 60 + seconds;
+  };
+  const first = await left();
+  expect(first).toBeGreaterThan(2000);
+  expect(first).toBeLessThanOrEqual(3000);
+  await expect.poll(left, { timeout: 30_000 }).toBeLessThan(first);
+  await expectAccessible(page);
+
+  await row.getByRole("link", { name: "acme" }).click();
+  await page.getByRole("heading", { name: "acme", level: 1 }).waitFor();
+  await page.getByText("contents: read").waitFor();
+  await page.getByText("the Secret has a token").waitFor();
+  await expectAccessible(page);
+  await setEnd("acme", -120);
+  await page.getByText(/^Ended 2 min ago$/).waitFor();
+});
+
+test("an Installation is created by its form, which says what is wrong before the API server has to", async () => {
+  const page = await scene.loggedIn(people.alice);
+  await atGitHub(page);
+  await page.getByRole("link", { name: "Create an Installation" }).click();
+  await page.getByText("Whoever runs it can set DENREI_GITHUB_*").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create" }).click();
+  for (const label of ["Name", "App", "Installation at GitHub"])
+    expect(await page.getByLabel(label, { exact: true }).getAttribute("aria-invalid"), label).toBe("true");
+  await page.getByLabel("Name", { exact: true }).fill("made-here");
+  await page.getByLabel("Kind of the App").selectOption("GitHubApp");
+  await page.getByLabel("App", { exact: true }).fill("builder");
+  await page.getByLabel("Installation at GitHub").fill("815");
+  await page.getByLabel("Repositories").fill("web\ndocs");
+  await page.getByLabel("Pull requests").selectOption("read");
+  await page.getByLabel("Format").selectOption("raw");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("key is needed with the format raw").waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Key", { exact: true }).fill("token");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "made-here", level: 1 }).waitFor();
+  const { spec } = await scene.kit.client.get(Installation, { name: "made-here", namespace: team });
+  expect(spec).toMatchObject({
+    appRef: { kind: "GitHubApp", name: "builder" },
+    installationID: 815,
+    repositories: ["web", "docs"],
+    permissions: { contents: "read", pull_requests: "read" },
+    format: "raw",
+    key: "token",
+  });
+});
+
+test("an Installation is deleted after its name was typed, and the list is told of it", async () => {
+  const page = await scene.loggedIn(people.alice);
+  await createInstallation("leaving", 3000);
+  await atGitHub(page);
+  await page.getByRole("link", { name: "leaving" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("The Secret leaving goes with it").waitFor();
+  await page.getByLabel("Type leaving to delete it").fill("leaving");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "There is no Installation leaving" }).waitFor();
+  await scene.kit.untilGone(Installation as never, { name: "leaving", namespace: team });
+});
+
+test("whoever may list ClusterGitHubApps sees them, with their page at GitHub", async () => {
+  await scene.kit.client.create(
+    ClusterGitHubApp,
+    {
+      apiVersion: apiVersionOf(ClusterGitHubApp),
+      kind: "ClusterGitHubApp",
+      metadata: { name: "everybodys" },
+      spec: { ...appSpec, allowed: [{ namespaces: ["team-*"] }] },
+    },
+    manager,
+  );
+  await scene.kit.client.mergePatch(
+    ClusterGitHubApp,
+    { name: "everybodys" },
+    { status: { slug: "acme-denrei" } },
+    { ...manager, subresource: "status" },
+  );
+  const rbac = "rbac.authorization.k8s.io";
+  const role = { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name: "sees-apps" } };
+  await grant(scene.kit.client, [
+    {
+      ...role,
+      rules: [
+        { apiGroups: ["ghapp.tsuzu.dev"], resources: ["clustergithubapps"], verbs: ["get", "list", "watch"] },
+      ],
+    },
+    {
+      ...role,
+      kind: "ClusterRoleBinding",
+      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "sees-apps" },
+      subjects: [{ apiGroup: rbac, kind: "User", name: people.bob.name }],
+    },
+  ]);
+  const page = await scene.loggedIn(people.bob);
+  await atGitHub(page);
+  const row = page
+    .getByRole("region", { name: "Apps of the cluster" })
+    .getByRole("row", { name: "everybodys" });
+  expect(await row.getByRole("link").getAttribute("href")).toBe("https://github.com/apps/acme-denrei");
+  await row.getByText("1 in spec.allowed").waitFor();
+});
