@@ -1,10 +1,10 @@
 /** Where objects are in the Kubernetes API. */
 
 import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
 import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
 import type { EventObject, PodObject } from "./others.ts";
-import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
 
 /** A kind, as far as addresses need it. Carries the type of its objects, which is never there. */
 export interface Resource<T extends KubeObject = KubeObject> {

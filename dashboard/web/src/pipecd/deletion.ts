@@ -1,6 +1,7 @@
 /** The deletion of a stack, as far as it is: each goes when what needs it is gone. Pure. */
-import type { Condition, KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { usersIn } from "../../../../functions/pipecd/kubernetes/neededby.ts";
+import { conditionsOf } from "../ui/health.ts";
 
 /** How far an object is. One that nobody has deleted is `kept`. */
 export type State = "gone" | "going" | "waiting" | "stalled" | "kept";
@@ -65,9 +66,6 @@ export function stepsOf(present: readonly Stored[], gone: readonly Stored[]): re
   }
   return steps;
 }
-
-const conditionsOf = ({ status }: KubeObject): readonly Condition[] =>
-  (status as { conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 
 const readyOf = (object: KubeObject) => conditionsOf(object).find(({ type }) => type === "Ready");
 

@@ -6,7 +6,7 @@ import { Age } from "../ui/age.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
-import { Health, Status } from "../ui/status.tsx";
+import { Health } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
 import { Connection } from "./connection.tsx";
 import { Departures, useGone } from "./departures.tsx";
@@ -108,7 +108,7 @@ function Section<T extends KubeObject>({
     <section class="stack" aria-label={name}>
       <div class="row">
         <h2>{name}</h2>
-        <Status tone="off">{items.length}</Status>
+        <span class="quiet small">{items.length}</span>
       </div>
       <ObjectTable
         objects={items}

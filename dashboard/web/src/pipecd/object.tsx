@@ -39,8 +39,9 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
   const own: Watched = stack[stackIn(place).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
   const gone = useGone(all.items, namespace);
   const departures = <Departures present={all.items} gone={gone} />;
+  const isHere = own.items.some(({ metadata }) => metadata.name === name);
   return (
-    <div class="stack">
+    <div class={isHere ? undefined : "stack"}>
       <Single watched={own} kind={resource.kind} name={name} trail={trail}>
         {(object) => (
           <>
@@ -59,7 +60,7 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
           </>
         )}
       </Single>
-      {!own.items.some(({ metadata }) => metadata.name === name) && departures}
+      {!isHere && departures}
     </div>
   );
 }

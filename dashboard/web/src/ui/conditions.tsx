@@ -8,6 +8,8 @@ const isTrouble = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].
 
 function toneOf(type: string, status: string): Tone {
   if (status === "Unknown") return "busy";
+  // Neither is better than the other.
+  if (type === "Progressing") return status === "True" ? "busy" : "off";
   return (status === "True") === isTrouble(type) ? "bad" : "good";
 }
 

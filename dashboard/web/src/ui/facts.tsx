@@ -15,7 +15,7 @@ export function Facts({ title, of: facts }: { title: string; of: readonly Fact[]
       </header>
       <dl class="facts">
         {facts
-          .filter(([, value]) => value !== undefined && value !== "")
+          .filter(([, value]) => value !== undefined && value !== "" && value !== false)
           .map(([name, value]) => (
             <div key={name} class="fact">
               <dt>{name}</dt>

@@ -40,6 +40,11 @@ const isUnderWay = (reason: string): boolean =>
 
 /** `RolloutFailed` as people write it: `Rollout failed`. */
 export function spaced(reason: string): string {
-  const words = reason.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").split(" ");
-  return words.map((word, at) => (at === 0 || /^[A-Z]{2,}/.test(word) ? word : word.toLowerCase())).join(" ");
+  const words = reason
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll("Git Hub", "GitHub")
+    .split(" ");
+  return words.map((word, at) => (at === 0 || isName(word) ? word : word.toLowerCase())).join(" ");
 }
+
+const isName = (word: string): boolean => /^[A-Z]{2,}/.test(word) || word === "GitHub";

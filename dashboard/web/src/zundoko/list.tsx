@@ -4,9 +4,9 @@ import { Age } from "../ui/age.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
+import { Health } from "../ui/status.tsx";
 import { ObjectTable } from "../ui/table.tsx";
 import { hikawas } from "./resources.ts";
-import { SongStatus } from "./status.tsx";
 
 /** The screen. */
 export function HikawaList() {
@@ -36,7 +36,7 @@ export function HikawaList() {
             objects={items}
             to={({ metadata }) => `/zundoko/${metadata.namespace}/${metadata.name}`}
             columns={[
-              ["Song", (hikawa) => <SongStatus of={hikawa} />],
+              ["Song", (hikawa) => <Health of={hikawa} />],
               ["Words", ({ status }) => status?.numZundokosSaid ?? 0],
               ["Pause", ({ spec }) => `${spec.intervalMillis} ms`],
               ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],

@@ -12,8 +12,8 @@ import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
 import { Single } from "../ui/single.tsx";
+import { Health } from "../ui/status.tsx";
 import { hikawas, kiyoshis, zundokos } from "./resources.ts";
-import { SongStatus } from "./status.tsx";
 import { canSpeak, useVoice } from "./voice.ts";
 import { type SaidWord, singersOf, songOf } from "./words.ts";
 import "./song.css";
@@ -57,7 +57,7 @@ function SongOf({
   const { metadata, spec } = hikawa;
   return (
     <>
-      <Head title={metadata.name} trail={trail} status={<SongStatus of={hikawa} />}>
+      <Head title={metadata.name} trail={trail} status={<Health of={hikawa} />}>
         <DeleteButton
           resource={hikawas}
           object={hikawa}
