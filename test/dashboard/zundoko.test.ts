@@ -1,6 +1,6 @@
-/** A song, heard in a browser as workers sing it. */
+/** A song, heard in a browser as workers sing it; and the form for Installations, where there is no GitHub. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { expectAccessible } from "../harness/accessible.ts";
@@ -8,6 +8,9 @@ import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { hikawa } from "../harness/song.ts";
 
 const words = ["Doko", "Zun", "Zun", "Doko", "Zun", "Zun", "Zun", "Zun", "Doko"];
+
+// Each goes through several screens, and looks at them twice.
+vi.setConfig({ testTimeout: 300_000 });
 
 let scene: Scene;
 beforeAll(async () => {
@@ -117,4 +120,13 @@ test("who may only look is told so, and who may delete types the name first", as
   await page.getByRole("link", { name: "Back to the list" }).click();
   await page.getByRole("link", { name: "quiet" }).waitFor();
   expect(await page.getByRole("link", { name: "kiyoshi", exact: true }).count()).toBe(0);
+});
+
+test("where the dashboard has no GitHub, the form for an Installation says so and can not be sent", async () => {
+  const page = await scene.loggedIn(people.alice);
+  await page.goto(`${scene.url}/github/new`);
+  await page.getByText("Whoever runs the dashboard can set DENREI_GITHUB_*").waitFor();
+  expect(await page.getByRole("button", { name: "Create" }).isDisabled()).toBe(true);
+  expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
+  await expectAccessible(page);
 });

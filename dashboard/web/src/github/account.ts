@@ -2,34 +2,32 @@
 import { useEffect, useState } from "preact/hooks";
 import { type RequestError, request } from "../api/session.ts";
 
-/** An installation of the GitHub App that the dashboard knows. */
+/** An installation of the App that the dashboard is at GitHub. */
 export interface ShownInstallation {
   readonly id: number;
   /** Of whom. */
   readonly account: string;
-  readonly repositorySelection: string;
-  readonly htmlUrl: string;
 }
 
 /** A repository of an installation. */
 export interface ShownRepository {
+  readonly id: number;
+  /** Without the owner. */
   readonly name: string;
-  readonly owner: string;
+  readonly fullName: string;
   readonly private: boolean;
 }
 
-/** The answer to `GET /api/github/installations`. */
+/** The answer to `GET /api/github`. */
 interface Connection {
-  readonly connected: boolean;
+  readonly isSetUp: boolean;
   readonly login?: string;
-  readonly installations?: readonly ShownInstallation[];
 }
 
-/** What is known of the account. */
+/** What is known of the account. `apart` is one that is not connected, or not any more. */
 export type Account =
-  | { readonly state: "loading" | "apart" }
-  /** This dashboard knows no GitHub, or GitHub does not answer. */
-  | { readonly state: "none" | "away"; readonly message: string }
+  | { readonly state: "loading" | "apart" | "none" }
+  | { readonly state: "away"; readonly message: string }
   | {
       readonly state: "connected";
       readonly login: string;
@@ -39,20 +37,27 @@ export type Account =
 /** Where somebody connects their account, to come back to this form. */
 export const connectUrl = "/auth/github/login?to=/github/new";
 
+async function ask(signal: AbortSignal): Promise<Account> {
+  const { isSetUp, login } = await request<Connection>("/api/github", { signal });
+  if (!isSetUp) return { state: "none" };
+  if (login === undefined) return { state: "apart" };
+  const { installations } = await request<{ installations: readonly ShownInstallation[] }>(
+    "/api/github/installations",
+    { signal },
+  );
+  return { state: "connected", login, installations };
+}
+
 /** Asks once whose account it is. */
 export function useAccount(): Account {
   const [account, setAccount] = useState<Account>({ state: "loading" });
   useEffect(() => {
     const over = new AbortController();
-    request<Connection>("/api/github/installations", { signal: over.signal }).then(
-      ({ connected, login = "", installations = [] }) =>
-        setAccount(connected ? { state: "connected", login, installations } : { state: "apart" }),
-      (error: unknown) => {
-        if (over.signal.aborted) return;
-        const { status, message } = error as RequestError;
-        setAccount({ state: status === 404 ? "none" : "away", message });
-      },
-    );
+    ask(over.signal).then(setAccount, (error: unknown) => {
+      if (over.signal.aborted) return;
+      const { reason, message } = error as RequestError;
+      setAccount(reason === "GitHubNotConnected" ? { state: "apart" } : { state: "away", message });
+    });
     return () => over.abort();
   }, []);
   return account;

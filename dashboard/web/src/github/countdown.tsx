@@ -6,7 +6,7 @@ import "./countdown.css";
 /** Counts down to a time (RFC 3339), to the second; behind it says for how long it has been over. */
 export function Countdown({ to: time }: { to: string | undefined }) {
   if (time === undefined) return null;
-  const seconds = Math.round((Date.parse(time) - now.value) / 1000);
+  const seconds = Math.floor((Date.parse(time) - now.value) / 1000);
   return (
     <time dateTime={time} title={new Date(time).toLocaleString()} class="ticking">
       {seconds > 0 ? clock(seconds) : <Status tone="bad">Ended {span(-seconds)} ago</Status>}

@@ -47,10 +47,16 @@ export function GitHubList() {
               to={({ metadata }) => `/github/${metadata.namespace}/${metadata.name}`}
               columns={[
                 ["Health", (installation) => <Health of={installation} />],
-                ["App", ({ spec }) => spec.appRef.name],
-                ["Installation", ({ spec }) => <code>{spec.installationID}</code>],
-                ["Repositories", ({ spec }) => <span class="cut">{repositoriesOf(spec)}</span>],
-                ["Secret", ({ status }) => <code>{status?.secret ?? ""}</code>],
+                [
+                  "App",
+                  ({ spec }) => (
+                    <span>
+                      {spec.appRef.name} <span class="quiet small">installation {spec.installationID}</span>
+                    </span>
+                  ),
+                ],
+                ["Repositories", ({ spec }) => repositoriesOf(spec)],
+                ["Secret", ({ status }) => status?.secret],
                 ["Token ends", ({ status }) => <Countdown to={status?.expiresAt} />],
                 ["Next refresh", ({ status }) => <Age of={status?.refreshAt} />],
               ]}

@@ -1,9 +1,11 @@
 /** A new Installation. */
-import { useLocation } from "preact-iso";
+import { useLocation, useRoute } from "preact-iso";
 import { z } from "zod";
 import { Installation } from "../../../../functions/ghapp/kinds.ts";
 import { create } from "../api/objects.ts";
 import { apiVersionOf } from "../api/resource.ts";
+import { RequestError } from "../api/session.ts";
+import { pathText } from "../ui/form/draft.ts";
 import { ChoiceField, Send, TextField } from "../ui/form/field.tsx";
 import { useForm } from "../ui/form/form.ts";
 import { newObject } from "../ui/form/newobject.ts";
@@ -35,6 +37,22 @@ const initialSpec = {
   template: { metadata: { annotations: { "kpack.io/git": "https://github.com" } } },
 };
 
+/** The field that a refusal of the dashboard's own is about, by its reason. */
+const refusedFields: Readonly<Record<string, string>> = {
+  NotYourInstallation: pathText(paths.installationID),
+  NotYourRepository: pathText(paths.repositories),
+  ReadOnlyRepository: pathText(paths.repositories),
+  AllRepositories: pathText(paths.repositories),
+};
+
+/** Throws the error again, with the field that it is about. */
+function named(error: unknown): never {
+  const field = error instanceof RequestError && refusedFields[error.reason];
+  if (!field) throw error;
+  const { status, reason, message } = error;
+  throw new RequestError(status, reason, message, [{ field, message }]);
+}
+
 /** The screen. */
 export function NewInstallation() {
   const account = useAccount();
@@ -46,6 +64,7 @@ export function NewInstallation() {
       ) : account.state === "apart" ? (
         <section class="card" aria-labelledby="connect">
           <h2 id="connect">Connect GitHub first</h2>
+          <Outcome />
           <p>
             A token is made only for installations and repositories that GitHub shows you. So the dashboard
             has to ask GitHub in your name, and you are asked whether it may.
@@ -58,11 +77,25 @@ export function NewInstallation() {
         </section>
       ) : (
         <div class="stack">
+          <Outcome />
           <Known account={account} />
           <InstallationForm account={account} />
         </div>
       )}
     </>
+  );
+}
+
+/** What has become of a connection: the address that GitHub sends the browser back to says so. */
+function Outcome() {
+  const { github } = useRoute().query;
+  if (github !== "refused" && github !== "failed") return null;
+  return (
+    <p role="alert" class="notice bad">
+      {github === "refused"
+        ? "You have not allowed it at GitHub, so nothing was connected."
+        : "GitHub was not connected. Try it again; if that does not help, the dashboard's log says why."}
+    </p>
   );
 }
 
@@ -77,10 +110,13 @@ function Known({ account }: { account: Account }) {
       );
     case "none":
       return (
-        <p role="status" class="notice busy">
-          This dashboard is not connected to GitHub, so you have to know ids and names. Whoever runs it can
-          set <code>DENREI_GITHUB_*</code>. {account.message}
-        </p>
+        <div role="status" class="notice busy">
+          <p>
+            Installations can not be created here: whoever makes one has its token, and this dashboard can not
+            ask GitHub whether you see what it is for. Whoever runs the dashboard can set{" "}
+            <code>DENREI_GITHUB_*</code>; until then it takes kubectl.
+          </p>
+        </div>
       );
     case "away":
       return (
@@ -102,7 +138,7 @@ function InstallationForm({ account }: { account: Account }) {
     async send(draft) {
       const object = { apiVersion: apiVersionOf(installations), kind: installations.kind };
       const created = { ...object, ...(withTemplate(draft) as object) } as Installation;
-      const { metadata } = await create(installations, created);
+      const { metadata } = await create(installations, created).catch(named);
       notify("good", `Installation ${metadata.name} was created`);
       route(`/github/${metadata.namespace}/${metadata.name}`);
     },
@@ -110,41 +146,48 @@ function InstallationForm({ account }: { account: Account }) {
   const format = form.value(paths.format) ?? "raw";
   return (
     <form class="card" onSubmit={form.submit} noValidate>
-      <TextField form={form} path={paths.name} label="Name" hint="The Secret has the same name." />
-      <TextField form={form} path={paths.namespace} label="Namespace of the Installation" />
-      <AppFields form={form} />
-      <InstallationField form={form} account={account} />
-      <RepositoriesField form={form} account={account} />
-      <PermissionFields form={form} />
-      <ChoiceField
-        form={form}
-        path={paths.format}
-        label="Format"
-        choices={[
-          ["basic-auth", "basic-auth: username and password, for git"],
-          ["dockerconfigjson", "dockerconfigjson: for pulling images"],
-          ["raw", "raw: the token alone"],
-        ]}
-      />
-      {format === "raw" && (
-        <TextField form={form} path={paths.key} label="Key" hint="Which key of the Secret gets the token." />
-      )}
-      {format === "dockerconfigjson" && (
-        <TextField form={form} path={paths.registry} label="Registry" placeholder="ghcr.io" />
-      )}
-      {format === "basic-auth" && (
-        <TextField
+      <fieldset class="whole" disabled={account.state === "none"}>
+        <TextField form={form} path={paths.name} label="Name" hint="The Secret has the same name." />
+        <TextField form={form} path={paths.namespace} label="Namespace of the Installation" />
+        <AppFields form={form} />
+        <InstallationField form={form} account={account} />
+        <RepositoriesField form={form} account={account} />
+        <PermissionFields form={form} />
+        <ChoiceField
           form={form}
-          path={paths.gitHost}
-          label="Used by builds for"
-          hint="Where kpack clones from with it. Empty: builds do not use it."
+          path={paths.format}
+          label="Format"
+          choices={[
+            ["basic-auth", "basic-auth: username and password, for git"],
+            ["dockerconfigjson", "dockerconfigjson: for pulling images"],
+            ["raw", "raw: the token alone"],
+          ]}
         />
-      )}
-      <Send form={form} label="Create">
-        <a class="button" href="/github">
-          Cancel
-        </a>
-      </Send>
+        {format === "raw" && (
+          <TextField
+            form={form}
+            path={paths.key}
+            label="Key"
+            hint="Which key of the Secret gets the token."
+          />
+        )}
+        {format === "dockerconfigjson" && (
+          <TextField form={form} path={paths.registry} label="Registry" placeholder="ghcr.io" />
+        )}
+        {format === "basic-auth" && (
+          <TextField
+            form={form}
+            path={paths.gitHost}
+            label="Used by builds for"
+            hint="Where kpack clones from with it. Empty: builds do not use it."
+          />
+        )}
+        <Send form={form} label="Create">
+          <a class="button" href="/github">
+            Cancel
+          </a>
+        </Send>
+      </fieldset>
     </form>
   );
 }

@@ -47,7 +47,7 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
     form.set(paths.repositories, next.length > 0 ? next : undefined);
   };
   return (
-    <fieldset aria-invalid={problem !== undefined}>
+    <fieldset tabIndex={-1} data-problems={problem !== undefined || undefined}>
       <legend>{label}</legend>
       <p class="quiet small">
         {all} {chosen.length > 0 && `${chosen.length} of ${repositories.length} chosen.`}
@@ -62,8 +62,8 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
         />
       )}
       <ul class="plain choices">
-        {shown.map(({ name, owner, private: isPrivate }) => (
-          <li key={name}>
+        {shown.map(({ id, name, fullName, private: isPrivate }) => (
+          <li key={id}>
             <label class="row">
               <input
                 type="checkbox"
@@ -71,7 +71,7 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
                 onChange={({ currentTarget: { checked } }) => choose(name, checked ? "chosen" : "not")}
               />
               <span>
-                <span class="quiet">{owner}/</span>
+                <span class="quiet">{fullName.slice(0, -name.length)}</span>
                 {name}
               </span>
               {isPrivate && <span class="quiet small">private</span>}
