@@ -31,6 +31,12 @@ test("viewers see what is in a namespace, and nothing that is in none", () => {
   );
 });
 
+test("viewers see what kpack makes of RemoteSyncs, which nobody writes", () => {
+  expect(resources("denrei-view")).toEqual(expect.arrayContaining(["builds.kpack.io", "images.kpack.io"]));
+  const written = ["denrei-edit", "denrei-admin"].flatMap(resources);
+  expect(written.filter((one) => one.endsWith(".kpack.io"))).toEqual([]);
+});
+
 test("editors write and scale, but hand out no tokens, which administrators do", () => {
   expect(partOf("denrei-edit")).toEqual(["edit", "admin"]);
   expect(resources("denrei-edit")).toEqual(

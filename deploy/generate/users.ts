@@ -5,6 +5,7 @@
 import { domain } from "../../bus/domain.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { kindsOf, type PolicyRule, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -12,6 +13,9 @@ type Manifest = Record<string, unknown>;
 const name = "denrei-users";
 const read = ["get", "list", "watch"];
 const write = ["create", "delete", "deletecollection", "patch", "update"];
+
+/** What kpack makes of RemoteSyncs. It has no such roles of its own, and whoever waits for a build wants to see it. */
+const seenAsWell: readonly Kind[] = [Build, Image];
 
 /** The roles: reading all namespaced kinds; writing those that editors may write; writing the others; seeing the whole bus. */
 export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
@@ -25,7 +29,7 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
     role(
       "view",
       ["view", "edit", "admin"],
-      [...rulesOf(kinds, read), busRule(["activity", "deadletters"], "list")],
+      [...rulesOf([...kinds, ...seenAsWell], read), busRule(["activity", "deadletters"], "list")],
     ),
     role(
       "edit",

@@ -24,3 +24,11 @@ export const annotations = {
   /** On a builder's ServiceAccount: the Secrets in it that are the RemoteSync's, separated by commas. */
   builderSecrets: `${group}/builder-secrets`,
 } as const;
+
+/** What kpack says of a Build, in its labels and annotations. */
+export const kpack = {
+  /** Label: which Build of its Image it is, from 1 on. */
+  buildNumber: "image.kpack.io/buildNumber",
+  /** Annotation: why it was made, separated by commas: CONFIG, COMMIT, STACK and so on. */
+  reason: "image.kpack.io/reason",
+} as const;

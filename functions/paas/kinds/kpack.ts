@@ -11,6 +11,7 @@ export interface KpackCondition {
   readonly status: "True" | "False" | "Unknown";
   readonly reason?: string;
   readonly message?: string;
+  readonly lastTransitionTime?: string;
 }
 
 /** What is built, of what, and where it goes. */

@@ -4,6 +4,7 @@
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { type Build, type Image, type KpackCondition, rebuildAnnotation } from "../kinds/kpack.ts";
+import { kpack } from "../names.ts";
 
 /** What there is to know about the Builds of one revision. */
 export interface Outcome {
@@ -16,9 +17,8 @@ export interface Outcome {
   readonly canBeRetried: boolean;
 }
 
-const numberLabel = "image.kpack.io/buildNumber";
-
-export const numberOf = ({ metadata }: Stored<Build>): number => Number(metadata.labels?.[numberLabel] ?? 0);
+export const numberOf = ({ metadata }: Stored<Build>): number =>
+  Number(metadata.labels?.[kpack.buildNumber] ?? 0);
 
 /** The generation of the Image that a Build was made for. */
 export const generationOf = ({ metadata }: Build): number =>
@@ -32,11 +32,9 @@ const conditionOf = (
 const succeededOf = ({ status }: Build): KpackCondition | undefined =>
   conditionOf(status?.conditions, "Succeeded");
 
-const reasonAnnotation = "image.kpack.io/reason";
-
 /** Why kpack has made a Build: CONFIG, COMMIT, STACK and so on. */
 export const reasonsOf = ({ metadata }: Build): readonly string[] =>
-  (metadata.annotations?.[reasonAnnotation] ?? "").split(",");
+  (metadata.annotations?.[kpack.reason] ?? "").split(",");
 
 function stateOf(build: Stored<Build>): Outcome["state"] {
   const { status, reason } = succeededOf(build) ?? {};
