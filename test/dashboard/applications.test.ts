@@ -142,7 +142,7 @@ test("environment variables are changed, and those that are taken away are gone"
   ]);
   expect(both.spec.envFrom).toEqual([{ configMapRef: { name: "settings" } }]);
   await alice.getByText("web is changed.").waitFor();
-  await alice.getByRole("button", { name: "Take away variable 1" }).click();
+  await alice.getByRole("button", { name: "Remove variable 1" }).click();
   await alice.getByRole("button", { name: "Save" }).click();
   await until("web", ({ spec }) => spec.env?.length === 1 && spec.env[0]?.name === "TOKEN");
 });

@@ -31,3 +31,18 @@ export function Age({ of: time }: { of: string | undefined }) {
     </time>
   );
 }
+
+/** A number of seconds in its two largest units: `75` is `1 min 15 s`. */
+export function duration(seconds: number): string {
+  const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, "s"];
+  const rest = seconds % size;
+  const first = `${Math.floor(seconds / size)} ${unit}`;
+  return size === 1 || rest < 1 ? first : `${first} ${span(rest)}`;
+}
+
+/** How long something took, or has taken so far where it has no end (RFC 3339). */
+export function Lasting({ from, to }: { from: string | undefined; to: string | undefined }) {
+  if (from === undefined) return null;
+  const end = to === undefined ? now.value : Date.parse(to);
+  return <>{duration(Math.max(0, Math.round((end - Date.parse(from)) / 1000)))}</>;
+}

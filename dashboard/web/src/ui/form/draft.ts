@@ -46,6 +46,13 @@ export function withoutEmpty(value: unknown): unknown {
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
+/** With the objects of a skeleton wherever the draft has none: what is missing is then missing in a field, and not around it. */
+export function withSkeleton(draft: unknown, skeleton: object): unknown {
+  if (draft !== undefined && !isPlain(draft)) return draft;
+  const inner = Object.entries(skeleton).map(([name, within]) => [name, withSkeleton(draft?.[name], within)]);
+  return { ...draft, ...Object.fromEntries(inner) };
+}
+
 /**
  * A merge patch (RFC 7386) that makes `before` what `after` is: what is gone is `null`, lists are replaced as a whole. Undefined
  * where nothing is different.

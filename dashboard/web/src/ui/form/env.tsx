@@ -116,7 +116,7 @@ function VariableRow({
           {input(["valueFrom", source, "key"], "Key", "key")}
         </span>
       )}
-      <button type="button" aria-label={`Take away ${about}`} onClick={() => form.set(path, undefined)}>
+      <button type="button" aria-label={`Remove ${about}`} onClick={() => form.set(path, undefined)}>
         Remove
       </button>
       {problem && <p class="problem">{problem}</p>}

@@ -45,22 +45,33 @@ export function Field({
 export function TextField({
   placeholder,
   disabled,
+  suggestions,
   ...field
-}: FieldOptions & { placeholder?: string; disabled?: boolean }) {
+}: FieldOptions & { placeholder?: string; disabled?: boolean; suggestions?: readonly string[] }) {
   const { form, path } = field;
   return (
     <Field
       {...field}
       control={(tied) => (
-        <input
-          {...tied}
-          autocomplete="off"
-          spellcheck={false}
-          placeholder={placeholder}
-          disabled={disabled}
-          value={String(form.value(path) ?? "")}
-          onInput={({ currentTarget }) => form.set(path, currentTarget.value || undefined)}
-        />
+        <>
+          <input
+            {...tied}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={placeholder}
+            disabled={disabled}
+            list={suggestions && `${tied.id}-suggestions`}
+            value={String(form.value(path) ?? "")}
+            onInput={({ currentTarget }) => form.set(path, currentTarget.value || undefined)}
+          />
+          {suggestions && (
+            <datalist id={`${tied.id}-suggestions`}>
+              {suggestions.map((text) => (
+                <option key={text} value={text} />
+              ))}
+            </datalist>
+          )}
+        </>
       )}
     />
   );

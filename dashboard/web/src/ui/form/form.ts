@@ -86,7 +86,10 @@ const isWithin = (field: string, path: string): boolean =>
 function check(schema: z.ZodType, draft: unknown): readonly FieldProblem[] {
   const result = schema.safeParse(draft);
   if (result.success) return [];
-  return result.error.issues.map(({ path, message }) => ({ field: pathText(path as Path), message }));
+  return result.error.issues.map(({ path, message }) => ({
+    field: pathText(path as Path),
+    message: message.endsWith("received undefined") ? "This is needed." : message,
+  }));
 }
 
 /** Whoever can not see the form is led to what is wrong with it. */

@@ -51,7 +51,7 @@ export function PairsField({
           />
           <button
             type="button"
-            aria-label={`Take away ${name || `pair ${at + 1}`} of ${label}`}
+            aria-label={`Remove ${name || `pair ${at + 1}`} of ${label}`}
             onClick={() => change(pairs.toSpliced(at, 1))}
           >
             Remove

@@ -1,0 +1,71 @@
+/** Choices of which all are seen: radio buttons and switches. */
+import { useId } from "preact/hooks";
+import type { FieldOptions } from "./field.tsx";
+
+/** One of a few. What a choice does beside being noted, `choose` says. */
+export function RadioField<Value extends string>({
+  form,
+  path,
+  label,
+  hint,
+  choices,
+  choose = (value) => form.set(path, value),
+}: FieldOptions & {
+  choices: readonly (readonly [value: Value, name: string])[];
+  choose?: (value: Value) => void;
+}) {
+  const id = useId();
+  const problem = form.problem(path);
+  return (
+    <fieldset aria-describedby={hint || problem ? `${id}-about` : undefined}>
+      <legend>{label}</legend>
+      <div class="choices">
+        {choices.map(([value, name]) => (
+          <label key={value} class="choice">
+            <input
+              type="radio"
+              name={id}
+              value={value}
+              checked={form.value(path) === value}
+              onChange={() => choose(value)}
+            />
+            {name}
+          </label>
+        ))}
+      </div>
+      {(hint || problem) && (
+        <div id={`${id}-about`}>
+          {hint && <p class="quiet small">{hint}</p>}
+          {problem && <p class="problem">{problem}</p>}
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+/** On or off. `unset` is what it is for as long as nobody has said. */
+export function SwitchField({ form, path, label, hint, unset }: FieldOptions & { unset: "on" | "off" }) {
+  const id = useId();
+  const problem = form.problem(path);
+  const isOn = (form.value(path) ?? unset === "on") === true;
+  return (
+    <div class="field">
+      <label class="choice">
+        <input
+          type="checkbox"
+          role="switch"
+          aria-describedby={`${id}-about`}
+          aria-invalid={problem !== undefined}
+          checked={isOn}
+          aria-checked={isOn}
+          onChange={({ currentTarget }) => form.set(path, currentTarget.checked)}
+        />
+        {label}
+      </label>
+      <div id={`${id}-about`}>
+        {hint && <p class="hint">{hint}</p>}
+        {problem && <p class="problem">{problem}</p>}
+      </div>
+    </div>
+  );
+}
