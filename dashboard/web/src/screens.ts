@@ -29,6 +29,18 @@ export const screens: readonly Screen[] = [
     "/applications/:namespace/:name/:tab?",
     async () => (await import("./applications/detail.tsx")).ApplicationDetail,
   ),
+  screen("/builds", async () => (await import("./builds/list.tsx")).RemoteSyncList, "Builds"),
+  screen("/builds/new", async () => (await import("./builds/new.tsx")).NewRemoteSync),
+  screen(
+    "/builds/:namespace/:name/:tab?",
+    async () => (await import("./builds/detail.tsx")).RemoteSyncDetail,
+  ),
+  screen("/previews", async () => (await import("./previews/list.tsx")).PipelineList, "Previews"),
+  screen("/previews/new", async () => (await import("./previews/new.tsx")).NewPipeline),
+  screen(
+    "/previews/:namespace/:name/:tab?",
+    async () => (await import("./previews/detail.tsx")).PipelineDetail,
+  ),
   screen("/github", async () => (await import("./github/list.tsx")).GitHubList, "GitHub"),
   screen("/github/new", async () => (await import("./github/new.tsx")).NewInstallation),
   screen(

@@ -2,7 +2,8 @@
 
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
-import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { Build, Image } from "../../../../functions/paas/kinds/kpack.ts";
+import type { Application, AppPipeline, RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
 import type { EventObject, PodObject } from "./others.ts";
 
@@ -30,6 +31,9 @@ export const resource = <T extends KubeObject>(
 
 export const applications = resource<Application>(modoki, modokiVersion, "Application", "applications");
 export const remoteSyncs = resource<RemoteSync>(modoki, modokiVersion, "RemoteSync", "remotesyncs");
+export const appPipelines = resource<AppPipeline>(modoki, modokiVersion, "AppPipeline", "apppipelines");
+export const builds = resource<Build>("kpack.io", "v1alpha2", "Build", "builds");
+export const images = resource<Image>("kpack.io", "v1alpha2", "Image", "images");
 export const pods = resource<PodObject>("", "v1", "Pod", "pods");
 export const events = resource<EventObject>("events.k8s.io", "v1", "Event", "events");
 export const deployments = resource<Deployment>("apps", "v1", "Deployment", "deployments");

@@ -1,0 +1,16 @@
+/** Creating a RemoteSync. */
+import { useRoute } from "preact-iso";
+import { NewObject } from "../ui/form/object.tsx";
+import { remoteSyncForm } from "./fields.tsx";
+
+/** The screen. `?application=` names the Application that it is for. */
+export function NewRemoteSync() {
+  const { application } = useRoute().query;
+  return (
+    <NewObject
+      kind={remoteSyncForm}
+      title="Build a repository"
+      spec={application ? { applicationRef: { name: application } } : {}}
+    />
+  );
+}

@@ -1,0 +1,113 @@
+/** A build, step by step: each container of its pod with its log. */
+import { useId, useState } from "preact/hooks";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
+import type { ContainerStatus, PodObject } from "../api/others.ts";
+import type { Watched } from "../api/watch.ts";
+import { Lasting } from "../ui/age.tsx";
+import { Log, type LogPlace } from "../ui/log.tsx";
+import { Status, type Tone } from "../ui/status.tsx";
+import { failureOf, numberOf } from "./build.ts";
+
+/** The steps of a build. */
+export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<PodObject> }) {
+  const id = useId();
+  const pod = pods.items.find(({ metadata }) => metadata.name === build.status?.podName);
+  const containers = [
+    ...(pod?.status?.initContainerStatuses ?? []),
+    ...(pod?.status?.containerStatuses ?? []),
+  ];
+  const isOver = ["Failed", "Succeeded"].includes(pod?.status?.phase ?? "");
+  const failure = failureOf(build);
+  return (
+    <section class="stack" aria-labelledby={id}>
+      <h2 id={id}>Build {numberOf(build)}, step by step</h2>
+      {failure && !containers.some(hasFailed) && <p class="notice bad">{failure}</p>}
+      {containers.length === 0 ? (
+        <p class="quiet">{withoutPod(build, pods)}</p>
+      ) : (
+        <ol class="steps">
+          {containers.map((container) => (
+            <Step
+              key={container.name}
+              container={container}
+              place={{
+                namespace: build.metadata.namespace ?? "",
+                pod: pod?.metadata.name ?? "",
+                container: container.name,
+              }}
+              state={stateOf(container, isOver)}
+            />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+/** What is known of a build whose pod is not there. */
+function withoutPod({ status }: Build, pods: Watched<PodObject>): string {
+  if (pods.state === "refused") return "You may not see the pods in which it is built.";
+  if (status?.podName === undefined) return "Its pod is yet to be made.";
+  const done = status.stepsCompleted ?? [];
+  const was = done.length === 0 ? "" : ` These steps were done: ${done.join(", ")}.`;
+  return pods.state === "loading" ? "Looking for its pod…" : `Its pod is not there, and so no log.${was}`;
+}
+
+interface StepState {
+  readonly tone: Tone;
+  readonly word: string;
+  /** Whether it is shown before anybody asks. */
+  readonly opens: "by itself" | "when asked" | "never";
+}
+
+const hasFailed = ({ state }: ContainerStatus): boolean => (state?.terminated?.exitCode ?? 0) !== 0;
+
+function stateOf({ state }: ContainerStatus, isOver: boolean): StepState {
+  if (state?.terminated) {
+    const { exitCode } = state.terminated;
+    return exitCode === 0
+      ? { tone: "good", word: "Done", opens: "when asked" }
+      : { tone: "bad", word: `Failed with exit code ${exitCode}`, opens: "by itself" };
+  }
+  if (state?.running) return { tone: "busy", word: "Running", opens: "by itself" };
+  return { tone: "off", word: isOver ? "Not run" : "Waiting", opens: "never" };
+}
+
+function Step({
+  container: { name, state },
+  place,
+  state: { tone, word, opens },
+}: {
+  container: ContainerStatus;
+  place: LogPlace;
+  state: StepState;
+}) {
+  const id = useId();
+  const [chosen, setChosen] = useState<"open" | "closed">();
+  const isOpen = opens !== "never" && (chosen ?? (opens === "by itself" ? "open" : "closed")) === "open";
+  const { startedAt, finishedAt } = state?.terminated ?? { startedAt: state?.running?.startedAt };
+  return (
+    <li>
+      <h3>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? id : undefined}
+          disabled={opens === "never"}
+          onClick={() => setChosen(isOpen ? "closed" : "open")}
+        >
+          {name} <Status tone={tone}>{word}</Status>{" "}
+          <span class="took quiet small">
+            <Lasting from={startedAt} to={finishedAt} />
+          </span>
+        </button>
+      </h3>
+      {isOpen && (
+        <div id={id} class="opened">
+          <Log {...place} />
+        </div>
+      )}
+    </li>
+  );
+}

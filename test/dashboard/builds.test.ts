@@ -1,0 +1,296 @@
+/** RemoteSyncs and their builds, as people see and change them: built by a worker and the stand-in for kpack. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiVersionOf, ConfigMap, type Kind, Pod, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
+import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
+import { annotations } from "../../functions/paas/names.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { createNamespace, optIn } from "../harness/namespaces.ts";
+import { has } from "../harness/world.ts";
+import { type Kpack, startKpack } from "../kpack/kpack.ts";
+
+const manager = { fieldManager: "test" };
+const platformNamespace = "denrei";
+/** Nobody listens there: branches and pull requests stay unknown, commits need nobody. */
+const githubUrl = "http://127.0.0.1:9";
+const [first, second] = ["1", "2"].map((digit) => digit.repeat(40)) as [string, string];
+
+let scene: Scene;
+let kpack: Kpack;
+let alice: Page;
+/** Whatever the page's policy refuses, and whatever its code throws. */
+const complaints: string[] = [];
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const at = (name: string) => ({ namespace: team, name });
+
+async function create(kind: Kind, name: string, rest: object, namespace = team): Promise<void> {
+  const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...rest };
+  const { metadata = {} } = rest as { metadata?: object };
+  await scene.kit.client.create(
+    kind,
+    { spec: undefined, ...object, metadata: { ...metadata, name, namespace } },
+    manager,
+  );
+}
+
+const specOf = (application: string, github: object = {}): RemoteSync["spec"] => ({
+  applicationRef: { name: application },
+  base: { github: { owner: "acme", repo: "web", secretName: "acme-web", ...github } },
+  image: { name: "registry.example.com/acme/web", secretName: "regcred" },
+});
+
+beforeAll(async () => {
+  scene = await startScene({ controllerManager: "run" });
+  const { client } = scene.kit;
+  kpack = await startKpack({ client });
+  await kpack.builder("default", "ready");
+  await createNamespace(client, platformNamespace);
+  await optIn(client, team);
+  await create(
+    ConfigMap,
+    "modoki",
+    { data: { "config.yaml": `github: { url: "${githubUrl}" }` } },
+    platformNamespace,
+  );
+  await create(Secret, "acme-web", {
+    metadata: { annotations: { "kpack.io/git": githubUrl } },
+    type: "kubernetes.io/basic-auth",
+    data: { username: base64("x-access-token"), password: base64("a token") },
+  });
+  await create(Secret, "regcred", {
+    type: "kubernetes.io/dockerconfigjson",
+    data: { ".dockerconfigjson": base64(JSON.stringify({ auths: {} })) },
+  });
+  await scene.kit.bridge("bridge-1");
+  await scene.kit.worker("worker-1", ["modoki-remotesync"], {
+    env: { CONTROLLER_NAMESPACE: platformNamespace },
+  });
+  alice = await scene.loggedIn(people.alice, team);
+  alice.on("pageerror", ({ message }) => complaints.push(message));
+  alice.on("console", (message) => {
+    if (/Content Security Policy|TrustedScript/.test(message.text())) complaints.push(message.text());
+  });
+});
+afterAll(async () => {
+  await kpack?.stop();
+  await scene?.stop();
+});
+
+async function open(path: string, page = alice): Promise<Page> {
+  await page.goto(scene.url + path);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
+}
+
+const sync = (name: string): Promise<Stored<RemoteSync>> => scene.kit.client.get(RemoteSync, at(name));
+
+/** Fills in what every RemoteSync needs. */
+async function fillIn(page: Page, name: string): Promise<void> {
+  const texts = {
+    Name: name,
+    Application: name,
+    "Owner of the repository": "acme",
+    Repository: "web",
+    "Secret with the token of GitHub": "acme-web",
+    "Where the images go": "registry.example.com/acme/web",
+    "Secret with the credentials of the registry": "regcred",
+  };
+  for (const [label, text] of Object.entries(texts))
+    await page.getByRole("main").getByLabel(label, { exact: true }).fill(text);
+}
+
+test("a commit is built as somebody looks on, and the step that fails opens by itself", async () => {
+  const { client, until } = scene.kit;
+  await create(Application, "web", { spec: { domains: ["web.example.com"], replicas: 1 } });
+  const page = await open("/builds");
+  await page.getByRole("heading", { name: "Nothing is built here yet" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Build the first repository" }).click();
+  await fillIn(page, "web");
+  await page.getByRole("radio", { name: "A commit" }).check();
+  await page.getByLabel("Commit", { exact: true }).fill(first);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create" }).click();
+
+  await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
+  await page
+    .getByRole("row", { name: /#1 step by step Succeeded changed settings 1111111 .* sha256:[0-9a-f]{12}/ })
+    .waitFor();
+  await page.getByRole("button", { name: /^completion Done/ }).waitFor();
+  expect(await page.getByRole("log").count()).toBe(0);
+
+  const [image] = (await client.list(Image, team)).items;
+  const imageName = image?.metadata.name ?? "";
+  const steering = { "sim.kpk/hold-step": "detect", "sim.kpk/fail-step": "build" };
+  await client.mergePatch(Image, at(imageName), { metadata: { annotations: steering } }, manager);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByLabel("Commit", { exact: true }).fill(second);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("web is changed.").waitFor();
+  await page.getByRole("link", { name: "Overview" }).click();
+
+  const steps = page.getByRole("region", { name: "Build 2, step by step" });
+  await steps.getByRole("button", { name: /^detect Running/, expanded: true }).waitFor();
+  await steps.getByRole("button", { name: /^analyze Done/, expanded: false }).waitFor();
+  expect(await steps.getByRole("button", { name: /^build Waiting/ }).isDisabled()).toBe(true);
+  await open("/builds");
+  await page.getByRole("row", { name: /web .*#2 building detect/ }).waitFor();
+  const commit = page.getByRole("link", { name: "2222222" }).first();
+  expect(await commit.getAttribute("href")).toBe(`${githubUrl}/acme/web/commit/${second}`);
+  await expectAccessible(page);
+
+  await open("/builds/team-a/web");
+  await steps.getByRole("button", { name: /^detect Running/ }).waitFor();
+  const running = await until(
+    Build,
+    at(`${imageName}-build-2`),
+    ({ status }) => status?.podName !== undefined,
+  );
+  const pod = running.status?.podName ?? "";
+  await client.mergePatch(
+    Pod,
+    at(pod),
+    { metadata: { annotations: { "sim.kpk/hold-step": null } } },
+    manager,
+  );
+  await steps.getByRole("button", { name: /^build Failed with exit code 1/, expanded: true }).waitFor();
+  await steps.getByRole("button", { name: /^detect Done/, expanded: false }).waitFor();
+  await steps.getByRole("button", { name: /^export Not run/, disabled: true }).waitFor();
+  await steps.getByRole("log", { name: `Log of build in ${pod}` }).waitFor();
+  expect(await steps.getByRole("log").count()).toBe(1);
+
+  const failure = page.getByRole("region", { name: "The last failure" });
+  await failure.getByText("failed in the step build").waitFor();
+  await failure.getByText("The end of its log").click();
+  await failure.getByText("ERROR: failed to build: exit status 1", { exact: false }).last().waitFor();
+  await page.getByRole("region", { name: "Events" }).getByText("Build failed").waitFor();
+  await expectAccessible(page);
+});
+
+test("steps open and close with a keyboard, and builds of before are looked at", async () => {
+  const page = await open("/builds/team-a/web");
+  const step = page.getByRole("button", { name: /^prepare Done/ });
+  await step.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("log", { name: /^Log of prepare/ }).waitFor();
+  await page.keyboard.press("Space");
+  await page.getByRole("log", { name: /^Log of prepare/ }).waitFor({ state: "detached" });
+
+  await page.getByRole("link", { name: "#1 step by step" }).click();
+  const steps = page.getByRole("region", { name: "Build 1, step by step" });
+  await steps.getByRole("button", { name: /^build Done/, expanded: false }).waitFor();
+  await scene.kit.client.delete(Pod, at("modoki-web-build-1-build-pod"), {});
+  await steps.getByText("Its pod is not there, and so no log.").waitFor();
+  expect(await steps.textContent()).toContain("These steps were done: prepare, analyze, detect");
+});
+
+test("what somebody chooses to build is what is sent: a branch, a pull request, a commit, or none of them", async () => {
+  const page = await open("/builds/new?application=choice");
+  expect(await page.getByLabel("Application", { exact: true }).inputValue()).toBe("choice");
+  await fillIn(page, "choice");
+  await page.getByRole("radio", { name: "A branch" }).check();
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("expected the name of a branch").waitFor();
+  expect((await scene.kit.list(RemoteSync, team)).map(({ metadata }) => metadata.name)).toEqual(["web"]);
+  await page.getByLabel("Branch", { exact: true }).fill("release/1.2");
+  await page.getByLabel("Folder of the repository").fill("services/web");
+  await page.getByRole("button", { name: "Add a variable" }).click();
+  await page.getByLabel("Name of variable 1").fill("BP_NODE_VERSION");
+  await page.getByLabel("Value of variable 1").fill("24");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "choice" }).waitFor();
+  const { spec } = await sync("choice");
+  const { base } = specOf("choice", { branch: "release/1.2" });
+  expect(spec).toEqual({
+    ...specOf("choice"),
+    base: { ...base, subPath: "services/web" },
+    build: { env: [{ name: "BP_NODE_VERSION", value: "24" }] },
+  });
+
+  const github = async () => (await sync("choice")).spec.base.github;
+  const bare = specOf("choice").base.github;
+  const save = async () => {
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("choice is changed.").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+  };
+  await page.getByRole("link", { name: "Settings" }).click();
+  expect(await page.getByRole("radio", { name: "A branch" }).isChecked()).toBe(true);
+  await expectAccessible(page);
+  await page.getByRole("radio", { name: "A pull request" }).check();
+  await page.getByLabel("Number of the pull request").fill("12");
+  await save();
+  expect(await github()).toEqual({ ...bare, pullRequest: 12 });
+  await page.getByRole("radio", { name: "A commit" }).check();
+  await page.getByLabel("Commit", { exact: true }).fill("1234");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("expected a whole commit id of 40 hexadecimal digits").waitFor();
+  await page.getByLabel("Commit", { exact: true }).fill(first);
+  await save();
+  expect(await github()).toEqual({ ...bare, sha: first });
+  await page.getByRole("radio", { name: "The default branch" }).check();
+  await save();
+  expect(await github()).toEqual(bare);
+});
+
+test("it is paused, resumed, refreshed, and deleted by whoever types its name", async () => {
+  const { until, untilGone } = scene.kit;
+  await create(RemoteSync, "short", { spec: specOf("short") });
+  const page = await open("/builds/team-a/short");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await until(RemoteSync, at("short"), has("Ready", "False", "Paused"));
+  expect(await page.getByRole("button", { name: "Refresh now" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await until(RemoteSync, at("short"), ({ spec }) => spec.paused === undefined);
+  await page.getByRole("button", { name: "Refresh now" }).click();
+  const refreshed = await until(
+    RemoteSync,
+    at("short"),
+    ({ metadata }) => metadata.annotations?.[annotations.refreshedAt] !== undefined,
+  );
+  expect(refreshed.metadata.annotations?.[annotations.refreshedAt]).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete RemoteSync short?" });
+  await expectAccessible(page);
+  expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Type short to delete it").fill("short");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await untilGone(RemoteSync, at("short"));
+  await page.getByRole("heading", { level: 1, name: "Builds" }).waitFor();
+});
+
+test("whoever may only look sees builds and their steps, and is told that they may not pause", async () => {
+  const page = await scene.loggedIn(people.bob);
+  await open("/builds/team-a/web", page);
+  await page.getByRole("button", { name: /^build Failed with exit code 1/ }).waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page
+    .getByRole("status")
+    .getByText(/"bob" cannot patch resource "remotesyncs"/)
+    .waitFor();
+  expect((await sync("web")).spec.paused).toBeUndefined();
+});
+
+test("one that is not there says so, and on a phone nothing is wider than the screen", async () => {
+  const page = await open("/builds/team-a/nothing");
+  await page.getByRole("heading", { name: "There is no RemoteSync nothing" }).waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  for (const [path, text] of [
+    ["/builds", "commit 2222222"],
+    ["/builds/team-a/web", "Build 2, step by step"],
+    ["/builds/new", "What of it"],
+  ] as const) {
+    await open(path);
+    await page.getByText(text).first().waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(390);
+  }
+});
+
+test("nothing was thrown, and nothing refused by the page's policy", () => {
+  expect(complaints).toEqual([]);
+});
