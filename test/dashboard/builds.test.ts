@@ -135,6 +135,10 @@ test("a commit is built as somebody looks on, and the step that fails opens by i
 
   const steps = page.getByRole("region", { name: "Build 2, step by step" });
   await steps.getByRole("button", { name: /^detect Running/, expanded: true }).waitFor();
+  await steps
+    .getByRole("log", { name: /^Log of detect/ })
+    .getByText("detect begins")
+    .waitFor();
   await steps.getByRole("button", { name: /^analyze Done/, expanded: false }).waitFor();
   expect(await steps.getByRole("button", { name: /^build Waiting/ }).isDisabled()).toBe(true);
   await open("/builds");
@@ -160,7 +164,8 @@ test("a commit is built as somebody looks on, and the step that fails opens by i
   await steps.getByRole("button", { name: /^build Failed with exit code 1/, expanded: true }).waitFor();
   await steps.getByRole("button", { name: /^detect Done/, expanded: false }).waitFor();
   await steps.getByRole("button", { name: /^export Not run/, disabled: true }).waitFor();
-  await steps.getByRole("log", { name: `Log of build in ${pod}` }).waitFor();
+  const log = steps.getByRole("log", { name: `Log of build in ${pod}` });
+  await log.getByText("ERROR: failed to build: exit status 1").waitFor();
   expect(await steps.getByRole("log").count()).toBe(1);
 
   const failure = page.getByRole("region", { name: "The last failure" });
@@ -176,7 +181,10 @@ test("steps open and close with a keyboard, and builds of before are looked at",
   const step = page.getByRole("button", { name: /^prepare Done/ });
   await step.focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("log", { name: /^Log of prepare/ }).waitFor();
+  await page
+    .getByRole("log", { name: /^Log of prepare/ })
+    .getByText("Fetching the source")
+    .waitFor();
   await page.keyboard.press("Space");
   await page.getByRole("log", { name: /^Log of prepare/ }).waitFor({ state: "detached" });
 
