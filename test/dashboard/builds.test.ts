@@ -199,6 +199,10 @@ test("steps open and close with a keyboard, and builds of before are looked at",
 test("what somebody chooses to build is what is sent: a branch, a pull request, a commit, or none of them", async () => {
   const page = await open("/builds/new?application=choice");
   expect(await page.getByLabel("Application", { exact: true }).inputValue()).toBe("choice");
+  const suggested = page.locator("datalist").filter({ has: page.locator('option[value="web"]') });
+  const application = page.getByLabel("Application", { exact: true });
+  await suggested.waitFor({ state: "attached" });
+  expect(await suggested.getAttribute("id")).toBe(await application.getAttribute("list"));
   await fillIn(page, "choice");
   await page.getByRole("radio", { name: "A branch" }).check();
   await page.getByRole("button", { name: "Create" }).click();

@@ -106,9 +106,7 @@ function Table({
                 </td>
                 <td data-label="Reason">{reasonOf(build)}</td>
                 <td data-label="Revision">
-                  <span>
-                    <Commit sha={build.spec.source?.git?.revision} url={url} />
-                  </span>
+                  <Commit sha={build.spec.source?.git?.revision} url={url} />
                 </td>
                 <td data-label="Duration">
                   <Lasting from={build.metadata.creationTimestamp} to={endOf(build)} />

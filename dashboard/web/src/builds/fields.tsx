@@ -1,13 +1,17 @@
 /** The form of a RemoteSync. */
+import { useEffect, useState } from "preact/hooks";
 import { z } from "zod";
+import type { KubeObject } from "../../../../bus/kube/object.ts";
 import { RemoteSync } from "../../../../functions/paas/kinds/remotesync.ts";
-import { remoteSyncs } from "../api/resource.ts";
+import { listOf } from "../api/objects.ts";
+import { applications, remoteSyncs } from "../api/resource.ts";
 import { RadioField } from "../ui/form/choices.tsx";
 import { type Path, valueAt, withValueAt } from "../ui/form/draft.ts";
 import { EnvField } from "../ui/form/env.tsx";
 import { ChoiceField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import type { Draft, ObjectForm } from "../ui/form/object.tsx";
+import { namespace } from "../ui/namespace.tsx";
 
 const github: Path = ["spec", "base", "github"];
 
@@ -80,12 +84,7 @@ function Fields({ form }: { form: Form }) {
   const source = form.value(["source"]);
   return (
     <>
-      <TextField
-        {...field("applicationRef", "name")}
-        label="Application"
-        placeholder="web"
-        hint="The one that gets the image. It is in the same namespace."
-      />
+      <ApplicationField form={form} />
       <TextField {...of("owner")} label="Owner of the repository" placeholder="acme" />
       <TextField {...of("repo")} label="Repository" placeholder="web" hint="Its name, without the owner." />
       <RadioField
@@ -147,5 +146,26 @@ function Fields({ form }: { form: Form }) {
         min={1}
       />
     </>
+  );
+}
+
+/** Whoever may not list Applications can still name one. */
+function ApplicationField({ form }: { form: Form }) {
+  const [found, setFound] = useState<readonly KubeObject[]>([]);
+  const within = form.value(["metadata", "namespace"]) ?? namespace.value;
+  useEffect(() => {
+    listOf(applications, { namespace: namespace.value || undefined }).then(setFound, () => undefined);
+  }, []);
+  return (
+    <TextField
+      form={form}
+      path={["spec", "applicationRef", "name"]}
+      label="Application"
+      placeholder="web"
+      hint="The one that gets the image. It is in the same namespace."
+      suggestions={found
+        .filter(({ metadata }) => metadata.namespace === within)
+        .map(({ metadata }) => metadata.name)}
+    />
   );
 }

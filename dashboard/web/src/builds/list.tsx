@@ -118,9 +118,7 @@ const Row = memo(({ sync, url }: { sync: Sync; url: string | undefined }) => {
         </span>
       </td>
       <td data-label="Revision">
-        <span>
-          <Commit sha={status?.revision} url={url} />
-        </span>
+        <Commit sha={status?.revision} url={url} />
       </td>
       <td data-label="Build">
         <BuildState sync={sync} />
