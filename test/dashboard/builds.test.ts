@@ -174,7 +174,7 @@ test("a commit is built as somebody looks on, and the step that fails opens by i
   await failure.getByText("ERROR: failed to build: exit status 1", { exact: false }).last().waitFor();
   await page.getByRole("region", { name: "Events" }).getByText("Build failed").waitFor();
   await expectAccessible(page);
-});
+}, 300_000);
 
 test("steps open and close with a keyboard, and builds of before are looked at", async () => {
   const page = await open("/builds/team-a/web");
