@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { type Place, pathOf, type Resource } from "./resource.ts";
-import { loadSession, session } from "./session.ts";
+import { openStream } from "./stream.ts";
 
 /** What is known of a list. */
 export interface Watched<T extends KubeObject = KubeObject> {
@@ -20,8 +20,6 @@ type Lists<W extends readonly Wanted[]> = {
   [K in keyof W]: W[K] extends Wanted<infer T> ? Watched<T> : never;
 };
 
-const retryMillis = 2000;
-
 /** Looks at lists for as long as the component is there. */
 export function useWatch<const W extends readonly Wanted[]>(...wanted: W): Lists<W> {
   const paths = wanted.map(([resource, place]) => pathOf(resource, place));
@@ -36,10 +34,7 @@ export function useWatch<const W extends readonly Wanted[]>(...wanted: W): Lists
 function follow(paths: readonly string[], tell: (lists: readonly Watched[]) => void): () => void {
   const lists = paths.map(() => new ObjectList());
   let seen = "";
-  let source: EventSource | undefined;
   let frame = 0;
-  let timer = 0;
-  let isOver = false;
 
   const changed = () => {
     frame ||= requestAnimationFrame(() => {
@@ -48,43 +43,35 @@ function follow(paths: readonly string[], tell: (lists: readonly Watched[]) => v
     });
   };
 
-  function open(): void {
-    const query = new URLSearchParams([...paths.map((path) => ["of", path]), ["seen", seen]]);
-    source = new EventSource(`/api/watch?${query}`);
-    const on = (event: string, take: (list: ObjectList, data: never) => void) =>
-      source?.addEventListener(event, ({ data, lastEventId }: MessageEvent<string>) => {
-        seen = lastEventId;
-        const parsed = JSON.parse(data);
-        const list = lists[parsed.at as number];
-        if (list) take(list, parsed as never);
-        changed();
-      });
-    on("list", (list, { items }: { items: Stored[] }) => list.replace(items));
-    on("change", (list, change: { type: string; object: Stored }) => list.change(change));
-    on("trouble", (list, trouble: { status: number; message: string }) => list.troubled(trouble));
-    source.onopen = () => {
+  const on =
+    <T>(take: (list: ObjectList, data: T) => void) =>
+    (data: T & { readonly at: number }, id: string) => {
+      seen = id;
+      const list = lists[data.at];
+      if (list) take(list, data);
+      changed();
+    };
+
+  const close = openStream({
+    address: () =>
+      `/api/watch?${new URLSearchParams([...paths.map((path) => ["of", path]), ["seen", seen]])}`,
+    on: {
+      list: on<{ items: Stored[] }>((list, { items }) => list.replace(items)),
+      change: on<{ type: string; object: Stored }>((list, change) => list.change(change)),
+      trouble: on<{ status: number; message: string }>((list, trouble) => list.troubled(trouble)),
+    },
+    opened() {
       for (const list of lists) list.back();
       changed();
-    };
-    source.onerror = () => {
+    },
+    broken() {
       for (const list of lists) list.away();
       changed();
-      // A stream that broke is opened again by the browser; one that was refused is not.
-      if (source?.readyState === EventSource.CLOSED) void again();
-    };
-  }
-
-  async function again(): Promise<void> {
-    await loadSession();
-    if (!isOver && typeof session.value === "object") timer = setTimeout(open, retryMillis);
-  }
-
-  open();
+    },
+  });
   return () => {
-    isOver = true;
-    clearTimeout(timer);
     cancelAnimationFrame(frame);
-    source?.close();
+    close();
   };
 }
 

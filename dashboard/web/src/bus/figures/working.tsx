@@ -1,0 +1,124 @@
+/** Which worker has what in its hands. */
+import type { InHand, Working, WorkingReplica } from "../../../../api/bus.ts";
+import { useAnswer } from "../../api/answer.ts";
+import { Age } from "../../ui/age.tsx";
+import { Answered } from "../../ui/answered.tsx";
+import { namespace } from "../../ui/namespace.tsx";
+import { Status } from "../../ui/status.tsx";
+import { traceAddress } from "../addresses.ts";
+import { NeedsRole } from "../forbidden.tsx";
+import { ordinal } from "../numbers.ts";
+import { ObjectLink } from "../objects.tsx";
+
+const everyMillis = 2000;
+
+/** A table with a row per object. */
+export function WorkingTable() {
+  const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
+  const answer = useAnswer<Working>(`/api/bus/working?${query}`, everyMillis);
+  return (
+    <section class="card" aria-labelledby="working">
+      <header>
+        <h2 id="working">Workers</h2>
+        <span class="quiet small">Who has what in hand</span>
+      </header>
+      <Answered
+        answer={answer}
+        refused={({ status, message }) => (
+          <p role="status" class="quiet">
+            {status === 403 ? (
+              <>
+                You may not see who works on what. <NeedsRole of="view" />
+              </>
+            ) : (
+              message
+            )}
+          </p>
+        )}
+      >
+        {({ replicas }) =>
+          replicas.length === 0 ? (
+            <p class="quiet">
+              No worker has answered. What waits is reconciled as soon as one starts:{" "}
+              <code>denrei worker</code>
+            </p>
+          ) : (
+            <div class="table">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Replica</th>
+                    <th scope="col">Function</th>
+                    <th scope="col">Object</th>
+                    <th scope="col">Since</th>
+                    <th scope="col">Attempt</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {replicas.flatMap((replica) =>
+                    replica.inHand.length === 0
+                      ? [<Idle key={replica.replica} of={replica} />]
+                      : replica.inHand.map((inHand) => (
+                          <Row key={keyOf(replica, inHand)} replica={replica.replica} of={inHand} />
+                        )),
+                  )}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Answered>
+    </section>
+  );
+}
+
+const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InHand): string =>
+  `${replica} ${fn} ${object.namespace}/${object.name}`;
+
+function Idle({ of: { replica, functions } }: { of: WorkingReplica }) {
+  return (
+    <tr>
+      <th scope="row" data-label="Replica">
+        {replica}
+      </th>
+      <td data-label="Function">{functions.join(", ")}</td>
+      <td data-label="Object" colSpan={3}>
+        <Status tone="off">Nothing in hand</Status>
+      </td>
+    </tr>
+  );
+}
+
+function Row({
+  replica,
+  of: { function: fn, object, since, attempt, trace },
+}: {
+  replica: string;
+  of: InHand;
+}) {
+  return (
+    <tr>
+      <th scope="row" data-label="Replica">
+        {replica}
+      </th>
+      <td data-label="Function">{fn}</td>
+      <td data-label="Object">
+        <ObjectLink of={object} />
+      </td>
+      <td data-label="Since">
+        <span>
+          <Age of={since} />
+          {trace !== null && (
+            <>
+              {" "}
+              <a class="small" href={traceAddress(trace)}>
+                trace
+              </a>
+            </>
+          )}
+        </span>
+      </td>
+      <td data-label="Attempt">{ordinal(attempt + 1)}</td>
+    </tr>
+  );
+}

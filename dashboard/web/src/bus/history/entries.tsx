@@ -1,0 +1,168 @@
+/** Things that happened, one after the other. */
+import type { ComponentChildren } from "preact";
+import type {
+  DeadLetterEntry,
+  EventEntry,
+  HistoryEntry,
+  ReconcileEntry,
+  WebhookEntry,
+  WriteOf,
+} from "../../../../api/bus.ts";
+import { Status, spaced, type Tone } from "../../ui/status.tsx";
+import { deadLetterPath } from "../addresses.ts";
+import { count, duration, ordinal, plural } from "../numbers.ts";
+import { Cause, ObjectLink } from "../objects.tsx";
+import { Clock } from "./clock.tsx";
+import { nextOf, outcomeOf } from "./outcomes.ts";
+
+/** A list in their order. */
+export function Entries({ of: entries }: { of: readonly HistoryEntry[] }) {
+  return (
+    <ol class="timeline">
+      {entries.map((entry) => (
+        <li key={entry.id}>
+          <Clock of={entry.at} />
+          <Entry of={entry} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Entry({ of: entry }: { of: HistoryEntry }) {
+  switch (entry.type) {
+    case "webhook":
+      return <Webhook of={entry} />;
+    case "reconcile":
+      return <Reconcile of={entry} />;
+    case "deadletter":
+      return <Letter of={entry} />;
+    case "event":
+      return <Said of={entry} />;
+  }
+}
+
+/** What all of them have: what it is, how it is, and more. */
+function Told({
+  what,
+  tone,
+  word,
+  children,
+}: {
+  what: ComponentChildren;
+  tone: Tone;
+  word: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="told">
+      <p class="row">
+        <strong>{what}</strong>
+        <Status tone={tone}>{word}</Status>
+      </p>
+      {children}
+    </div>
+  );
+}
+
+function Webhook({ of: { eventType, repository, subject, delivery } }: { of: WebhookEntry }) {
+  return (
+    <Told what="Webhook" tone="off" word={eventType}>
+      <p>
+        {repository} {subject}
+      </p>
+      <p class="quiet small">Delivery {delivery}</p>
+    </Told>
+  );
+}
+
+function Reconcile({ of: entry }: { of: ReconcileEntry }) {
+  const {
+    object,
+    replica,
+    causes,
+    moreCauses,
+    attempt,
+    waitedMillis,
+    tookMillis,
+    error,
+    writes,
+    moreWrites,
+  } = entry;
+  const [tone, word] = outcomeOf(entry);
+  const next = nextOf(entry);
+  return (
+    <Told what={`Reconcile by ${entry.function}`} tone={tone} word={word}>
+      <p>
+        <ObjectLink of={object} />
+      </p>
+      <ul class="plain causes" aria-label="Why">
+        {causes.map((cause, at) => (
+          <li key={at}>
+            <Cause of={cause} about={object} />
+          </li>
+        ))}
+        {moreCauses > 0 && <li class="quiet small">and {plural(moreCauses, "more cause")}</li>}
+      </ul>
+      <p class="quiet small">
+        {ordinal(attempt + 1)} attempt by {replica}, {duration(waitedMillis)} after the event, took{" "}
+        {duration(tookMillis)}
+      </p>
+      {error && (
+        <p class="said">
+          {error.name}: {error.message}
+        </p>
+      )}
+      {writes.length > 0 && (
+        <ol class="plain writes" aria-label="Writes">
+          {writes.map((write, at) => (
+            <Write key={at} of={write} />
+          ))}
+          {moreWrites > 0 && <li class="quiet small">and {plural(moreWrites, "more write")}</li>}
+        </ol>
+      )}
+      {next && <p>{next}</p>}
+    </Told>
+  );
+}
+
+const verbs: Readonly<Record<WriteOf["verb"], string>> = {
+  create: "Created",
+  patch: "Patched",
+  apply: "Applied",
+  delete: "Deleted",
+  status: "Wrote the status of",
+};
+
+function Write({ of: { verb, object, resourceVersion } }: { of: WriteOf }) {
+  return (
+    <li>
+      {verbs[verb]} <ObjectLink of={object} />{" "}
+      <span class="quiet small">resource version {resourceVersion}</span>
+    </li>
+  );
+}
+
+function Letter({ of: { function: fn, object, reason, message, attempts } }: { of: DeadLetterEntry }) {
+  return (
+    <Told what={`Dead letter of ${fn}`} tone="bad" word={spaced(reason)}>
+      <p class="said">{message}</p>
+      <p>
+        After {plural(attempts, "failed attempt")}.{" "}
+        <a href={`/bus${deadLetterPath(fn, object)}`}>Inspect it</a>
+      </p>
+    </Told>
+  );
+}
+
+function Said({ of: { severity, reason, note, count: times, reporter } }: { of: EventEntry }) {
+  return (
+    <Told what="Event" tone={severity === "Warning" ? "bad" : "off"} word={spaced(reason)}>
+      <p>{note}</p>
+      <p class="quiet small">
+        Said by {reporter}
+        {times > 1 && `, ${count(times)} times`}
+      </p>
+    </Told>
+  );
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { EventEntry } from "../../../../api/bus.ts";
+import { merged } from "./merged.ts";
+
+const entry = (id: string, second: number): EventEntry => ({
+  type: "event",
+  id,
+  at: new Date(second * 1000).toISOString(),
+  severity: "Normal",
+  reason: "Said",
+  note: "",
+  count: 1,
+  reporter: "test",
+});
+
+const idsOf = (traces: ReturnType<typeof merged>) =>
+  traces.map(({ trace, entries }) => [trace, entries.map(({ id }) => id).join("")]);
+
+test("a trace that is in two parts is there once, with its entries in their order", () => {
+  const newer = { traces: [{ trace: "x", entries: [entry("c", 3), entry("d", 4)] }] };
+  const older = {
+    traces: [
+      { trace: "y", entries: [entry("a", 1)] },
+      { trace: "x", entries: [entry("b", 2)] },
+    ],
+  };
+  expect(idsOf(merged([newer, older]))).toEqual([
+    ["x", "bcd"],
+    ["y", "a"],
+  ]);
+});
+
+test("what two parts both have is there once", () => {
+  const before = { traces: [{ trace: "x", entries: [entry("a", 1)] }] };
+  const now = { traces: [{ trace: "x", entries: [entry("a", 1), entry("b", 2)] }] };
+  expect(idsOf(merged([now, before]))).toEqual([["x", "ab"]]);
+});
+
+test("the trace in which something happened last comes first", () => {
+  const traces = [
+    { trace: "long", entries: [entry("a", 1), entry("d", 9)] },
+    { trace: "short", entries: [entry("b", 2), entry("c", 3)] },
+    { trace: null, entries: [entry("e", 5)] },
+  ];
+  expect(idsOf(merged([{ traces }])).map(([trace]) => trace)).toEqual(["long", null, "short"]);
+});

@@ -1,0 +1,53 @@
+/** Traces, each with what happened in it. */
+import type { HistoryEntry, HistoryTrace } from "../../../../api/bus.ts";
+import { Age } from "../../ui/age.tsx";
+import { traceAddress } from "../addresses.ts";
+import { duration, plural } from "../numbers.ts";
+import { Entries } from "./entries.tsx";
+
+/** A section per trace: the one in which something happened last comes first. */
+export function Timeline({ traces }: { traces: readonly HistoryTrace[] }) {
+  return (
+    <div class="stack">
+      {traces.map(({ trace, entries }) => (
+        <section
+          key={trace ?? ""}
+          class="card"
+          aria-label={trace === null ? "Without a trace" : `Trace ${trace}`}
+        >
+          <header>
+            <h2 class="trace">
+              {trace === null ? (
+                "Without a trace"
+              ) : (
+                <>
+                  Trace{" "}
+                  <a class="mono" href={traceAddress(trace)}>
+                    {trace}
+                  </a>
+                </>
+              )}
+            </h2>
+            <Extent of={entries} />
+          </header>
+          <Entries of={entries} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Extent({ of: entries }: { of: readonly HistoryEntry[] }) {
+  const [first] = entries;
+  if (first === undefined) return null;
+  const millis = Math.max(...entries.map(endOf)) - Date.parse(first.at);
+  return (
+    <span class="quiet small">
+      {plural(entries.length, "step")}
+      {millis > 0 && ` in ${duration(millis)}`}, <Age of={first.at} />
+    </span>
+  );
+}
+
+const endOf = (entry: HistoryEntry): number =>
+  Date.parse(entry.at) + (entry.type === "reconcile" ? entry.tookMillis : 0);

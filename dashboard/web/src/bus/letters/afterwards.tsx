@@ -1,0 +1,45 @@
+/** What has come of a replay. */
+import type { DeadLetterDetail, History, ReconcileEntry } from "../../../../api/bus.ts";
+import { useAnswer } from "../../api/answer.ts";
+import { Answered } from "../../ui/answered.tsx";
+import { historyAddress } from "../addresses.ts";
+import { BusRefused } from "../forbidden.tsx";
+import { Entries } from "../history/entries.tsx";
+
+const everyMillis = 2000;
+
+/** Follows what the function does with the object after the letter was written. */
+export function Afterwards({ of: { function: fn, object, time } }: { of: DeadLetterDetail }) {
+  const answer = useAnswer<History>(`/api${historyAddress(object)}`, everyMillis);
+  return (
+    <section class="card afterwards" aria-labelledby="afterwards">
+      <header>
+        <h2 id="afterwards">After the replay</h2>
+        <a href={historyAddress(object)}>All that happened to {object.name}</a>
+      </header>
+      <Answered
+        answer={answer}
+        refused={(trouble) => <BusRefused what="what came of it" trouble={trouble} />}
+      >
+        {(history) => {
+          const since = reconcilesSince(history, fn, time);
+          return since.length === 0 ? (
+            <p role="status" class="quiet">
+              The reconcile was asked for. Waiting for a worker to do it…
+            </p>
+          ) : (
+            <Entries of={since} />
+          );
+        }}
+      </Answered>
+    </section>
+  );
+}
+
+/** Reconciles of a function that began after a time, the oldest first. */
+export const reconcilesSince = ({ traces }: History, fn: string, time: string): readonly ReconcileEntry[] =>
+  traces
+    .flatMap(({ entries }) => entries)
+    .filter((entry) => entry.type === "reconcile")
+    .filter((entry) => entry.function === fn && Date.parse(entry.at) > Date.parse(time))
+    .sort((a, b) => Date.parse(a.at) - Date.parse(b.at));

@@ -1,0 +1,117 @@
+/** One dead letter: why it was given up, and what comes of it when it is replayed. */
+
+import { useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import type { DeadLetterDetail } from "../../../../api/bus.ts";
+import { useAnswer } from "../../api/answer.ts";
+import { Age } from "../../ui/age.tsx";
+import { Answered } from "../../ui/answered.tsx";
+import { Head } from "../../ui/head.tsx";
+import { Status, spaced } from "../../ui/status.tsx";
+import "../bus.css";
+import {
+  deadLetterPath,
+  deadLettersAddress,
+  noNamespace,
+  objectAddress,
+  traceAddress,
+} from "../addresses.ts";
+import { BusRefused } from "../forbidden.tsx";
+import { Cause, ObjectLink } from "../objects.tsx";
+import { Afterwards } from "./afterwards.tsx";
+import { Replay } from "./replay.tsx";
+
+/** The screen. */
+export function DeadLetterScreen() {
+  const { function: fn = "", namespace = "", name = "" } = useRoute().params;
+  const path = deadLetterPath(fn, { namespace: namespace === noNamespace ? "" : namespace, name });
+  const answer = useAnswer<DeadLetterDetail>(`/api/bus${path}`);
+  const [replayed, setReplayed] = useState<DeadLetterDetail>();
+  const { value } = answer;
+  return (
+    <>
+      <Head
+        title={name}
+        trail={[deadLettersAddress(), "Dead letters"]}
+        status={!replayed && value && <Status tone="bad">{spaced(value.reason)}</Status>}
+      >
+        {value && !replayed && <Replay letters={[value]} label="Replay" onDone={() => setReplayed(value)} />}
+      </Head>
+      {replayed && <Afterwards of={replayed} />}
+      <Answered
+        answer={answer}
+        refused={(trouble) =>
+          trouble.status === 404 ? (
+            <Missing fn={fn} name={name} />
+          ) : (
+            <BusRefused what="this dead letter" trouble={trouble} />
+          )
+        }
+      >
+        {(letter) => <Letter of={letter} />}
+      </Answered>
+    </>
+  );
+}
+
+function Missing({ fn, name }: { fn: string; name: string }) {
+  return (
+    <div class="empty">
+      <h2>
+        {fn} has given up nothing about {name}
+      </h2>
+      <p>It was replayed meanwhile, or its object has changed and was reconciled.</p>
+      <a href={deadLettersAddress()}>All dead letters</a>
+    </div>
+  );
+}
+
+function Letter({ of: letter }: { of: DeadLetterDetail }) {
+  const { object, message, stack, attempts, time, replica, cause, trace } = letter;
+  const screen = objectAddress(object);
+  return (
+    <div class="columns">
+      <section class="card" aria-labelledby="what">
+        <h2 id="what">What happened</h2>
+        <p class="said">{message}</p>
+        {stack && (
+          <details open>
+            <summary>Stack</summary>
+            <pre class="log whole">{stack}</pre>
+          </details>
+        )}
+      </section>
+      <section class="card" aria-labelledby="request">
+        <h2 id="request">The request</h2>
+        <dl class="facts">
+          <dt>Function</dt>
+          <dd>
+            <a href={deadLettersAddress(letter.function)}>{letter.function}</a>
+          </dd>
+          <dt>Object</dt>
+          <dd>
+            <ObjectLink of={object} />
+            {screen && (
+              <>
+                {" "}
+                <a href={screen}>Open the {object.kind}</a>
+              </>
+            )}
+          </dd>
+          <dt>Wanted because</dt>
+          <dd>
+            <Cause of={cause} about={object} />
+          </dd>
+          <dt>Failed attempts</dt>
+          <dd>{attempts}</dd>
+          <dt>Given up</dt>
+          <dd>
+            <Age of={time} /> by {replica}
+          </dd>
+          <dt>Trace</dt>
+          <dd>{trace === null ? "none" : <a href={traceAddress(trace)}>{trace}</a>}</dd>
+        </dl>
+      </section>
+    </div>
+  );
+}

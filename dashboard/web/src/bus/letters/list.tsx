@@ -1,0 +1,135 @@
+/** Requests that were given up, until somebody replays them. */
+import { useLocation } from "preact-iso";
+import type { DeadLetterItem, DeadLetterList } from "../../../../api/bus.ts";
+import { useAnswer } from "../../api/answer.ts";
+import { Age } from "../../ui/age.tsx";
+import { Answered } from "../../ui/answered.tsx";
+import { Head } from "../../ui/head.tsx";
+import { namespace } from "../../ui/namespace.tsx";
+import { spaced } from "../../ui/status.tsx";
+import { deadLetterPath, deadLettersAddress } from "../addresses.ts";
+import { BusRefused } from "../forbidden.tsx";
+import { plural } from "../numbers.ts";
+import { BusTabs } from "../tabs.tsx";
+import { Replay } from "./replay.tsx";
+
+const everyMillis = 5000;
+
+/** The screen. */
+export function DeadLetters() {
+  const { query, route } = useLocation();
+  const fn = query.function ?? "";
+  const asked = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
+  const answer = useAnswer<DeadLetterList>(`/api/bus/deadletters?${asked}`, everyMillis);
+  const all = answer.value?.items ?? [];
+  const shown = fn === "" ? all : all.filter((letter) => letter.function === fn);
+  return (
+    <>
+      <Head title="Dead letters">
+        {shown.length > 0 && (
+          <Replay letters={shown} label={`Replay all ${shown.length} shown`} onDone={answer.ask} />
+        )}
+      </Head>
+      <BusTabs />
+      <Answered answer={answer} refused={(trouble) => <BusRefused what="dead letters" trouble={trouble} />}>
+        {() => (
+          <>
+            {(all.length > 0 || fn !== "") && (
+              <FunctionFilter
+                names={[...new Set([...all.map((letter) => letter.function), ...(fn ? [fn] : [])])].sort()}
+                chosen={fn}
+                onChoose={(name) => route(deadLettersAddress(name || undefined), true)}
+              />
+            )}
+            {shown.length === 0 ? <Empty fn={fn} /> : <Letters letters={shown} />}
+          </>
+        )}
+      </Answered>
+    </>
+  );
+}
+
+function Empty({ fn }: { fn: string }) {
+  return (
+    <div class="empty">
+      <h2>No dead letters{fn && ` of ${fn}`}</h2>
+      <p>
+        What a function gives up because trying again would not help comes here, with the reason. It stays
+        until it is replayed, or until its object has been reconciled after a change.
+      </p>
+      {fn ? <a href={deadLettersAddress()}>Those of all functions</a> : <a href="/bus">The bus as a whole</a>}
+    </div>
+  );
+}
+
+function FunctionFilter({
+  names,
+  chosen,
+  onChoose,
+}: {
+  names: readonly string[];
+  chosen: string;
+  onChoose: (name: string) => void;
+}) {
+  return (
+    <label class="row">
+      Function
+      <select class="narrow" value={chosen} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+        <option value="">all of them</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Letters({ letters }: { letters: readonly DeadLetterItem[] }) {
+  return (
+    <div class="table">
+      <table>
+        <caption class="unseen">{plural(letters.length, "dead letter")}, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Object</th>
+            <th scope="col">Function</th>
+            <th scope="col">Reason</th>
+            <th scope="col" class="number">
+              Attempts
+            </th>
+            <th scope="col">Given up</th>
+            <th scope="col">Message</th>
+          </tr>
+        </thead>
+        <tbody>
+          {letters.map(({ function: fn, object, reason, attempts, time, message }) => (
+            <tr key={`${fn} ${object.namespace}/${object.name}`}>
+              <th scope="row" data-label="Object">
+                <span>
+                  <span class="quiet">{object.kind}</span>{" "}
+                  <a href={`/bus${deadLetterPath(fn, object)}`}>{object.name}</a>
+                  <span class="quiet small"> {object.namespace}</span>
+                </span>
+              </th>
+              <td data-label="Function">{fn}</td>
+              <td data-label="Reason">{spaced(reason)}</td>
+              <td class="number" data-label="Attempts">
+                {attempts}
+              </td>
+              <td data-label="Given up">
+                <Age of={time} />
+              </td>
+              <td data-label="Message">
+                <span class="cut" title={message}>
+                  {message}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+/** Lines over time, drawn by uPlot: https://github.com/leeoniya/uPlot */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import "./charts.css";
+import type { Series } from "./series.ts";
+
+/** How lines are told apart without their colours: lengths of dashes and gaps. */
+const dashes: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [12, 3, 2, 3], [5, 2], [1, 5]];
+
+/** More would not be told apart. */
+export const mostLines = dashes.length;
+
+const dashOf = (at: number): number[] => [...(dashes[at % mostLines] ?? [])];
+
+/** `large` has axes; `small` is for a cell of a table. */
+export type ChartSize = "large" | "small";
+
+/** Draws lines. What they say is said in words by `label`, or in a table beside it. */
+export function Chart({
+  series,
+  size,
+  label,
+  format,
+}: {
+  series: Series;
+  size: ChartSize;
+  label: string;
+  /** A value of the axis. */
+  format: (value: number) => string;
+}) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const names = series.lines.map(({ name }) => name).join("\n");
+  // Data of the same lines is given to the chart that is there.
+  useLayoutEffect(() => {
+    const element = host.current;
+    if (element === null) return undefined;
+    const drawn = new uPlot(
+      optionsOf({ names: names.split("\n"), size, format, element }),
+      dataOf(series),
+      element,
+    );
+    plot.current = drawn;
+    const forget = [onResize(element, drawn), onOtherColours(() => drawn.redraw(false))];
+    return () => {
+      for (const end of forget) end();
+      drawn.destroy();
+    };
+  }, [names, size]);
+  useLayoutEffect(() => plot.current?.setData(dataOf(series)), [series]);
+  return <div ref={host} class={`chart ${size}`} role="img" aria-label={label} />;
+}
+
+/** A piece of a line, as it is in the chart. */
+export function Swatch({ at }: { at: number }) {
+  return (
+    <svg class={`swatch line-${at % mostLines}`} viewBox="0 0 28 8" width="28" height="8" aria-hidden="true">
+      <line
+        x1="1"
+        y1="4"
+        x2="27"
+        y2="4"
+        stroke="currentColor"
+        stroke-width="2.5"
+        stroke-dasharray={dashOf(at).join(" ")}
+      />
+    </svg>
+  );
+}
+
+const dataOf = ({ times, lines }: Series): uPlot.AlignedData => [
+  [...times],
+  ...lines.map(({ values }) => [...values]),
+];
+
+const heights = { large: 240, small: 32 } as const;
+
+function optionsOf({
+  names,
+  size,
+  format,
+  element,
+}: {
+  names: readonly string[];
+  size: ChartSize;
+  format: (value: number) => string;
+  element: HTMLElement;
+}): uPlot.Options {
+  const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name);
+  const font = `12px ${getComputedStyle(element).fontFamily}`;
+  const axis: uPlot.Axis = {
+    show: size === "large",
+    font,
+    stroke: colour("--chart-text"),
+    grid: { stroke: colour("--chart-grid"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: element.clientWidth,
+    height: heights[size],
+    legend: { show: false },
+    cursor: { show: false },
+    ...(size === "small" && { padding: [2, 0, 2, 0] as uPlot.Padding }),
+    // A line that is 0 all the time is at the bottom.
+    scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.05, Number.MIN_VALUE) || 1] } },
+    axes: [
+      { ...axis, space: 90, size: 28, values: (_, times) => times.map(clock) },
+      { ...axis, size: 64, values: (_, values) => values.map(format) },
+    ],
+    series: [
+      {},
+      ...names.map((label, at) => ({
+        label,
+        stroke: colour(`--chart-${at % mostLines}`),
+        width: size === "large" ? 2 : 1.5,
+        dash: dashOf(at),
+        points: { show: false },
+      })),
+    ],
+  };
+}
+
+const clock = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+function onResize(element: HTMLElement, drawn: uPlot): () => void {
+  const observer = new ResizeObserver(() =>
+    drawn.setSize({ width: element.clientWidth, height: drawn.height }),
+  );
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
+/** A canvas does not change its colours by itself. */
+function onOtherColours(redraw: () => void): () => void {
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  scheme.addEventListener("change", redraw);
+  const chosen = new MutationObserver(redraw);
+  chosen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => {
+    scheme.removeEventListener("change", redraw);
+    chosen.disconnect();
+  };
+}

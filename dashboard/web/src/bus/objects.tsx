@@ -1,0 +1,40 @@
+/** Objects, and why they are looked at, in words. */
+import type { CauseOf, ObjectName } from "../../../api/bus.ts";
+import { historyAddress } from "./addresses.ts";
+
+/** An object's name, and the way to what happened to it. */
+export function ObjectLink({ of: object }: { of: ObjectName }) {
+  return (
+    <span>
+      <span class="quiet">{object.kind}</span> <a href={historyAddress(object)}>{object.name}</a>
+      {object.namespace && <span class="quiet small"> {object.namespace}</span>}
+    </span>
+  );
+}
+
+const isSame = (a: ObjectName, b: ObjectName): boolean =>
+  a.group === b.group && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+
+/** Why a reconcile of an object was wanted. */
+export function Cause({ of: cause, about }: { of: CauseOf; about: ObjectName }) {
+  switch (cause.type) {
+    case "object":
+      return (
+        <>
+          {isSame(cause.object, about) ? "It" : <ObjectLink of={cause.object} />} changed{" "}
+          <span class="quiet small">resource version {cause.resourceVersion}</span>
+        </>
+      );
+    case "webhook":
+      return (
+        <>
+          A webhook <strong>{cause.event}</strong> came{" "}
+          <span class="quiet small">delivery {cause.delivery}</span>
+        </>
+      );
+    case "timer":
+      return <>Its time had come</>;
+    case "replay":
+      return <>Somebody replayed its dead letter</>;
+  }
+}
