@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
+import { applications } from "../api/resource.ts";
+import { historyAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
@@ -72,6 +74,13 @@ export function History({ app }: { app: Stored<Application> }) {
           </table>
         </div>
       )}
+      <p>
+        <a
+          href={historyAddress({ ...applications, namespace: metadata.namespace ?? "", name: metadata.name })}
+        >
+          All that happened to it on the bus
+        </a>
+      </p>
       {asked !== undefined && (
         <Dialog title={`Roll ${metadata.name} back?`} onClose={() => ask(undefined)}>
           <div class="stack">

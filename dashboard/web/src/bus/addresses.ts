@@ -23,7 +23,7 @@ export const deadLetterPath = (
   { namespace, name }: Pick<ObjectName, "namespace" | "name">,
 ): string => ["", "deadletters", fn, namespace || noNamespace, name].map(encodeURIComponent).join("/");
 
-/** Kinds that have a screen of their own, and where. */
+/** Kinds of ours that have a screen of their own, and where. */
 const screens: Readonly<Record<string, string>> = {
   Application: "applications",
 };

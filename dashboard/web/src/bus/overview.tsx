@@ -20,7 +20,7 @@ export function BusOverview() {
   return (
     <>
       <Head title="The bus" />
-      <BusTabs />
+      <BusTabs current="" />
       <Answered answer={rights} refused={(trouble) => <BusRefused what="the bus" trouble={trouble} />}>
         {({ functions }) => (functions ? <Everything /> : <Part />)}
       </Answered>

@@ -1,24 +1,13 @@
-/** The screens of the bus, beside each other. */
 import "./bus.css";
-import { useLocation } from "preact-iso";
+import { Tabs } from "../ui/tabs.tsx";
 
 const tabs = [
-  ["/bus", "Overview"],
-  ["/bus/deadletters", "Dead letters"],
-  ["/bus/history", "History"],
+  ["", "Overview"],
+  ["deadletters", "Dead letters"],
+  ["history", "History"],
 ] as const;
 
-/** Where one can go; the longest address that fits is where one is. */
-export function BusTabs() {
-  const { path } = useLocation();
-  const current = tabs.findLast(([to]) => path === to || path.startsWith(`${to}/`))?.[0];
-  return (
-    <nav class="tabs" aria-label="The bus">
-      {tabs.map(([to, name]) => (
-        <a key={to} href={to} aria-current={to === current ? "page" : undefined}>
-          {name}
-        </a>
-      ))}
-    </nav>
-  );
+/** The screens of the bus, beside each other. */
+export function BusTabs({ current }: { current: (typeof tabs)[number][0] }) {
+  return <Tabs at="/bus" tabs={tabs} current={current} label="The bus" />;
 }

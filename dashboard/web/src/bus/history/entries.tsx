@@ -95,17 +95,16 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
     <Told what={`Reconcile by ${entry.function}`} tone={tone} word={word}>
       <p>
         <ObjectLink of={object} />
-      </p>
-      <ul class="plain causes" aria-label="Why">
         {causes.map((cause, at) => (
-          <li key={at}>
+          <span key={at}>
+            {" · "}
             <Cause of={cause} about={object} />
-          </li>
+          </span>
         ))}
-        {moreCauses > 0 && <li class="quiet small">and {plural(moreCauses, "more cause")}</li>}
-      </ul>
+        {moreCauses > 0 && <span class="quiet small"> and {plural(moreCauses, "more cause")}</span>}
+      </p>
       <p class="quiet small">
-        {ordinal(attempt + 1)} attempt by {replica}, {duration(waitedMillis)} after the event, took{" "}
+        {ordinal(attempt + 1)} attempt, by {replica}: waited {duration(waitedMillis)}, took{" "}
         {duration(tookMillis)}
       </p>
       {error && (

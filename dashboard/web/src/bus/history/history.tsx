@@ -27,7 +27,7 @@ export function HistoryScreen() {
   return (
     <>
       <Head title={titleOf(wanted)} />
-      <BusTabs />
+      <BusTabs current="history" />
       <div class="stack">
         <Search wanted={wanted} />
         {asked === undefined ? <Kept /> : <Found key={String(asked)} asked={asked} wanted={wanted} />}

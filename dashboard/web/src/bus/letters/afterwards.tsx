@@ -9,7 +9,14 @@ import { Entries } from "../history/entries.tsx";
 const everyMillis = 2000;
 
 /** Follows what the function does with the object after the letter was written. */
-export function Afterwards({ of: { function: fn, object, time } }: { of: DeadLetterDetail }) {
+export function Afterwards({
+  of: { function: fn, object, time },
+  onAgain,
+}: {
+  of: DeadLetterDetail;
+  /** Looks at the letter that has come of it. */
+  onAgain: () => void;
+}) {
   const answer = useAnswer<History>(`/api${historyAddress(object)}`, everyMillis);
   return (
     <section class="card afterwards" aria-labelledby="afterwards">
@@ -28,7 +35,16 @@ export function Afterwards({ of: { function: fn, object, time } }: { of: DeadLet
               The reconcile was asked for. Waiting for a worker to do it…
             </p>
           ) : (
-            <Entries of={since} />
+            <>
+              <Entries of={since} />
+              {since.at(-1)?.outcome === "dead_lettered" && (
+                <div class="actions">
+                  <button type="button" onClick={onAgain}>
+                    Look at the new dead letter
+                  </button>
+                </div>
+              )}
+            </>
           );
         }}
       </Answered>

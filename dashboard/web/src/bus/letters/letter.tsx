@@ -21,13 +21,19 @@ import { Cause, ObjectLink } from "../objects.tsx";
 import { Afterwards } from "./afterwards.tsx";
 import { Replay } from "./replay.tsx";
 
+const everyMillis = 5000;
+
 /** The screen. */
 export function DeadLetterScreen() {
   const { function: fn = "", namespace = "", name = "" } = useRoute().params;
   const path = deadLetterPath(fn, { namespace: namespace === noNamespace ? "" : namespace, name });
-  const answer = useAnswer<DeadLetterDetail>(`/api/bus${path}`);
+  const answer = useAnswer<DeadLetterDetail>(`/api/bus${path}`, everyMillis);
   const [replayed, setReplayed] = useState<DeadLetterDetail>();
   const { value } = answer;
+  const again = () => {
+    setReplayed(undefined);
+    answer.ask();
+  };
   return (
     <>
       <Head
@@ -37,19 +43,23 @@ export function DeadLetterScreen() {
       >
         {value && !replayed && <Replay letters={[value]} label="Replay" onDone={() => setReplayed(value)} />}
       </Head>
-      {replayed && <Afterwards of={replayed} />}
-      <Answered
-        answer={answer}
-        refused={(trouble) =>
-          trouble.status === 404 ? (
-            <Missing fn={fn} name={name} />
-          ) : (
-            <BusRefused what="this dead letter" trouble={trouble} />
-          )
-        }
-      >
-        {(letter) => <Letter of={letter} />}
-      </Answered>
+      {replayed && <Afterwards of={replayed} onAgain={again} />}
+      {replayed ? (
+        <Letter of={replayed} />
+      ) : (
+        <Answered
+          answer={answer}
+          refused={(trouble) =>
+            trouble.status === 404 ? (
+              <Missing fn={fn} name={name} />
+            ) : (
+              <BusRefused what="this dead letter" trouble={trouble} />
+            )
+          }
+        >
+          {(letter) => <Letter of={letter} />}
+        </Answered>
+      )}
     </>
   );
 }

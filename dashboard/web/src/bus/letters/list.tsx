@@ -30,7 +30,7 @@ export function DeadLetters() {
           <Replay letters={shown} label={`Replay all ${shown.length} shown`} onDone={answer.ask} />
         )}
       </Head>
-      <BusTabs />
+      <BusTabs current="deadletters" />
       <Answered answer={answer} refused={(trouble) => <BusRefused what="dead letters" trouble={trouble} />}>
         {() => (
           <>

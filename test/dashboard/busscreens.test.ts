@@ -1,0 +1,165 @@
+/** The screens of the bus: figures that move, who works on what, and dead letters that are replayed. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Branch } from "../fixtures/functions/branches.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { type BusScene, refusalsOn, startBusScene } from "../harness/busscene.ts";
+import { foreign, people, team } from "../harness/dashboard.ts";
+
+const patience = { timeout: 60_000, interval: 100 };
+
+let scene: BusScene;
+let alice: Page;
+let bob: Page;
+let refusals: readonly (readonly string[])[];
+beforeAll(async () => {
+  scene = await startBusScene();
+  alice = await scene.loggedIn(people.alice, team);
+  bob = await scene.loggedIn(people.bob, team);
+  refusals = [alice, bob].map(refusalsOn);
+});
+afterAll(() => scene?.stop());
+
+const card = (page: Page, name: string): Locator => page.getByRole("region", { name, exact: true });
+
+/** A cell by its row and its column, as they are called. */
+async function cell(table: Locator, row: string, column: string): Promise<Locator> {
+  await table.getByRole("columnheader", { name: column, exact: true }).waitFor();
+  const columns = await table.getByRole("columnheader").allInnerTexts();
+  const at = columns.findIndex((name) => name.trim() === column);
+  const rows = table
+    .getByRole("row")
+    .filter({ has: table.page().getByRole("rowheader", { name: row, exact: true }) });
+  return rows.getByRole("cell").nth(at - 1);
+}
+const textOf = async (table: Locator, row: string, column: string): Promise<string> =>
+  (await cell(table, row, column)).innerText();
+
+const probings = (name: string): number =>
+  scene.worker.log.records().filter(({ msg, key }) => msg === "probing" && key === `${team}/${name}`).length;
+
+test("figures move when objects change, and charts draw them", { timeout: 300_000 }, async () => {
+  await alice.goto(`${scene.url}/bus`);
+  const functions = card(alice, "Functions");
+  await functions.waitFor();
+  expect(await textOf(functions, "probe", "Reconcile, p50 / p99")).toBe("none lately");
+  await scene.create(Probe, "first", { mode: "ok" });
+  const events = card(alice, "Events per second");
+  const ofProbes = async () => Number(await textOf(events, "Probe.test.denrei.dev", "In 15 minutes"));
+  // Its creation and the status that is written.
+  await expect.poll(ofProbes, patience).toBe(2);
+  await expect
+    .poll(() => textOf(functions, "probe", "Reconcile, p50 / p99"), patience)
+    .toMatch(/^\d+ ms \/ \d+ ms$/);
+  for (const name of ["second", "third"]) await scene.create(Probe, name, { mode: "ok" });
+  await expect.poll(ofProbes, patience).toBe(6);
+
+  expect(await textOf(functions, "probe", "Retrying")).toBe("0");
+  await scene.create(Probe, "fails", { mode: "throw" });
+  await expect.poll(() => textOf(functions, "probe", "Retrying"), patience).toBe("1");
+  await scene.create(Probe, "ends", { mode: "terminal" });
+  await scene.create(Probe, "ends-too", { mode: "terminal" });
+  await expect.poll(() => textOf(functions, "probe", "Dead letters"), patience).toBe("2");
+
+  await alice.getByRole("img", { name: /^Reconciles per second of probe .*between 0 and \d/ }).waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await alice.emulateMedia({ colorScheme });
+    for (const label of ["Events per second of each kind", "Reconciles per second of probe"])
+      await expect.poll(() => hasLine(alice, label), patience).toBe(true);
+  }
+  await expect
+    .poll(() => textOf(card(alice, "Kinds"), "Probe.test.denrei.dev", "Objects"), patience)
+    .toBe("6");
+  expect(await textOf(card(alice, "Kinds"), "Probe.test.denrei.dev", "State")).toBe("Watching");
+  await expectAccessible(alice);
+});
+
+/** Whether something of the first line's colour, as it is now, is in the chart whose label begins so. */
+const hasLine = (page: Page, label: string): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const canvas = document.querySelector('[aria-label^="${label}"] canvas');
+    const wanted = getComputedStyle(canvas).getPropertyValue("--chart-0").match(/\\d+/g).map(Number);
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const isWanted = (at) => data[at + 3] > 200 && wanted.every((part, n) => Math.abs(part - data[at + n]) < 16);
+    return Array.from({ length: data.length / 4 }, (_, pixel) => pixel * 4).some(isWanted);
+  })()`);
+
+test("a dead letter is inspected by who may see it, and replayed by who may do that", {
+  timeout: 300_000,
+}, async () => {
+  await bob.goto(`${scene.url}/bus/deadletters`);
+  await bob.getByRole("link", { name: "ends", exact: true }).click();
+  await card(bob, "What happened").getByText("the probe was told to give up", { exact: true }).waitFor();
+  const refused = bob.getByRole("button", { name: "Replay" });
+  expect(await refused.isDisabled()).toBe(true);
+  const why = await bob.locator(`[id="${await refused.getAttribute("aria-describedby")}"]`).innerText();
+  expect(why).toMatch(/^You may not replay in team-a: .*deadletters\/replay/);
+  await expectAccessible(bob);
+
+  await alice.goto(`${scene.url}/bus`);
+  await (await cell(card(alice, "Functions"), "probe", "Dead letters")).getByRole("link").click();
+  expect(await alice.getByRole("combobox", { name: "Function", exact: true }).inputValue()).toBe("probe");
+  await alice.getByRole("link", { name: "ends", exact: true }).click();
+  await alice.getByText(/^TerminalError: the probe was told to give up/).waitFor();
+  expect(await card(alice, "The request").innerText()).toMatch(/It changed resource version \d+/);
+  await expectAccessible(alice);
+  expect(probings("ends")).toBe(1);
+  await alice.getByRole("button", { name: "Replay" }).click();
+  await expectAccessible(alice);
+  await alice.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
+  const after = card(alice, "After the replay");
+  await after.getByText("Given up").waitFor();
+  expect(await after.getByRole("listitem").filter({ hasText: "Reconcile by probe" }).count()).toBe(1);
+  expect(await after.innerText()).toMatch(/Somebody replayed its dead letter/);
+  expect(probings("ends")).toBe(2);
+  await expectAccessible(alice);
+  await after.getByRole("button", { name: "Look at the new dead letter" }).click();
+  await card(alice, "The request").getByText("Somebody replayed its dead letter").waitFor();
+  await alice.getByRole("button", { name: "Replay" }).waitFor();
+});
+
+test("all dead letters that are shown are replayed", async () => {
+  await alice.goto(`${scene.url}/bus/deadletters`);
+  await alice.getByRole("combobox", { name: "Function", exact: true }).selectOption("probe");
+  await alice.getByRole("link", { name: "ends-too", exact: true }).waitFor();
+  await expectAccessible(alice);
+  const before = ["ends", "ends-too"].map(probings);
+  await alice.getByRole("button", { name: "Replay all 2 shown" }).click();
+  await alice.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
+  await alice.getByText("Asked for 2 reconciles again.").waitFor();
+  await expect
+    .poll(() => ["ends", "ends-too"].map(probings), patience)
+    .toEqual(before.map((times) => times + 1));
+});
+
+test("whoever may see a namespace alone sees its part, and is told which role shows more", async () => {
+  await scene.create(Branch, "held", { repository: "acme/held", branch: "main", millis: 600_000 });
+  await bob.goto(`${scene.url}/bus`);
+  const workers = card(bob, "Workers");
+  await expect.poll(() => textOf(workers, "worker-1", "Function"), patience).toBe("branches");
+  expect(await textOf(workers, "worker-1", "Object")).toBe(`Branch held ${team}`);
+  expect(await textOf(workers, "worker-1", "Attempt")).toBe("1st");
+  await bob.getByText("It takes the role denrei-bus-viewer in the whole cluster").waitFor();
+  expect(await card(bob, "Functions").count()).toBe(0);
+  await expectAccessible(bob);
+  for (const namespace of [foreign, ""]) {
+    await bob.getByLabel("Namespace", { exact: true }).fill(namespace);
+    await bob.keyboard.press("Enter");
+    await bob
+      .getByText(
+        `You may not see who works on what. It takes the role view in ${namespace || "the whole cluster"}`,
+      )
+      .waitFor();
+  }
+  await bob.goto(`${scene.url}/bus/deadletters`);
+  await bob.getByRole("heading", { name: "You may not see dead letters" }).waitFor();
+  await expectAccessible(bob);
+  await bob.getByLabel("Namespace", { exact: true }).fill(team);
+  await bob.keyboard.press("Enter");
+  await bob.getByRole("link", { name: "ends", exact: true }).waitFor();
+});
+
+test("the page's policy refuses nothing of the bus's screens", () => {
+  expect(refusals).toEqual([[], []]);
+});

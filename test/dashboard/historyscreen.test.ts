@@ -1,0 +1,173 @@
+/** The history: from the webhook to the write, found by the object and by the trace. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { activityTeller } from "../../bus/activity/teller.ts";
+import { connectBus } from "../../bus/connect.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { Sticker } from "../fixtures/functions/stickers.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { type BusScene, refusalsOn, startBusScene } from "../harness/busscene.ts";
+import { foreign, people, team } from "../harness/dashboard.ts";
+import { hookOf, post, push } from "../harness/webhooks.ts";
+
+const patience = { timeout: 60_000, interval: 100 };
+
+let scene: BusScene;
+let alice: Page;
+let bob: Page;
+let refusals: readonly (readonly string[])[];
+beforeAll(async () => {
+  scene = await startBusScene();
+  alice = await scene.loggedIn(people.alice, team);
+  bob = await scene.loggedIn(people.bob, team);
+  refusals = [alice, bob].map(refusalsOn);
+});
+afterAll(() => scene?.stop());
+
+const traces = (page: Page): Locator => page.getByRole("region", { name: /^Trace [0-9a-f]{32}$/ });
+const suggested = async (page: Page, list: string): Promise<(string | null)[]> =>
+  Promise.all((await page.locator(`#${list} option`).all()).map((option) => option.getAttribute("value")));
+/** What happened, in its order: the first words of each. */
+const headlines = (trace: Locator): Promise<string[]> =>
+  trace.locator(".told > p:first-child > strong").allInnerTexts();
+
+test("an object's history begins with the webhook and ends with the write, and its trace is the same", {
+  timeout: 300_000,
+}, async () => {
+  await scene.create(Sticker, "web", { repository: "acme/web" });
+  await alice.goto(`${scene.url}/bus/history`);
+  await alice.getByRole("heading", { name: "From the webhook to the API write" }).waitFor();
+  await expectAccessible(alice);
+  await expect
+    .poll(() => suggested(alice, "bus-kinds"), patience)
+    .toEqual(expect.arrayContaining(["Application", "Sticker", "stickers"]));
+
+  await alice.getByLabel("Kind or function").fill("stickers");
+  expect(await alice.getByLabel("In namespace").inputValue()).toBe(team);
+  await alice.getByLabel("Object name").fill("web");
+  await alice.getByRole("button", { name: "Show its history" }).click();
+  await expect.poll(() => traces(alice).count(), patience).toBe(1);
+  expect(new URL(alice.url()).search).toBe(`?group=test.denrei.dev&kind=Sticker&namespace=${team}&name=web`);
+
+  // A webhook finds what has been looked at before.
+  const hook = hookOf("push", push("acme/web", "main"));
+  expect(await post(scene.gateway.hookUrl(), hook)).toBe(202);
+  const written = await scene.kit.until(
+    Sticker,
+    { namespace: team, name: "web" },
+    ({ status }) => status?.delivery === hook.delivery,
+  );
+  await expect.poll(() => traces(alice).count(), patience).toBe(2);
+  const newest = traces(alice).first();
+  expect(await headlines(newest)).toEqual(["Webhook", "Reconcile by stickers"]);
+  const [webhook, reconcile] = await newest.locator("ol.timeline > li").allInnerTexts();
+  expect(webhook).toContain(`Delivery ${hook.delivery}`);
+  expect(reconcile).toContain("Done");
+  expect(reconcile).toContain(`A webhook push came delivery ${hook.delivery}`);
+  expect(reconcile).toMatch(/1st attempt, by worker-1: waited .+, took .+/);
+  const write = newest.getByRole("list", { name: "Writes" }).getByRole("listitem");
+  expect(await write.allInnerTexts()).toEqual([
+    `Wrote the status of Sticker web ${team} resource version ${written.metadata.resourceVersion}`,
+  ]);
+  await expectAccessible(alice);
+
+  const id = String(await newest.getByRole("heading").getByRole("link").innerText());
+  await newest.getByRole("heading").getByRole("link").click();
+  await alice.getByRole("heading", { name: `Trace ${id.slice(0, 8)}`, level: 1 }).waitFor();
+  await expect.poll(() => traces(alice).count(), patience).toBe(1);
+  expect(await headlines(traces(alice))).toEqual(["Webhook", "Reconcile by stickers"]);
+  await expectAccessible(alice);
+
+  await bob.goto(`${scene.url}/bus/history`);
+  await bob.getByLabel("Trace id").fill(`00-${id}-0123456789abcdef-01`);
+  await bob.getByRole("button", { name: "Show the trace" }).click();
+  await expect.poll(() => traces(bob).count(), patience).toBe(1);
+  expect(await headlines(traces(bob))).toEqual(["Webhook", "Reconcile by stickers"]);
+});
+
+test("names are suggested of what whoever looks may list", async () => {
+  await scene.create(Application, "shop", { domains: ["shop.example.com"], replicas: 1 });
+  await bob.goto(`${scene.url}/bus/history`);
+  await bob.getByLabel("Kind or function").fill("Application");
+  await expect.poll(() => suggested(bob, "bus-names"), patience).toEqual(["shop"]);
+});
+
+test("an Application's screen leads to what happened to it, and back", async () => {
+  await bob.goto(`${scene.url}/applications/${team}/shop/history`);
+  await bob.getByRole("link", { name: "All that happened to it on the bus" }).click();
+  await bob.getByRole("heading", { name: "History of Application shop", level: 1 }).waitFor();
+  await bob.getByRole("link", { name: "Open the Application shop" }).click();
+  await bob.getByRole("heading", { name: "shop", level: 1 }).waitFor();
+});
+
+test("failed attempts, the dead letter and Events of Kubernetes are in the history", async () => {
+  await scene.create(Probe, "ends", { mode: "terminal" });
+  await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=ends`);
+  await expect
+    .poll(async () => headlines(traces(alice).first()), patience)
+    .toEqual(["Reconcile by probe", "Dead letter of probe"]);
+  await expect
+    .poll(() => headlines(alice.getByRole("region", { name: "Without a trace" })), patience)
+    .toEqual(["Event"]);
+  await expectAccessible(alice);
+  await alice.getByRole("link", { name: "Inspect it" }).click();
+  await alice.getByRole("region", { name: "What happened" }).waitFor();
+});
+
+test("a long history is shown from its end, and goes on before that when somebody asks", async () => {
+  // More than one answer has, of two functions: of one no more than 200 records of an object are kept.
+  const each = 150;
+  const bus = await connectBus({ url: scene.kit.platform.natsUrl, name: "test" });
+  const tell = activityTeller(bus.nc);
+  const start = Date.now() - 2 * each * 1000;
+  for (let at = 0; at < 2 * each; at++) {
+    const fn = at % 2 === 0 ? "probe" : "stickers";
+    tell(
+      { fn, cluster: "default" },
+      { namespace: team, name: "busy" },
+      {
+        replica: "worker-1",
+        group: Probe.group,
+        kind: Probe.kind,
+        causes: [{ type: "timer" }],
+        attempt: 0,
+        startedAt: start + at * 1000,
+        waitedMillis: 1,
+        tookMillis: 1,
+        outcome: "success",
+        writes: [],
+        writeCount: 0,
+        traceparent: `00-${String(Math.floor(at / each)).padStart(32, "a")}-0123456789abcdef-01`,
+      },
+    );
+  }
+  await bus.nc.close();
+  await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=busy`);
+  const earlier = alice.getByRole("button", { name: "Show what was earlier" });
+  await earlier.waitFor();
+  const reconciles = () => alice.getByText(/^Reconcile by (probe|stickers)$/).count();
+  expect(await reconciles()).toBe(200);
+  await earlier.click();
+  await expect.poll(reconciles, patience).toBe(2 * each);
+  await earlier.waitFor({ state: "hidden" });
+  expect(await headlines(traces(alice).last())).toHaveLength(each);
+  const clocks = await traces(alice).last().locator("time.clock").all();
+  const times = await Promise.all(clocks.map((clock) => clock.getAttribute("datetime")));
+  expect(times).toEqual([...times].sort());
+});
+
+test("what nobody knows, and what one may not see, is said", async () => {
+  await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${team}&name=never`);
+  await bob.getByRole("heading", { name: "Nothing is known of Application never" }).waitFor();
+  await expectAccessible(bob);
+  await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${foreign}&name=web`);
+  await bob.getByRole("heading", { name: "You may not see this history" }).waitFor();
+  await expectAccessible(bob);
+  await bob.goto(`${scene.url}/bus/history?trace=nonsense`);
+  await bob.getByRole("heading", { name: "Nothing is known of this trace" }).waitFor();
+});
+
+test("the page's policy refuses nothing of the history", () => {
+  expect(refusals).toEqual([[], []]);
+});

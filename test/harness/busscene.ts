@@ -1,0 +1,79 @@
+/** A dashboard in front of a bus at work: a bridge, a worker and a gateway, for functions that do as their objects say. */
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { crdOf } from "../../bus/kube/crd.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { crdManifests } from "../../deploy/generate/crds.ts";
+import { functions } from "../../functions/index.ts";
+import { Branch } from "../fixtures/functions/branches.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { Sticker } from "../fixtures/functions/stickers.ts";
+import { people, type Scene, startScene, team } from "./dashboard.ts";
+import type { GatewayReplica, Replica } from "./kit.ts";
+import { grant } from "./rights.ts";
+
+const paths = ["probe", "branches", "stickers"].map((name) =>
+  fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
+);
+
+/** What is there. */
+export interface BusScene extends Scene {
+  readonly worker: Replica;
+  readonly gateway: GatewayReplica;
+  create<T extends KubeObject>(kind: Kind<T>, name: string, spec: T["spec"]): Promise<Stored<T>>;
+}
+
+/** Starts it all. `alice` may see the whole bus; `bob` what is in the team's namespace. */
+export async function startBusScene(): Promise<BusScene> {
+  const scene = await startScene({
+    crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
+    functions: paths,
+  });
+  try {
+    const { kit } = scene;
+    await grant(kit.client, [
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name: "alice-bus" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bus-viewer" },
+        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: people.alice.name }],
+      },
+    ]);
+    await kit.bridge("bridge-1", { args: paths });
+    const worker = await kit.worker("worker-1", paths);
+    const gateway = await kit.gateway("gateway-1");
+    return {
+      ...scene,
+      worker,
+      gateway,
+      create: (kind, name, spec) =>
+        kit.client.create(
+          kind,
+          {
+            apiVersion: apiVersionOf(kind),
+            kind: kind.kind,
+            metadata: { namespace: team, name },
+            spec,
+          } as never,
+          { fieldManager: "test" },
+        ),
+    };
+  } catch (error) {
+    await scene.stop();
+    throw error;
+  }
+}
+
+/** What the page's policy has refused since it was opened, and what went wrong in its scripts. */
+export function refusalsOn(page: Page): readonly string[] {
+  const refusals: string[] = [];
+  page.on("console", (message) => {
+    const text = message.text();
+    if (/Content Security Policy|Trusted ?(Type|HTML|Script)/i.test(text)) refusals.push(text);
+  });
+  page.on("pageerror", (error) => refusals.push(error.message));
+  return refusals;
+}
