@@ -56,25 +56,47 @@ async function open(browser: Browser, look: BrowserContextOptions): Promise<Page
 async function show(page: Page, path: string): Promise<void> {
   await page.goto(new URL(path, options.url).href);
   await page.locator("main h1").first().waitFor();
-  await page.locator("main .loading").waitFor({ state: "detached" });
+  const loading = page.locator("main .loading");
+  while ((await loading.count()) > 0) await loading.first().waitFor({ state: "detached" });
 }
 
-/** Paths of the screens: those in the navigation, and of each the first that it leads to. */
+/**
+ * Paths of the screens: those in the navigation, and of each the form that it leads to, its parts, and an object of it with the
+ * parts of that.
+ */
 async function screens(page: Page): Promise<readonly string[]> {
-  const linked = (selector: string) =>
-    page.locator(selector).evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
-  const found: string[] = [];
-  for (const path of new Set((await linked("nav a")).filter((href) => href.startsWith("/")))) {
+  const linked = async (selector: string) => {
+    const found = await page
+      .locator(selector)
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+    return found.filter((href) => href.startsWith("/"));
+  };
+  const parts = () => linked("main nav a");
+  const found = new Set<string>();
+  for (const path of new Set(await linked("header nav a"))) {
     await show(page, path);
-    const [first] = await linked(`main a[href^="${path}/"]`);
-    found.push(path, ...(first === undefined ? [] : [first]));
+    const beside = [...(await linked("main .head a")), ...(await parts())];
+    // One that is well has more to show.
+    const objects = [
+      ...(await linked(`main tr:has(.status.good) a[href^="${path}/"]`)),
+      ...(await linked(`main a[href^="${path}/"]`)),
+    ];
+    const first = objects.find((href) => !beside.includes(href));
+    for (const one of [path, ...beside]) found.add(one);
+    if (first === undefined) continue;
+    found.add(first);
+    await show(page, first);
+    for (const part of await parts()) found.add(part);
   }
-  return found;
+  return [...found];
 }
 
-/** `/applications/team/web`: `applications-team-web`. */
-const nameOf = (path: string): string =>
-  path.split("?", 1)[0]?.split("/").filter(Boolean).join("-") || "start";
+/** `/applications/team/web/logs`: `applications-object-logs`. */
+const nameOf = (path: string): string => {
+  const steps = (path.split("?", 1)[0] ?? "").split("/").filter(Boolean);
+  const at = steps.indexOf(options.namespace);
+  return (at < 0 ? steps : steps.toSpliced(at, 2, "object")).join("-") || "start";
+};
 
 const browser = await openBrowser();
 await mkdir(options.folder, { recursive: true });
