@@ -58,11 +58,14 @@ async function show(page: Page, path: string): Promise<void> {
   await page.locator("main h1").first().waitFor();
   const loading = page.locator("main .loading");
   while ((await loading.count()) > 0) await loading.first().waitFor({ state: "detached" });
+  // A log is asked for when it is looked at.
+  const waiting = page.getByText("Waiting for lines");
+  while ((await waiting.count()) > 0) await waiting.first().waitFor({ state: "detached" });
 }
 
 /**
- * Paths of the screens: those in the navigation, and of each the form that it leads to, its parts, and an object of it with the
- * parts of that.
+ * Paths of the screens: those in the navigation, and of each its parts, the forms that they lead to, and an object with the
+ * parts of that; and the first history that one of them leads to.
  */
 async function screens(page: Page): Promise<readonly string[]> {
   const linked = async (selector: string) => {
@@ -73,27 +76,34 @@ async function screens(page: Page): Promise<readonly string[]> {
   };
   const parts = () => linked("main nav a");
   const found = new Set<string>();
-  for (const path of new Set(await linked("header nav a"))) {
+  let history: string | undefined;
+  const look = async (path: string) => {
+    found.add(path);
     await show(page, path);
-    const beside = [...(await linked("main .head a")), ...(await parts())];
-    // One that is well has more to show.
-    const objects = [
-      ...(await linked(`main tr:has(.status.good) a[href^="${path}/"]`)),
-      ...(await linked(`main a[href^="${path}/"]`)),
-    ];
-    const first = objects.find((href) => !beside.includes(href));
-    for (const one of [path, ...beside]) found.add(one);
-    if (first === undefined) continue;
-    found.add(first);
-    await show(page, first);
-    for (const part of await parts()) found.add(part);
+    history ??= (await linked('main a[href^="/bus/history?"]'))[0];
+  };
+  for (const place of new Set(await linked("header nav a"))) {
+    await look(place);
+    for (const part of new Set([place, ...(await parts())])) {
+      await look(part);
+      const beside = [...(await linked("main .head a")), ...(await parts())];
+      for (const one of beside) found.add(one);
+      // One that is well has more to show, and one that is on its way more than one that is not.
+      const rows = ["tr:has(.status.good)", "tr:not(:has(.status.bad))", ""];
+      const objects = await Promise.all(rows.map((row) => linked(`main ${row} a[href^="${part}/"]`)));
+      const first = objects.flat().find((href) => !beside.includes(href) && !href.includes("?"));
+      if (first === undefined) continue;
+      await look(first);
+      for (const one of await parts()) await look(one);
+    }
   }
-  return [...found];
+  return [...found, ...(history === undefined ? [] : [history])];
 }
 
 /** `/applications/team/web/logs`: `applications-object-logs`. */
 const nameOf = (path: string): string => {
-  const steps = (path.split("?", 1)[0] ?? "").split("/").filter(Boolean);
+  const [steps = [], ...query] = path.split("?").map((part) => part.split("/").filter(Boolean));
+  if (query.length > 0) return [...steps, "found"].join("-");
   const at = steps.indexOf(options.namespace);
   return (at < 0 ? steps : steps.toSpliced(at, 2, "object")).join("-") || "start";
 };

@@ -14,6 +14,7 @@ import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
 import { kpackPart } from "./playedkpack.ts";
 import { loginPart } from "./playedlogin.ts";
 import { addressesOf, pipecdPart } from "./playedpipecd.ts";
+import { writePodLogs } from "./podlogs.ts";
 import { Records } from "./records.ts";
 import type { Stage } from "./stage.ts";
 import { storyteller } from "./story.ts";
@@ -95,6 +96,8 @@ export function dashboardAct(options: DemoOptions): Act {
         await grantPeople(stage.client, front.people, namespace);
         const play = { stage, namespace, github: played, records, signal };
         const step = storyteller(stage);
+        // The file goes with the platform, and with it whoever writes there.
+        if (stage.podLogsPath) void writePodLogs(stage.podLogsPath, signal).catch(() => undefined);
         await setScene(play, step);
         await checkDashboard(play, front, healthyName, step);
         if (camera !== undefined && camera !== "" && options.screenshots !== undefined) {

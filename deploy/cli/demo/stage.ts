@@ -49,6 +49,8 @@ export interface Stage {
   readonly hook: Hook;
   /** What is in front of it all; undefined if there is none. */
   readonly dashboard: DashboardFront | undefined;
+  /** The file that is the log of every container; undefined where pods write their own, or there are none. */
+  readonly podLogsPath: string | undefined;
   /** Starts something more, that ends with the stage. */
   readonly spawn: LocalProcesses["spawn"];
   stop(): Promise<void>;
@@ -79,7 +81,7 @@ export interface StageOptions {
 }
 
 /** What the replicas run on. */
-interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl" | "dashboard"> {
+interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl" | "dashboard" | "podLogsPath"> {
   /** What a dashboard is told in its environment. */
   dashboardEnv(): Promise<ReplicaOptions["env"]>;
   readonly natsUrlFor: ReplicaOptions["natsUrlFor"];
@@ -132,6 +134,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       replicas: [...replicas, ...children, ...fronts],
       hook,
       dashboard: ground.dashboard,
+      podLogsPath: ground.podLogsPath,
       spawn,
       stop,
     };
@@ -194,6 +197,7 @@ async function existingGround(
   return {
     ...{ origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix },
     dashboard: plan && ownDashboard(),
+    podLogsPath: undefined,
     dashboardEnv: () => ownDashboardEnv(processes.directory),
   };
 }
@@ -236,6 +240,7 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
   return {
     ...{ origin: "local", processes: platform, kubeconfigPath, natsUrl, natsUrlFor, env, suffix: "" },
     dashboard,
+    podLogsPath: platform.nodes?.kwok.podLogsPath,
     dashboardEnv: async () => (await dashboard?.env()) ?? {},
   };
 }

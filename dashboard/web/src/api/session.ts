@@ -79,8 +79,9 @@ function refused(status: number, text: string): RequestError {
   } catch {
     // Whatever stands between has answered with a page of its own.
   }
-  // The API server takes the token no more, or the session is gone: whoever was logged in is not.
-  if (status === 401 && typeof session.value === "object") session.value = "ended";
+  // The session is gone. An API server that has just started takes no token for a moment, which is another thing.
+  if (status === 401 && body.reason !== "TokenRefused" && typeof session.value === "object")
+    session.value = "ended";
   const fields = (body.details?.causes ?? []).flatMap(({ field, message }) =>
     field && message ? [{ field, message }] : [],
   );

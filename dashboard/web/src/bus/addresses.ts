@@ -1,5 +1,17 @@
 /** Addresses of the bus's screens, for links from anywhere. */
+import { group as ghapp } from "../../../../functions/ghapp/names.ts";
+import { group as modoki } from "../../../../functions/paas/names.ts";
+import { group as zundoko } from "../../../../functions/zundoko/names.ts";
 import type { ObjectName } from "../../../api/bus.ts";
+import {
+  applications,
+  controlPlanes,
+  environments,
+  minios,
+  mongoes,
+  mysqls,
+  pipeds,
+} from "../pipecd/resources.ts";
 
 /** Objects of the cluster have no namespace, and an address has no empty part. */
 export const noNamespace = "-";
@@ -23,13 +35,22 @@ export const deadLetterPath = (
   { namespace, name }: Pick<ObjectName, "namespace" | "name">,
 ): string => ["", "deadletters", fn, namespace || noNamespace, name].map(encodeURIComponent).join("/");
 
-/** Kinds of ours that have a screen of their own, and where. */
+/** Kinds of ours that have a screen of their own, and where: by group and kind. */
 const screens: Readonly<Record<string, string>> = {
-  Application: "applications",
+  [`${modoki} Application`]: "applications",
+  [`${modoki} RemoteSync`]: "builds",
+  [`${modoki} AppPipeline`]: "previews",
+  [`${ghapp} Installation`]: "github",
+  [`${zundoko} Hikawa`]: "zundoko",
+  ...Object.fromEntries(
+    [applications, controlPlanes, environments, minios, mongoes, mysqls, pipeds].map(
+      ({ group, kind, plural }) => [`${group} ${kind}`, `pipecd/${plural}`],
+    ),
+  ),
 };
 
 /** The screen of an object; undefined where it has none. */
 export function objectAddress({ group, kind, namespace, name }: ObjectName): string | undefined {
-  const place = group.endsWith("tsuzu.dev") ? screens[kind] : undefined;
+  const place = screens[`${group} ${kind}`];
   return place && `/${place}/${namespace}/${name}`;
 }

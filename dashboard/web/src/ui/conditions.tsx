@@ -1,13 +1,15 @@
 /** Conditions, as sentences. */
-import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { Condition, KubeObject } from "../../../../bus/kube/object.ts";
 import { Age } from "./age.tsx";
-import { conditionsOf, Status, spaced, type Tone } from "./status.tsx";
+import { conditionsOf, isUnderWay, spaced, type Tone } from "./health.ts";
+import { Status } from "./status.tsx";
 
 /** Conditions that say that something is wrong when they are true. */
 const isTrouble = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].includes(type);
 
-function toneOf(type: string, status: string): Tone {
-  if (status === "Unknown") return "busy";
+function toneOf({ type, status, reason }: Condition): Tone {
+  if (status === "Unknown" || (status === "False" && isUnderWay(reason))) return "busy";
+  if (reason === "Paused") return "off";
   // Neither is better than the other.
   if (type === "Progressing") return status === "True" ? "busy" : "off";
   return (status === "True") === isTrouble(type) ? "bad" : "good";
@@ -25,18 +27,21 @@ export function Conditions({ of: object }: { of: KubeObject }) {
         <p class="quiet">Nobody has looked at it yet.</p>
       ) : (
         <ul class="plain">
-          {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
-            <li key={type}>
-              <span class="row">
-                <Status tone={toneOf(type, status)}>{spaced(type)}</Status>
-                <span class="quiet small">
-                  {status === "True" ? "yes" : status === "False" ? "no" : "not known"}, since{" "}
-                  <Age of={lastTransitionTime} />
+          {conditions.map((condition) => {
+            const { type, status, reason, message, lastTransitionTime } = condition;
+            return (
+              <li key={type}>
+                <span class="row">
+                  <Status tone={toneOf(condition)}>{spaced(type)}</Status>
+                  <span class="quiet small">
+                    {status === "True" ? "yes" : status === "False" ? "no" : "not known"}, since{" "}
+                    <Age of={lastTransitionTime} />
+                  </span>
                 </span>
-              </span>
-              <p>{message || `${spaced(reason)}.`}</p>
-            </li>
-          ))}
+                <p>{message || `${spaced(reason)}.`}</p>
+              </li>
+            );
+          })}
         </ul>
       )}
     </section>

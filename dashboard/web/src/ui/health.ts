@@ -35,7 +35,7 @@ export function healthOf(object: KubeObject): readonly [Tone, string] {
 }
 
 /** Reasons by which something is not ready yet and nobody has to act: a `Progressing` that fails gets another one. */
-const isUnderWay = (reason: string): boolean =>
+export const isUnderWay = (reason: string): boolean =>
   /(ing|NotReady|NotStarted|NotListed)$|^(Queued|Pending|MergeabilityUnknown)$/.test(reason);
 
 /** `RolloutFailed` as people write it: `Rollout failed`. */

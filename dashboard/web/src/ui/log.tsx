@@ -25,8 +25,9 @@ interface Trouble {
 
 /** More would make the page slow; who needs all of it has `kubectl logs`. */
 const maxLines = 5000;
-/** The API server will say the same again. */
-const isFinal = ({ status }: Trouble): boolean => [400, 403, 404].includes(status);
+/** Waiting helps against the others: a container is started, somebody is granted rights. */
+const isFinal = ({ status }: Trouble, run: LogPlace["run"]): boolean =>
+  status === 404 || (status === 400 && run === "previous");
 
 /** What a log is at the moment. */
 interface Told {
@@ -62,7 +63,7 @@ function useLog({ namespace, pod, container, run = "present" }: LogPlace): Told 
     });
     on<Trouble>("trouble", (trouble) => {
       say(trouble.status === 0 ? "" : trouble.message);
-      if (isFinal(trouble)) source.close();
+      if (isFinal(trouble, run)) source.close();
     });
     source.onerror = () => {
       if (source.readyState === EventSource.CLOSED) say("There is no log to be had at the moment.");

@@ -74,11 +74,11 @@ function Row({ figures, samples }: { figures: FunctionFigures; samples: readonly
         {fn}
       </th>
       {queues.map(([field, name]) => (
-        <td key={field} class="number" data-label={name}>
+        <td key={field} class={figures[field] ? "number" : "number zero"} data-label={name}>
           {count(figures[field])}
         </td>
       ))}
-      <td class="number" data-label="Dead letters">
+      <td class={deadLetters ? "number" : "number zero"} data-label="Dead letters">
         {deadLetters ? (
           <a class="bad-text" href={deadLettersAddress(fn)}>
             {count(deadLetters)}

@@ -5,42 +5,51 @@ import { Status, spaced, type Tone } from "../../ui/status.tsx";
 import { KindName } from "../kindname.tsx";
 import { count } from "../numbers.ts";
 
-/** A table with a row per kind, and per namespace where these are watched one by one. */
+/** A table with a row per kind, and per namespace where these are watched one by one; put away while there is nothing to it. */
 export function Kinds({ kinds }: { kinds: readonly KindFigures[] }) {
+  const isWatched = ({ bridges }: KindFigures) =>
+    bridges.length > 0 && bridges.every(({ state }) => toneOf(state) !== "busy");
+  const watched = kinds.filter(isWatched).length;
   return (
     <section class="card" aria-labelledby="kinds">
       <header>
         <h2 id="kinds">Kinds</h2>
         <span class="quiet small">Objects on the bus, and up to where the bridge has published them</span>
       </header>
-      <div class="table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Kind</th>
-              <th scope="col">Namespaces</th>
-              <th scope="col" class="number">
-                Objects
-              </th>
-              <th scope="col">State</th>
-              <th scope="col">Bridge</th>
-              <th scope="col" class="number">
-                Resource version
-              </th>
-              <th scope="col">Moved</th>
-            </tr>
-          </thead>
-          <tbody>
-            {kinds.flatMap(({ kind, bridges }) =>
-              bridges.length === 0
-                ? [<Unwatched key={kind} kind={kind} />]
-                : bridges.map((bridge) => (
-                    <Row key={`${kind} ${bridge.namespace}`} kind={kind} bridge={bridge} />
-                  )),
-            )}
-          </tbody>
-        </table>
-      </div>
+      <details open={watched < kinds.length}>
+        <summary>
+          {watched === kinds.length ? `All ${kinds.length} kinds` : `${watched} of ${kinds.length} kinds`} are
+          watched
+        </summary>
+        <div class="table">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Kind</th>
+                <th scope="col">Namespaces</th>
+                <th scope="col" class="number">
+                  Objects
+                </th>
+                <th scope="col">State</th>
+                <th scope="col">Bridge</th>
+                <th scope="col" class="number">
+                  Resource version
+                </th>
+                <th scope="col">Moved</th>
+              </tr>
+            </thead>
+            <tbody>
+              {kinds.flatMap(({ kind, bridges }) =>
+                bridges.length === 0
+                  ? [<Unwatched key={kind} kind={kind} />]
+                  : bridges.map((bridge) => (
+                      <Row key={`${kind} ${bridge.namespace}`} kind={kind} bridge={bridge} />
+                    )),
+              )}
+            </tbody>
+          </table>
+        </div>
+      </details>
     </section>
   );
 }

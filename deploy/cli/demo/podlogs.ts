@@ -1,0 +1,18 @@
+/** What pods of a demo write, which nobody runs: as if somebody asked them for a page now and then. */
+import { appendFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { podLogLine } from "../../local/index.ts";
+
+/** Between two lines. Milliseconds. */
+const paceMillis = 1500;
+const pages = ["/", "/products", "/products/42", "/basket", "/healthz"] as const;
+
+/** Writes lines into the file that is every container's log, until `signal` aborts. */
+export async function writePodLogs(path: string, signal: AbortSignal): Promise<void> {
+  await appendFile(path, podLogLine("listening on 8080"));
+  for (let count = 0; !signal.aborted; count++) {
+    const page = pages[count % pages.length];
+    await appendFile(path, podLogLine(`GET ${page} 200 ${3 + (count % 7)} ms`));
+    await sleep(paceMillis, undefined, { signal }).catch(() => undefined);
+  }
+}
