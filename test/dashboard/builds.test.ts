@@ -228,7 +228,10 @@ test("what somebody chooses to build is what is sent: a branch, a pull request, 
   const save = async () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("choice is changed.").waitFor();
-    await page.getByRole("button", { name: "Close" }).click();
+    await page
+      .locator(".notice", { hasText: "choice is changed." })
+      .getByRole("button", { name: "Close" })
+      .click();
   };
   await page.getByRole("link", { name: "Settings" }).click();
   expect(await page.getByRole("radio", { name: "A branch" }).isChecked()).toBe(true);

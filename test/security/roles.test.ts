@@ -168,7 +168,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   gateway: ["DIRECT.GET.WEBHOOKS"],
   operator: whatIsShown,
-  dashboard: whatIsShown,
+  dashboard: [...whatIsShown, "STREAM.MSG.GET.SESSIONS"],
   backup: ["STREAM.SNAPSHOT.DEADLETTERS", "STREAM.SNAPSHOT.WEBHOOKS"],
   restore: ["STREAM.RESTORE.DEADLETTERS", "STREAM.RESTORE.WEBHOOKS"],
   mine: [
@@ -312,7 +312,7 @@ describe("publishing", () => {
     [working.asked("elsewhere")],
     [working.answer(mine), "mine", "worker"],
     [working.answer(theirs), "theirs", "worker"],
-    ["$JS.API.DIRECT.GET.SESSIONS.sessions.x", "dashboard"],
+    ["$JS.API.STREAM.MSG.GET.SESSIONS", "dashboard"],
     ["sessions.x", "dashboard"],
     ["$SYS.REQ.SERVER.PING"],
     [`${inboxPrefixOf(userOf("bridge"))}.x`],
