@@ -27,8 +27,8 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.use("/api/*", ownRequests(parts), ofSession(parts));
   // Who has logged in is known without the issuer.
   app.get("/api/session", (c) => {
-    const { user, csrf } = c.get("session").session;
-    return c.json({ user, csrf });
+    const { user, name = user, csrf } = c.get("session").session;
+    return c.json({ user: name, csrf });
   });
   app.use("/api/*", withToken(parts));
   app.route("/", busRoutes(parts));

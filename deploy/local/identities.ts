@@ -22,13 +22,15 @@ export interface Issuer {
   readonly url: string;
   /** As its tokens have it in `aud`. */
   readonly audiences: readonly string[];
+  /** What stands before names of users in Kubernetes; nothing unless given. */
+  readonly usernamePrefix?: string;
 }
 
 /** How the names in tokens become names in Kubernetes: as they are, which is enough where there is one issuer. */
-const claimMappings = {
-  username: { claim: "sub", prefix: "" },
+const claimMappings = (prefix: string) => ({
+  username: { claim: "sub", prefix },
   groups: { claim: "groups", prefix: "" },
-} as const;
+});
 
 /** Starts the issuer, and returns the path of the configuration that trusts it. */
 export async function writeAuthentication(
@@ -36,14 +38,18 @@ export async function writeAuthentication(
   authority: CertificateAuthority,
   start: (ground: IdentityGround) => Promise<Issuer>,
 ): Promise<string> {
-  const { url, audiences } = await start({ ca: authority.cert, server: authority.server, directory });
+  const {
+    url,
+    audiences,
+    usernamePrefix = "",
+  } = await start({ ca: authority.cert, server: authority.server, directory });
   const configuration = {
     apiVersion: "apiserver.config.k8s.io/v1",
     kind: "AuthenticationConfiguration",
     jwt: [
       {
         issuer: { url, audiences, certificateAuthority: authority.cert },
-        claimMappings,
+        claimMappings: claimMappings(usernamePrefix),
       },
     ],
   };

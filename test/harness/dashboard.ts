@@ -41,6 +41,8 @@ export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSe
   readonly functions?: readonly string[];
   /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
   readonly github?: (callbackUrl: string) => Promise<EmulatedGitHub>;
+  /** What the API server puts before the names that the issuer has for people; nothing unless given. */
+  readonly usernamePrefix?: string;
 }
 
 /** A dashboard, and what is behind it. */
@@ -90,6 +92,7 @@ export async function startScene({
   idTokenSeconds,
   functions: shown = [],
   github: startGitHub,
+  usernamePrefix = "",
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const port = await freePort();
@@ -107,7 +110,7 @@ export async function startScene({
         dashboardUrl: url,
         ...(idTokenSeconds !== undefined && { idTokenSeconds }),
       });
-      return { url: issuer.url, audiences: [issuer.clientId] };
+      return { url: issuer.url, audiences: [issuer.clientId], usernamePrefix };
     },
   });
   const { client, platform } = kit;

@@ -9,12 +9,13 @@ import { LoginError } from "./issuer.ts";
 import { pathWithin } from "./pathwithin.ts";
 import { revoked } from "./refresh.ts";
 import { sessionOf } from "./sessions.ts";
+import { nameInKubernetes } from "./whoami.ts";
 
 const callbackPath = "/auth/callback";
 
 /** `/auth/login` and `/auth/callback`, which end with a page in any case, and `DELETE /api/session`. */
 export function loginRoutes(parts: Parts): Hono<Env> {
-  const { url, issuer, sessions, metrics, log } = parts;
+  const { url, issuer, sessions, apiServer, metrics, log } = parts;
   const app = new Hono<Env>();
 
   function failed(c: Context, error: Error, to: string) {
@@ -48,8 +49,9 @@ export function loginRoutes(parts: Parts): Hono<Env> {
       const before = await sessionCookie.read(c, parts);
       const old = before && (await sessions.end(before.id));
       await revoked(parts, old?.refreshToken);
-      await sessionCookie.set(c, parts, { id: await sessions.begin(sessionOf(tokens)) });
-      log.info({ user: tokens.user }, "logged in");
+      const name = await nameInKubernetes(apiServer, tokens.idToken);
+      await sessionCookie.set(c, parts, { id: await sessions.begin({ ...sessionOf(tokens), name }) });
+      log.info({ user: tokens.user, name }, "logged in");
       metrics.logins.inc({ outcome: "succeeded" });
       return c.redirect(begun.to, 303);
     } catch (error) {

@@ -27,6 +27,8 @@ const busMillis = 5000;
 export const sessionSchema = z.object({
   /** Their name, as the issuer has it. */
   user: z.string(),
+  /** As Kubernetes has it, where that was said. */
+  name: z.string().optional(),
   idToken: z.string(),
   refreshToken: z.string().optional(),
   /** When the ID token ends. Milliseconds since the epoch. */
