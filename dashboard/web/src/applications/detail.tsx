@@ -5,15 +5,16 @@ import type { Application } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
 import { applications, events, pods, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
+import { ChangedObject } from "../ui/form/object.tsx";
 import { Head } from "../ui/head.tsx";
 import { Away, Gone, Loading, Refused } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { Actions } from "./actions.tsx";
+import { applicationForm } from "./fields.tsx";
 import { History } from "./history.tsx";
 import { Logs } from "./logs.tsx";
 import { Overview } from "./overview.tsx";
-import { Settings } from "./settings.tsx";
 
 const tabs = [
   ["", "Overview"],
@@ -58,7 +59,7 @@ export function ApplicationDetail() {
           {tab === "" && <Overview app={app} pods={running} events={said} builds={builds} />}
           {tab === "logs" && <Logs namespace={namespace} pods={running} builds={builds} />}
           {tab === "history" && <History app={app} />}
-          {tab === "settings" && <Settings key={app.metadata.uid} app={app} />}
+          {tab === "settings" && <ChangedObject key={app.metadata.uid} kind={applicationForm} object={app} />}
         </>
       )}
     </>

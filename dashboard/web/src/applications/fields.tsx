@@ -1,13 +1,17 @@
-/** The fields of an Application's specification, as they are typed. */
+/** The form of an Application. */
+import { z } from "zod";
+import { Application } from "../../../../functions/paas/kinds/application.ts";
+import { applications } from "../api/resource.ts";
 import type { Path } from "../ui/form/draft.ts";
 import { EnvField } from "../ui/form/env.tsx";
 import { EnvFromField } from "../ui/form/envfrom.tsx";
 import { LinesField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
+import type { ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
 
 /** Paths of what is shown. */
-export const shownFields: readonly Path[] = [
+const shownFields: readonly Path[] = [
   "domains",
   "image",
   "replicas",
@@ -23,8 +27,20 @@ export const shownFields: readonly Path[] = [
   "serviceAccount",
 ].map((name) => ["spec", name]);
 
+/** What the forms of Applications are made of. */
+export const applicationForm: ObjectForm<Application> = {
+  resource: applications,
+  place: ["/applications", "Applications"],
+  schema: z.object({ spec: Application.definition?.spec ?? z.object() }),
+  skeleton: { spec: {} },
+  fields: shownFields,
+  draftOf: (spec) => ({ spec }),
+  specOf: ({ spec = {} }) => spec,
+  content: (form) => <SpecFields form={form} />,
+};
+
 /** The fields. */
-export function SpecFields({ form }: { form: Form }) {
+function SpecFields({ form }: { form: Form }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   return (
     <>

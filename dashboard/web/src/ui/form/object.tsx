@@ -4,9 +4,8 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { z } from "zod";
 import type { KubeObject, Stored } from "../../../../../bus/kube/object.ts";
-import { create, patch, placeOf } from "../../api/objects.ts";
+import { create, patchUnchanged } from "../../api/objects.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
-import { RequestError } from "../../api/session.ts";
 import { Head } from "../head.tsx";
 import { namespace } from "../namespace.tsx";
 import { notify } from "../notices.tsx";
@@ -29,6 +28,8 @@ export interface ObjectForm<T extends KubeObject = KubeObject> {
   /** Of the whole draft but for the metadata; gets each object of the skeleton, even where it is empty. */
   readonly schema: z.ZodType;
   readonly skeleton: object;
+  /** Characters; 63 unless given, for names that become values of labels. */
+  readonly longestName?: number;
   /** Paths of what is shown. */
   readonly fields: readonly Path[];
   /** The draft of a specification. */
@@ -46,7 +47,7 @@ const metadataFields: readonly Path[] = [
 
 /** Creates an object. */
 export function NewObject<T extends KubeObject>({
-  kind: { resource, place, schema, skeleton, fields, draftOf, specOf, content },
+  kind: { resource, place, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
   title,
   spec = {},
 }: {
@@ -60,7 +61,7 @@ export function NewObject<T extends KubeObject>({
     initial: { metadata: { namespace: namespace.value || undefined }, ...draftOf(spec) },
     schema: z.preprocess(
       (draft) => withSkeleton(draft, { metadata: {}, ...skeleton }),
-      z.intersection(z.object({ metadata: newMetadata(63) }), schema),
+      z.intersection(z.object({ metadata: newMetadata(longestName) }), schema),
     ),
     fields: [...metadataFields, ...fields],
     async send(draft) {
@@ -109,13 +110,7 @@ export function ChangedObject<T extends KubeObject>({
           </button>
         </div>
       )}
-      <ChangeForm
-        key={begun.metadata.generation}
-        kind={kind}
-        begun={begun}
-        isStale={() => isOther}
-        onSaved={setBegun}
-      />
+      <ChangeForm key={begun.metadata.generation} kind={kind} begun={begun} onSaved={setBegun} />
     </div>
   );
 }
@@ -123,12 +118,10 @@ export function ChangedObject<T extends KubeObject>({
 function ChangeForm<T extends KubeObject>({
   kind: { resource, schema, skeleton, fields, draftOf, specOf, content },
   begun,
-  isStale,
   onSaved,
 }: {
   kind: ObjectForm<T>;
   begun: Stored<T>;
-  isStale: () => boolean;
   onSaved: (saved: Stored<T>) => void;
 }) {
   const form = useForm({
@@ -136,15 +129,10 @@ function ChangeForm<T extends KubeObject>({
     schema: z.preprocess((draft) => withSkeleton(draft, skeleton), schema),
     fields,
     async send(draft) {
-      // Its version tells nothing: status is written all the time.
-      if (isStale()) {
-        const message = "Somebody has changed it since you began. Begin anew with what is there now.";
-        throw new RequestError(409, "Conflict", message);
-      }
       const before = specOf((withoutEmpty(draftOf(begun.spec as object)) ?? {}) as Draft);
       const spec = mergePatchOf(before, specOf(draft as Draft));
       if (spec === undefined) return notify("good", "Nothing is different.");
-      onSaved(await patch(resource, placeOf(begun), { spec }));
+      onSaved(await patchUnchanged(resource, begun, { spec }));
       notify("good", `${begun.metadata.name} is changed.`);
     },
   });
