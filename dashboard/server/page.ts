@@ -1,6 +1,7 @@
 /** The page: files that were built, and what browsers are to refuse of it. */
 import { glob, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { Hono, type MiddlewareHandler } from "hono";
 import type { Parts } from "./env.ts";
 
@@ -8,6 +9,7 @@ import type { Parts } from "./env.ts";
 interface PageFile {
   readonly type: string;
   readonly body: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer>;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -58,8 +60,9 @@ export async function pageRoutes(folder: string): Promise<Hono> {
   const files = new Map<string, PageFile>();
   for await (const path of glob("**/*.*", { cwd: folder })) {
     const type = types[extname(path)];
-    if (type !== undefined)
-      files.set(`/${path}`, { type, body: new Uint8Array(await readFile(join(folder, path))) });
+    if (type === undefined) continue;
+    const body = new Uint8Array(await readFile(join(folder, path)));
+    files.set(`/${path}`, { type, body, gzip: new Uint8Array(gzipSync(body)) });
   }
   const index = files.get("/index.html");
   if (index === undefined) throw new Error(`expected the page's files in ${folder}, found no index.html`);
@@ -69,11 +72,14 @@ export async function pageRoutes(folder: string): Promise<Hono> {
     // Everywhere else a name may have a dot in it: those of objects do.
     if (file === undefined && c.req.path.startsWith(assets))
       return c.text("expected a file of the page, found none\n", 404);
-    const { type, body } = file ?? index;
+    const { type, body, gzip } = file ?? index;
     c.header("content-type", type);
+    c.header("vary", "accept-encoding");
     // Their names say what is in them.
     if (c.req.path.startsWith(assets)) c.header("cache-control", "public, max-age=31536000, immutable");
-    return c.body(body);
+    if (!/\bgzip\b/.test(c.req.header("accept-encoding") ?? "")) return c.body(body);
+    c.header("content-encoding", "gzip");
+    return c.body(gzip);
   });
   return app;
 }

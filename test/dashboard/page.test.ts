@@ -1,4 +1,6 @@
 /** What a page is made of, and what a script in it could get hold of. */
+import { gunzipSync } from "node:zlib";
+import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openRecords, type Records } from "../harness/aged.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
@@ -158,4 +160,26 @@ test("every answer says what a browser is to refuse, and only scripts are answer
     });
     expect(headers["cache-control"]).toMatch(type === "text/javascript" ? /immutable/ : /no-store/);
   }
+});
+
+test("files of the page are sent compressed to whoever takes that, and can be kept as long as one likes", async () => {
+  const html = await (await fetch(scene.url)).text();
+  const [, script = ""] = /src="(\/assets\/[^"]+\.js)"/.exec(html) ?? [];
+  const sent = async (encoding: string) => {
+    const { statusCode, headers, body } = await request(`${scene.url}${script}`, {
+      headers: { "accept-encoding": encoding },
+    });
+    expect([statusCode, headers["cache-control"]]).toEqual([200, "public, max-age=31536000, immutable"]);
+    return { encoding: headers["content-encoding"], bytes: Buffer.from(await body.arrayBuffer()) };
+  };
+  const [plain, packed] = [await sent("identity"), await sent("br, gzip")];
+  expect([plain.encoding, packed.encoding]).toEqual([undefined, "gzip"]);
+  expect(gunzipSync(packed.bytes)).toEqual(plain.bytes);
+  expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 2);
+});
+
+test("an address of the page may have a dot in it, and a file that is not there is none", async () => {
+  const status = async (path: string) => (await request(`${scene.url}${path}`)).statusCode;
+  expect(await status(`/builds/${team}/my.app`)).toBe(200);
+  expect(await status("/assets/nothing.js")).toBe(404);
 });
