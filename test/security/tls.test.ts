@@ -12,7 +12,15 @@ import { type Kit, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 
-const roles = ["bridge", "gateway", "operator", "backup", "restore", ...functions.map(({ name }) => name)];
+const roles = [
+  "bridge",
+  "gateway",
+  "dashboard",
+  "operator",
+  "backup",
+  "restore",
+  ...functions.map(({ name }) => name),
+];
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 let kit: Kit;
 let tls: TlsBus;
