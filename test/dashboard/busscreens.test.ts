@@ -68,6 +68,9 @@ test("figures move when objects change, and charts draw them", { timeout: 300_00
     for (const label of ["Events per second of each kind", "Reconciles per second of probe"])
       await expect.poll(() => hasLine(alice, label), patience).toBe(true);
   }
+  await card(alice, "Kinds")
+    .getByText(/^All \d+ kinds are watched$/)
+    .click();
   await expect
     .poll(() => textOf(card(alice, "Kinds"), "Probe.test.denrei.dev", "Objects"), patience)
     .toBe("6");

@@ -70,12 +70,12 @@ const read = async (session: FetchSession, path: string) => {
 describe("connecting", () => {
   test("is done at GitHub, in a browser, and can be refused there", async () => {
     const page = await scene.loggedIn(people.alice);
-    await page.goto(`${scene.url}/auth/github/login?to=/`);
+    await page.goto(`${scene.url}/auth/github/login?to=/github/new`);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.waitForURL(`${scene.url}/?github=refused`);
-    await page.goto(`${scene.url}/auth/github/login?to=/`);
+    await page.waitForURL(`${scene.url}/github/new?github=refused`);
+    await page.goto(`${scene.url}/auth/github/login?to=/github/new`);
     await page.getByRole("button", { name: "Authorize as octo" }).click();
-    await page.waitForURL(`${scene.url}/?github=connected`);
+    await page.waitForURL(`${scene.url}/github/new?github=connected`);
     const known = await page.evaluate(async () => (await fetch("/api/github")).text());
     expect(JSON.parse(known)).toEqual({ isSetUp: true, login: "octo" });
     // The token stays with the server.
