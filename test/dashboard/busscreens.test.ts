@@ -163,6 +163,45 @@ test("whoever may see a namespace alone sees its part, and is told which role sh
   await bob.getByRole("link", { name: "ends", exact: true }).waitFor();
 });
 
+test("objects are counted where they are: in hand, changed meanwhile, waiting for their time, tried again", {
+  timeout: 300_000,
+}, async () => {
+  const held = { namespace: team, name: "held" };
+  const change = (spec: object) =>
+    scene.kit.client.mergePatch(Branch, held, { spec }, { fieldManager: "test" });
+  const functions = card(alice, "Functions");
+  const counts = (fn: string, ...columns: string[]) =>
+    Promise.all(columns.map((column) => textOf(functions, fn, column)));
+  await alice.goto(`${scene.url}/bus`);
+  await expect.poll(() => counts("branches", "In flight", "Parked"), patience).toEqual(["1", "0"]);
+  await change({ branch: "other" });
+  await expect.poll(() => counts("branches", "In flight", "Parked"), patience).toEqual(["1", "1"]);
+  await scene.create(Branch, "fails", { repository: "acme/held", branch: "main", failure: "told to" });
+  await scene.create(Probe, "fails-too", { mode: "throw" });
+  await scene.create(Probe, "later", { mode: "later", millis: 600_000 });
+  // One probe fails since another test.
+  await expect.poll(() => counts("probe", "Delayed", "Retrying"), patience).toEqual(["3", "2"]);
+  await expect.poll(() => counts("branches", "Retrying"), patience).toEqual(["1"]);
+});
+
+test("who points at a chart is told what was then", async () => {
+  await alice.goto(`${scene.url}/bus`);
+  const chart = alice.getByRole("img", { name: /^Events per second of each kind/ });
+  const told = alice.locator(".then");
+  const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
+  // Near the right edge, where the newest are.
+  await chart.hover({ position: { x: width - 30, y: height / 2 } });
+  await expect
+    .poll(() => told.innerText(), patience)
+    .toMatch(/^\d\d:\d\d:\d\d\nBranch.test.denrei.dev\n[\d.]+\nProbe.test.denrei.dev\n[\d.]+$/);
+  await expectAccessible(alice);
+  await alice.getByRole("img", { name: /^Reconciles per second of probe/ }).hover();
+  // It was not there yet in the middle of the last 15 minutes.
+  await expect.poll(() => told.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno figure$/);
+  await alice.getByRole("heading", { level: 1 }).hover();
+  await told.waitFor({ state: "detached" });
+});
+
 test("the page's policy refuses nothing of the bus's screens", () => {
   expect(refusals).toEqual([[], []]);
 });

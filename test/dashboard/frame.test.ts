@@ -54,6 +54,64 @@ test("a keyboard is enough: to the content, to another screen, into a dialog and
   expect(await page.locator(":focus").textContent()).toBe("Scale");
 });
 
+test("a keyboard is enough for a form: each field is come to in turn, and what is typed is created", async () => {
+  await go("/applications/new");
+  await page.getByLabel("Name", { exact: true }).focus();
+  const typed: Readonly<Record<string, string>> = {
+    Name: "typed",
+    Hosts: "typed.example.com",
+    Image: "typed:1",
+    "Name of variable 1": "GREETING",
+    "Value of variable 1": "hello",
+  };
+  const label = () =>
+    page.evaluate<string>(
+      "(({ ariaLabel, labels, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent)(document.activeElement)",
+    );
+  const come: string[] = [];
+  for (let at = await label(); at !== "Create" && come.length < 30; at = await label()) {
+    await page.keyboard.type(typed[at] ?? "");
+    // Whoever adds a row is in it then.
+    const isNew = at === "Add a variable" && !come.includes(at);
+    await page.keyboard.press(isNew ? "Enter" : "Tab");
+    come.push(at);
+  }
+  expect(come).toEqual([
+    "Name",
+    "In the namespace",
+    "Hosts",
+    "Image",
+    "Add a variable",
+    "Name of variable 1",
+    "Source of variable 1",
+    "Value of variable 1",
+    "Remove variable 1",
+    "Add a variable",
+    "Add a source",
+    "Pods",
+    "Port",
+    "More: command, health check, resources, attributes",
+  ]);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "typed", level: 1 }).waitFor();
+  const { spec } = await scene.kit.client.get(Application, { namespace: team, name: "typed" });
+  expect(spec).toMatchObject({
+    domains: ["typed.example.com"],
+    env: [{ name: "GREETING", value: "hello" }],
+    image: "typed:1",
+  });
+});
+
+test("whoever removes the row that they are in is where they can add another one", async () => {
+  await go("/applications/new");
+  await page.getByRole("button", { name: "Add a source" }).click();
+  expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Kind of source 1");
+  await page.getByRole("button", { name: "Take away source 1" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Kind of source 1").waitFor({ state: "detached" });
+  expect(await page.locator(":focus").innerText()).toBe("Add a source");
+});
+
 test("on a phone the places are behind a button, and nothing is wider than the screen", async () => {
   onTestFinished(() => page.setViewportSize({ width: 1280, height: 720 }));
   await page.setViewportSize({ width: 390, height: 800 });
@@ -115,7 +173,7 @@ test("without a connection the page says so, and afterwards has what it has miss
   await scene.dashboard.start();
   await link("meanwhile").waitFor();
   await page.getByText("Not live at the moment").waitFor({ state: "detached" });
-  expect(await page.getByRole("row").count()).toBe(3);
+  expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(["keys", "meanwhile", "typed"]);
 });
 
 test("an address of no screen leads back", async () => {

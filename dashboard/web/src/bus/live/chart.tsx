@@ -1,5 +1,5 @@
 /** Lines over time, drawn by uPlot: https://github.com/leeoniya/uPlot */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./charts.css";
@@ -16,7 +16,14 @@ const dashOf = (at: number): number[] => [...(dashes[at % mostLines] ?? [])];
 /** `large` has axes; `small` is for a cell of a table. */
 export type ChartSize = "large" | "small";
 
-/** Draws lines. What they say is said in words by `label`, or in a table beside it. */
+/** What somebody points at: a step, and where it is on the screen. Pixels. */
+interface Pointed {
+  readonly index: number;
+  readonly left: number;
+  readonly top: number;
+}
+
+/** Draws lines, and tells what was when somebody points there. What they say is said in words by `label`, or in a table beside it. */
 export function Chart({
   series,
   size,
@@ -26,10 +33,11 @@ export function Chart({
   series: Series;
   size: ChartSize;
   label: string;
-  /** A value of the axis. */
+  /** A value. */
   format: (value: number) => string;
 }) {
   const host = useRef<HTMLDivElement>(null);
+  const [pointed, setPointed] = useState<Pointed>();
   const plot = useRef<uPlot>(undefined);
   const names = series.lines.map(({ name }) => name).join("\n");
   // Data of the same lines is given to the chart that is there.
@@ -37,7 +45,7 @@ export function Chart({
     const element = host.current;
     if (element === null) return undefined;
     const drawn = new uPlot(
-      optionsOf({ names: names.split("\n"), size, format, element }),
+      optionsOf({ names: names.split("\n"), size, format, element, onPoint: setPointed }),
       dataOf(series),
       element,
     );
@@ -49,8 +57,47 @@ export function Chart({
     };
   }, [names, size]);
   useLayoutEffect(() => plot.current?.setData(dataOf(series)), [series]);
-  return <div ref={host} class={`chart ${size}`} role="img" aria-label={label} />;
+  return (
+    <>
+      <div ref={host} class={`chart ${size}`} role="img" aria-label={label} />
+      {pointed && <Then pointed={pointed} series={series} format={format} />}
+    </>
+  );
 }
+
+/** What was at a time. For those who point: others have it in words. */
+function Then({
+  pointed: { index, left, top },
+  series: { times, lines },
+  format,
+}: {
+  pointed: Pointed;
+  series: Series;
+  format: (value: number) => string;
+}) {
+  const time = times[index];
+  if (time === undefined) return null;
+  return (
+    <div
+      class="then"
+      aria-hidden="true"
+      // Never beyond the edge of the screen.
+      style={{ left: `clamp(9rem, ${left}px, 100vw - 9rem)`, top: `${top}px` }}
+    >
+      <span class="quiet">{clock(time, "with seconds")}</span>
+      {lines.map(({ name, values }, at) => (
+        <span key={name} class="row">
+          {lines.length > 1 && <Swatch at={at} />}
+          {lines.length > 1 && <span class="name">{name}</span>}
+          <span class="figure">{textOf(values[index], format)}</span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+const textOf = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? "no figure" : format(value);
 
 /** A piece of a line, as it is in the chart. */
 export function Swatch({ at }: { at: number }) {
@@ -81,11 +128,13 @@ function optionsOf({
   size,
   format,
   element,
+  onPoint,
 }: {
   names: readonly string[];
   size: ChartSize;
   format: (value: number) => string;
   element: HTMLElement;
+  onPoint: (pointed: Pointed | undefined) => void;
 }): uPlot.Options {
   const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name);
   const font = `12px ${getComputedStyle(element).fontFamily}`;
@@ -100,12 +149,14 @@ function optionsOf({
     width: element.clientWidth,
     height: heights[size],
     legend: { show: false },
-    cursor: { show: false },
+    // Nothing is chosen or enlarged: the newest minutes are always all there.
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: size === "large" } },
+    hooks: { setCursor: [(drawn) => onPoint(pointedAt(drawn))] },
     ...(size === "small" && { padding: [2, 0, 2, 0] as uPlot.Padding }),
     // A line that is 0 all the time is at the bottom.
     scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.05, Number.MIN_VALUE) || 1] } },
     axes: [
-      { ...axis, space: 90, size: 28, values: (_, times) => times.map(clock) },
+      { ...axis, space: 90, size: 28, values: (_, times) => times.map((time) => clock(time)) },
       { ...axis, size: 64, values: (_, values) => values.map(format) },
     ],
     series: [
@@ -121,8 +172,20 @@ function optionsOf({
   };
 }
 
-const clock = (seconds: number): string =>
-  new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+/** The step that the pointer is nearest to; undefined where there is no pointer. */
+function pointedAt({ cursor: { idx, left = -1 }, over }: uPlot): Pointed | undefined {
+  if (left < 0 || typeof idx !== "number") return undefined;
+  const place = over.getBoundingClientRect();
+  return { index: idx, left: place.left + left, top: place.top };
+}
+
+const clock = (seconds: number, precision: "minutes" | "with seconds" = "minutes"): string =>
+  new Date(seconds * 1000).toLocaleTimeString([], {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(precision === "with seconds" && { second: "2-digit" }),
+    hourCycle: "h23",
+  });
 
 function onResize(element: HTMLElement, drawn: uPlot): () => void {
   const observer = new ResizeObserver(() =>

@@ -2,6 +2,7 @@
 import { useId } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { Rows } from "./rows.tsx";
 
 interface KeyRef {
   readonly name?: string;
@@ -53,14 +54,15 @@ export function EnvField({
           ? "What is secret belongs into a Secret: values here can be read by whoever may see the object."
           : "They can be read by whoever may see the object."}
       </p>
-      {variables.map((variable, at) => (
-        <VariableRow key={at} form={form} path={[...path, at]} variable={variable} at={at} taken={taken} />
-      ))}
-      <div>
-        <button type="button" onClick={() => form.set([...path, variables.length], { name: "", value: "" })}>
-          Add a variable
-        </button>
-      </div>
+      <Rows
+        count={variables.length}
+        name="Add a variable"
+        add={() => form.set([...path, variables.length], { name: "", value: "" })}
+      >
+        {variables.map((variable, at) => (
+          <VariableRow key={at} form={form} path={[...path, at]} variable={variable} at={at} taken={taken} />
+        ))}
+      </Rows>
     </fieldset>
   );
 }

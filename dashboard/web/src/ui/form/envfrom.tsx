@@ -1,6 +1,7 @@
 /** Secrets and ConfigMaps all of whose keys become environment variables. */
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { Rows } from "./rows.tsx";
 
 interface Ref {
   readonly name?: string;
@@ -28,50 +29,48 @@ export function EnvFromField({ form, path, label }: { form: Form; path: Path; la
   return (
     <fieldset>
       <legend>{label}</legend>
-      {sources.map((source, at) => {
-        const kind = kindOf(source);
-        const name = source[kind]?.name ?? "";
-        const about = `source ${at + 1}`;
-        return (
-          <div key={`${kind} ${at}`} class="variable">
-            <select
-              aria-label={`Kind of ${about}`}
-              value={kind}
-              onChange={({ currentTarget }) => form.set([...path, at], { [currentTarget.value]: { name } })}
-            >
-              {kinds.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-            <input
-              aria-label={`Name of ${about}`}
-              placeholder="name"
-              autocomplete="off"
-              spellcheck={false}
-              value={name}
-              onInput={({ currentTarget }) => form.set([...path, at, kind, "name"], currentTarget.value)}
-            />
-            <button
-              type="button"
-              aria-label={`Take away ${about}`}
-              onClick={() => form.set([...path, at], undefined)}
-            >
-              Remove
-            </button>
-          </div>
-        );
-      })}
+      <Rows
+        count={sources.length}
+        name="Add a source"
+        add={() => form.set([...path, sources.length], { secretRef: { name: "" } })}
+      >
+        {sources.map((source, at) => {
+          const kind = kindOf(source);
+          const name = source[kind]?.name ?? "";
+          const about = `source ${at + 1}`;
+          return (
+            <div key={`${kind} ${at}`} class="variable">
+              <select
+                aria-label={`Kind of ${about}`}
+                value={kind}
+                onChange={({ currentTarget }) => form.set([...path, at], { [currentTarget.value]: { name } })}
+              >
+                {kinds.map(([value, text]) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+              <input
+                aria-label={`Name of ${about}`}
+                placeholder="name"
+                autocomplete="off"
+                spellcheck={false}
+                value={name}
+                onInput={({ currentTarget }) => form.set([...path, at, kind, "name"], currentTarget.value)}
+              />
+              <button
+                type="button"
+                aria-label={`Take away ${about}`}
+                onClick={() => form.set([...path, at], undefined)}
+              >
+                Remove
+              </button>
+            </div>
+          );
+        })}
+      </Rows>
       {problem && <p class="problem">{problem}</p>}
-      <div>
-        <button
-          type="button"
-          onClick={() => form.set([...path, sources.length], { secretRef: { name: "" } })}
-        >
-          Add a source
-        </button>
-      </div>
     </fieldset>
   );
 }

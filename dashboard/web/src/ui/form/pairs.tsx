@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { Rows } from "./rows.tsx";
 
 type Pair = readonly [name: string, value: string];
 
@@ -31,39 +32,36 @@ export function PairsField({
     <fieldset>
       <legend>{label}</legend>
       {hint && <p class="quiet small">{hint}</p>}
-      {pairs.map(([name, value], at) => (
-        <div key={at} class="variable">
-          <input
-            aria-label={`Name ${at + 1} of ${label}`}
-            placeholder="name"
-            autocomplete="off"
-            spellcheck={false}
-            value={name}
-            onInput={({ currentTarget }) => change(pairs.with(at, [currentTarget.value, value]))}
-          />
-          <input
-            aria-label={`Value ${at + 1} of ${label}`}
-            placeholder="value"
-            autocomplete="off"
-            spellcheck={false}
-            value={value}
-            onInput={({ currentTarget }) => change(pairs.with(at, [name, currentTarget.value]))}
-          />
-          <button
-            type="button"
-            aria-label={`Remove ${name || `pair ${at + 1}`} of ${label}`}
-            onClick={() => change(pairs.toSpliced(at, 1))}
-          >
-            Remove
-          </button>
-        </div>
-      ))}
+      <Rows count={pairs.length} name="Add one" add={() => setPairs([...pairs, ["", ""]])}>
+        {pairs.map(([name, value], at) => (
+          <div key={at} class="variable">
+            <input
+              aria-label={`Name ${at + 1} of ${label}`}
+              placeholder="name"
+              autocomplete="off"
+              spellcheck={false}
+              value={name}
+              onInput={({ currentTarget }) => change(pairs.with(at, [currentTarget.value, value]))}
+            />
+            <input
+              aria-label={`Value ${at + 1} of ${label}`}
+              placeholder="value"
+              autocomplete="off"
+              spellcheck={false}
+              value={value}
+              onInput={({ currentTarget }) => change(pairs.with(at, [name, currentTarget.value]))}
+            />
+            <button
+              type="button"
+              aria-label={`Remove ${name || `pair ${at + 1}`} of ${label}`}
+              onClick={() => change(pairs.toSpliced(at, 1))}
+            >
+              Remove
+            </button>
+          </div>
+        ))}
+      </Rows>
       {problem && <p class="problem">{problem}</p>}
-      <div>
-        <button type="button" onClick={() => setPairs([...pairs, ["", ""]])}>
-          Add one
-        </button>
-      </div>
     </fieldset>
   );
 }
