@@ -4,6 +4,7 @@ import type { Bus } from "../../bus/connect.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";
 import type { Key } from "./auth/keys.ts";
+import type { Fresh } from "./auth/refresh.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
 import type { GitHubClient } from "./github/client.ts";
@@ -25,6 +26,8 @@ export interface Parts {
   readonly url: string;
   readonly issuer: Issuer;
   readonly sessions: Sessions;
+  /** Whoever needs a token goes on with what this gives. */
+  readonly fresh: Fresh;
   /** What browsers keep is sealed with them. */
   readonly keys: () => readonly Key[];
   readonly apiServer: ApiServer;

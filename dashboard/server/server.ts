@@ -12,6 +12,7 @@ import { dashboardApp } from "./app.ts";
 import type { IssuerSettings } from "./auth/discovery.ts";
 import { openIssuer } from "./auth/issuer.ts";
 import { openKeys } from "./auth/keys.ts";
+import { refresher } from "./auth/refresh.ts";
 import { openSessions } from "./auth/sessions.ts";
 import { startLive } from "./bus/live.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
@@ -75,17 +76,21 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const onError = (error: unknown): void => log.warn({ err: error }, "not counted");
   const live = startLive({ bus, cluster, functions, onError });
   const stopping = new AbortController();
+  const issuer = openIssuer({ ...options.issuer, dashboardUrl: url });
+  const sessions = openSessions(bus, keys);
+  const metrics = dashboardMetrics(options.registry);
   const app = await dashboardApp(
     {
       url,
-      issuer: openIssuer({ ...options.issuer, dashboardUrl: url }),
-      sessions: openSessions(bus, keys),
+      issuer,
+      sessions,
+      fresh: refresher({ issuer, sessions, metrics, log }),
       keys,
       apiServer,
       github,
       streams: places(maxStreams),
       platform: { bus, cluster, functions, live },
-      metrics: dashboardMetrics(options.registry),
+      metrics,
       stopping: stopping.signal,
       log,
     },

@@ -4,7 +4,6 @@ import type { MiddlewareHandler } from "hono";
 import type { Env, Parts } from "../env.ts";
 import { sessionCookie } from "./cookies.ts";
 import { EndedError } from "./issuer.ts";
-import { fresh } from "./refresh.ts";
 
 /** A page shows what it was told in this header: another site can neither read that nor send the header. */
 export const csrfHeader = "x-denrei-csrf";
@@ -59,7 +58,7 @@ export const withToken =
   (parts: Parts): MiddlewareHandler<Env> =>
   async (c, next) => {
     try {
-      c.set("session", await fresh(parts, c.get("session")));
+      c.set("session", await parts.fresh(c.get("session")));
     } catch (error) {
       if (!(error instanceof EndedError)) throw error;
       sessionCookie.clear(c, parts);

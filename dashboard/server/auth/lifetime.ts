@@ -2,10 +2,10 @@
 import type { Parts } from "../env.ts";
 import { AwayError } from "./away.ts";
 import { EndedError } from "./issuer.ts";
-import { fresh, marginMillis } from "./refresh.ts";
+import { marginMillis } from "./refresh.ts";
 import type { OpenSession } from "./sessions.ts";
 
-type Ground = Pick<Parts, "issuer" | "sessions" | "metrics" | "log" | "stopping">;
+type Ground = Pick<Parts, "sessions" | "fresh" | "stopping">;
 
 /** Between two looks whether a session is still there: a proxy between may close what is silent for a minute, so that is said as well. Milliseconds. */
 export const beatMillis = 20_000;
@@ -46,7 +46,7 @@ export async function following(ground: Ground, { id }: OpenSession): Promise<Op
   if (ground.stopping.aborted) return undefined;
   try {
     const found = await ground.sessions.find(id);
-    return found && (await fresh(ground, found));
+    return found && (await ground.fresh(found));
   } catch (error) {
     // Whoever comes back is told.
     if (error instanceof EndedError || error instanceof AwayError) return undefined;

@@ -23,25 +23,27 @@ const leaseMillis = 3 * answerSeconds * 1000;
 /** Between two looks at the record of another's refresh. Milliseconds. */
 const lookMillis = 100;
 
-/** One refresh for each session at a time in this process, before the replicas agree on one. */
-const underWay = new WeakMap<Ground["sessions"], Map<string, Promise<OpenSession>>>();
-
 /**
  * The session with a token that is valid for a while. Throws an {@link EndedError} when there is none to be had, and an
  * {@link AwayError} when there is none to be had now.
  */
-export async function fresh(ground: Ground, open: OpenSession): Promise<OpenSession> {
-  if (isValid(open.session)) {
-    await ground.sessions.touch(open);
-    return open;
-  }
-  const running = underWay.get(ground.sessions) ?? new Map<string, Promise<OpenSession>>();
-  underWay.set(ground.sessions, running);
-  const known = running.get(open.id);
-  if (known) return known;
-  const refreshing = refresh(ground, open).finally(() => running.delete(open.id));
-  running.set(open.id, refreshing);
-  return refreshing;
+export type Fresh = (open: OpenSession) => Promise<OpenSession>;
+
+/** Keeps the tokens of these sessions valid. */
+export function refresher(ground: Ground): Fresh {
+  /** One refresh for each session at a time in this process, before the replicas agree on one. */
+  const underWay = new Map<string, Promise<OpenSession>>();
+  return async (open) => {
+    if (isValid(open.session)) {
+      await ground.sessions.touch(open);
+      return open;
+    }
+    const known = underWay.get(open.id);
+    if (known) return known;
+    const refreshing = refresh(ground, open).finally(() => underWay.delete(open.id));
+    underWay.set(open.id, refreshing);
+    return refreshing;
+  };
 }
 
 const isValid = ({ expiresAt }: Session): boolean => expiresAt - Date.now() > marginMillis;

@@ -4,8 +4,7 @@ import { Hono } from "hono";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { Issuer } from "../auth/issuer.ts";
-import type { Sessions } from "../auth/sessions.ts";
+import type { OpenSession, Sessions } from "../auth/sessions.ts";
 import type { Env } from "../env.ts";
 import { dashboardMetrics } from "../metrics.ts";
 import { type EventStream, eventStream, type Onward } from "./eventstream.ts";
@@ -15,9 +14,9 @@ const ground = {
   log: pino({ level: "silent" }),
   metrics: dashboardMetrics(new Registry()),
   stopping: new AbortController().signal,
-  issuer: {} as Issuer,
   /** Whoever is logged in here is nowhere on the bus: no token follows. */
   sessions: { find: async () => undefined } as unknown as Sessions,
+  fresh: async (open: OpenSession) => open,
 };
 
 function serve(run: (stream: EventStream) => Promise<Onward>, streams: Places = places(1), seconds = 60) {

@@ -33,7 +33,7 @@ export interface EventStream {
 export type Onward = "again" | "over";
 
 /** What a stream is made with. */
-export type StreamGround = Pick<Parts, "issuer" | "sessions" | "streams" | "metrics" | "stopping" | "log">;
+export type StreamGround = Pick<Parts, "sessions" | "fresh" | "streams" | "metrics" | "stopping" | "log">;
 
 /** Answers with a stream that `run` writes, and that ends with it. */
 export function eventStream(
