@@ -1,7 +1,7 @@
 /** The server as a function from requests to answers. */
 import { Hono } from "hono";
 import { AwayError } from "./auth/away.ts";
-import { ofSession, ownHost, ownRequests, refusal, withToken } from "./auth/guard.ts";
+import { ofSession, ownHost, ownRequests, withToken } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
@@ -11,6 +11,7 @@ import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
+import { refusal } from "./refusal.ts";
 
 /** Puts the parts together. `pageFolder` has the built page. */
 export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {

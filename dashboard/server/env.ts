@@ -9,8 +9,8 @@ import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
 import type { GitHubClient } from "./github/client.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
-import type { Places } from "./kubernetes/places.ts";
 import type { DashboardMetrics } from "./metrics.ts";
+import type { Places } from "./places.ts";
 
 /** The bus, and what runs on it. */
 export interface Platform {

@@ -17,8 +17,8 @@ import { openSessions } from "./auth/sessions.ts";
 import { startLive } from "./bus/live.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
-import { places } from "./kubernetes/places.ts";
 import { dashboardMetrics } from "./metrics.ts";
+import { places } from "./places.ts";
 
 /** Streams of events that one session may have open here: of several windows. */
 const maxStreams = 16;

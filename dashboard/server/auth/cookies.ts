@@ -2,10 +2,14 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
-import type { Parts } from "../env.ts";
+import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";
 
-type Ground = Pick<Parts, "url" | "keys">;
+interface Ground {
+  /** Where browsers reach the dashboard. */
+  readonly url: string;
+  readonly keys: () => readonly Key[];
+}
 
 const briefSeconds = 600;
 

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import type { Env, Parts } from "../env.ts";
+import { refusal } from "../refusal.ts";
 import { sessionCookie } from "./cookies.ts";
 import { EndedError } from "./issuer.ts";
 
@@ -69,9 +70,6 @@ export const withToken =
     }
     return next();
   };
-
-/** What a page is told when it is refused: a word for code and a sentence for people. */
-export const refusal = (reason: string, message: string) => ({ reason, message });
 
 function isSame(expected: string, found: string | undefined): boolean {
   const [a, b] = [Buffer.from(expected), Buffer.from(found ?? "")];

@@ -4,13 +4,19 @@
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Parts } from "../env.ts";
+import type { Logger } from "pino";
+import type { DashboardMetrics } from "../metrics.ts";
 import { AwayError } from "./away.ts";
 import { answerSeconds } from "./discovery.ts";
-import { EndedError, type Tokens } from "./issuer.ts";
-import { type OpenSession, type Session, sessionOf } from "./sessions.ts";
+import { EndedError, type Issuer, type Tokens } from "./issuer.ts";
+import { type OpenSession, type Session, type Sessions, sessionOf } from "./sessions.ts";
 
-type Ground = Pick<Parts, "issuer" | "sessions" | "metrics" | "log">;
+interface Ground {
+  readonly issuer: Pick<Issuer, "refresh" | "revoke">;
+  readonly sessions: Sessions;
+  readonly metrics: Pick<DashboardMetrics, "refreshes">;
+  readonly log: Logger;
+}
 
 /** A token that ends sooner is not sent any more: a request may be on its way for so long. Milliseconds. */
 export const marginMillis = 10_000;

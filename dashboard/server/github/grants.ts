@@ -8,9 +8,9 @@
 import { z } from "zod";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import { Installation } from "../../../functions/ghapp/kinds.ts";
-import { refusal } from "../auth/guard.ts";
 import type { Session } from "../auth/sessions.ts";
 import type { Target } from "../kubernetes/allowlist.ts";
+import { refusal } from "../refusal.ts";
 import type { GitHubClient, SeenInstallation, SeenRepository } from "./client.ts";
 import { notConnected, notSetUp } from "./troubles.ts";
 

@@ -3,8 +3,8 @@ import type { Context } from "hono";
 import type { Dispatcher } from "undici";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { refusal } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
+import { refusal } from "../refusal.ts";
 import { whyNot } from "./grants.ts";
 import { troubledBy } from "./troubles.ts";
 

@@ -1,10 +1,11 @@
 /** Connecting an account at GitHub, and what it sees there. The token stays in the session, which is encrypted. */
 import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
-import { ofSession, ownRequests, refusal } from "../auth/guard.ts";
+import { ofSession, ownRequests } from "../auth/guard.ts";
 import { pathWithin } from "../auth/pathwithin.ts";
 import type { OpenSession, Session } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
+import { refusal } from "../refusal.ts";
 import type { ConnectedUser } from "./client.ts";
 import { notConnected, notSetUp, troubledBy } from "./troubles.ts";
 

@@ -1,7 +1,7 @@
 /** What a page is told when GitHub does not give what is asked for. */
 import type { Context } from "hono";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "../../../bus/github/errors.ts";
-import { refusal } from "../auth/guard.ts";
+import { refusal } from "../refusal.ts";
 
 /** Nobody has connected this session, or GitHub takes its token no more. */
 export const notConnected = refusal(

@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import type { OpenSession, Sessions } from "../auth/sessions.ts";
 import type { Env } from "../env.ts";
 import { dashboardMetrics } from "../metrics.ts";
+import { type Places, places } from "../places.ts";
 import { type EventStream, eventStream, type Onward } from "./eventstream.ts";
-import { type Places, places } from "./places.ts";
 
 const ground = {
   log: pino({ level: "silent" }),

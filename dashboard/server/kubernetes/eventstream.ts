@@ -7,7 +7,7 @@ import { streamSSE } from "hono/streaming";
 import { following, lifetime } from "../auth/lifetime.ts";
 import type { OpenSession } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
-import { crowded } from "./places.ts";
+import { crowded } from "../limited.ts";
 
 /** Whoever takes nothing for so long does not read. Milliseconds. */
 const patienceMillis = 60_000;

@@ -9,8 +9,8 @@
  */
 import { Hono } from "hono";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { refusal } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
+import { refusal } from "../refusal.ts";
 import { judge } from "./allowlist.ts";
 import { ask, RefusedError, refused, troubleOf } from "./answers.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";

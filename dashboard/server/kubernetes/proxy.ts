@@ -2,13 +2,14 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
-import { refusal } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
 import { isInstallation } from "../github/grants.ts";
 import { lookedAt } from "../github/installations.ts";
+import { limited } from "../limited.ts";
+import { places } from "../places.ts";
+import { refusal } from "../refusal.ts";
 import { judge } from "./allowlist.ts";
 import { apiServerAway, type Trouble, tokenRefused } from "./answers.ts";
-import { limited, places } from "./places.ts";
 
 /** More than etcd takes. Bytes. */
 const maxBody = 2 * 1024 * 1024;
