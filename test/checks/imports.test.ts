@@ -3,11 +3,12 @@ import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { circles } from "./circles.ts";
 import { describeViolation, type SourceFile, violations } from "./imports.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-test("all imports point one way", async () => {
+async function sourceFiles(): Promise<readonly SourceFile[]> {
   const files: SourceFile[] = [];
   for await (const path of glob("*/**/*.{ts,tsx,js,mjs}", {
     cwd: root,
@@ -16,7 +17,40 @@ test("all imports point one way", async () => {
     files.push({ path: path.replaceAll(sep, "/"), text: await readFile(join(root, path), "utf8") });
   }
   expect(files.length).toBeGreaterThan(50);
-  expect(violations(files, manifest).map(describeViolation)).toEqual([]);
+  return files;
+}
+
+test("all imports point one way", async () => {
+  expect(violations(await sourceFiles(), manifest).map(describeViolation)).toEqual([]);
+});
+
+test("no files of the product import each other in a circle", async () => {
+  const product = (await sourceFiles()).filter(({ path }) => !path.startsWith("test/"));
+  expect(circles(product).map((circle) => circle.join(" -> "))).toEqual([]);
+});
+
+test.each([
+  ["two files", { "a/x.ts": "./y.ts", "a/y.ts": "./x.ts" }, ["a/x.ts", "a/y.ts", "a/x.ts"]],
+  [
+    "behind another file",
+    { "a/x.ts": "../b/y.ts", "b/y.ts": "./z.ts", "b/z.ts": "./y.ts" },
+    ["b/y.ts", "b/z.ts", "b/y.ts"],
+  ],
+])("a circle is found: %s", (_, imports, circle) => {
+  const files = Object.entries(imports).map(([path, specifier]) => ({
+    path,
+    text: `import type { A } from "${specifier}";`,
+  }));
+  expect(circles(files)).toEqual([circle]);
+});
+
+test("two ways to the same file are no circle, nor is a file that is run", () => {
+  const files = [
+    { path: "a/x.ts", text: 'import { a } from "./y.ts";\nimport { b } from "./z.ts";' },
+    { path: "a/y.ts", text: 'import { b } from "./z.ts";' },
+    { path: "a/z.ts", text: 'const thread = new URL("./x.ts", import.meta.url);' },
+  ];
+  expect(circles(files)).toEqual([]);
 });
 
 describe("a wrong import is found:", () => {

@@ -63,23 +63,33 @@ const importPatterns = [
 const filePattern = /\bnew URL\(\s*"([^"$]+)",\s*import\.meta\.url/g;
 const comments = /^[ \t]*(?:\/\/|\/?\*).*$/gm;
 
-interface Import {
+/** Something that a file names. */
+export interface Import {
   readonly line: number;
   readonly specifier: string;
+  /** Whether its names are known here, or it is a file that is read or run. */
+  readonly of: "names" | "file";
 }
 
-function importsOf({ path, text: source }: SourceFile): Import[] {
+/** Every import of a file, in their order. */
+export function importsOf({ path, text: source }: SourceFile): Import[] {
   const text = source.replace(comments, "");
-  const all = (pattern: RegExp): Import[] =>
+  const all = (pattern: RegExp, of: Import["of"]): Import[] =>
     [...text.matchAll(pattern)].map(({ index, 1: specifier = "" }) => ({
       line: text.slice(0, index).split("\n").length,
       specifier,
+      of,
     }));
-  const files = all(filePattern).filter(({ specifier }) => topOf(resolved(path, specifier)) in mayImport);
-  return [...importPatterns.flatMap(all), ...files].sort((a, b) => a.line - b.line);
+  const names = importPatterns.flatMap((pattern) => all(pattern, "names"));
+  const files = all(filePattern, "file").filter(
+    ({ specifier }) => topOf(resolved(path, specifier)) in mayImport,
+  );
+  return [...names, ...files].sort((a, b) => a.line - b.line);
 }
 
-const resolved = (path: string, specifier: string): string => posix.join(posix.dirname(path), specifier);
+/** The path that a relative import of a file means. */
+export const resolved = (path: string, specifier: string): string =>
+  posix.join(posix.dirname(path), specifier);
 
 const topOf = (path: string): string => path.split("/", 1)[0] ?? "";
 

@@ -1,10 +1,9 @@
 /** What can not be had for real on one machine, played by a program that is given on the command line. */
 import { existsSync } from "node:fs";
 import type { z } from "zod";
-import { ChildStartError, describeExit } from "../../local/index.ts";
+import { ChildStartError, describeExit, type LocalProcesses } from "../../local/index.ts";
 import { ownCluster } from "../foreign.ts";
 import { AbsentError, UsageError } from "../usage.ts";
-import type { Stage } from "./stage.ts";
 
 /** Who plays what, and what it says when it is ready. */
 export interface Part<T> {
@@ -17,6 +16,9 @@ export interface Part<T> {
   /** Of a line of JSON on its standard output. */
   readonly ready: z.ZodType<T>;
 }
+
+/** Where programs are started, and end with it. */
+type Spawner = Pick<LocalProcesses, "spawn">;
 
 /** How it is played. */
 export interface PlayedOptions {
@@ -52,11 +54,7 @@ export function refuseOwnCluster(what: string, does: string, page: string): void
 }
 
 /** Starts the program; resolves when it is ready. Throws `ChildStartError`, and `AbsentError` where a package is missing. */
-export async function startPlayed<T>(
-  { spawn }: Pick<Stage, "spawn">,
-  part: Part<T>,
-  options: PlayedOptions,
-): Promise<T> {
+export async function startPlayed<T>({ spawn }: Spawner, part: Part<T>, options: PlayedOptions): Promise<T> {
   const { program, args, env, onEnd, signal, readyMillis } = options;
   const played = Promise.withResolvers<T>();
   let isReady = false;
@@ -93,7 +91,7 @@ export async function startPlayed<T>(
 
 /** Starts the program for a cluster, as its administrator; resolves when it is ready. Throws what `startPlayed` throws. */
 export const startPlayedInCluster = <T>(
-  { spawn, kubeconfigPath }: Pick<Stage, "spawn" | "kubeconfigPath">,
+  { spawn, kubeconfigPath }: Spawner & { readonly kubeconfigPath: string | undefined },
   part: Part<T>,
   options: Omit<PlayedOptions, "args" | "env">,
 ): Promise<T> => startPlayed({ spawn }, part, { ...options, args: [], env: { KUBECONFIG: kubeconfigPath } });
