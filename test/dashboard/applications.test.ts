@@ -1,7 +1,7 @@
 /** Applications on the page, from the form to the pods: a real API server, real workers, a real browser. */
 import { appendFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
@@ -213,6 +213,24 @@ test("whoever may only look sees all of it, and is told that nothing else is all
     image: "web:2",
     replicas: 2,
   });
+});
+
+test("why there are no pods is among its events", async () => {
+  const limits = { apiVersion: "v1", kind: "LimitRange", metadata: { name: "small" } };
+  const path = `/api/v1/namespaces/${team}/limitranges`;
+  const spec = { limits: [{ type: "Container", max: { memory: "1Gi" } }] };
+  await scene.kit.client.request({ method: "POST", path, body: { ...limits, spec } });
+  onTestFinished(async () => {
+    await scene.kit.client.request({ method: "DELETE", path: `${path}/small` });
+  });
+  await create("large", { image: "large:1", resources: { limits: { memory: "2Gi" } } });
+  await open(alice, "large");
+  const events = alice.getByRole("region", { name: "Events" });
+  await events.getByText("Failed create", { exact: true }).first().waitFor();
+  await events
+    .getByText(/maximum memory usage per Container is 1Gi, but limit is 2Gi/)
+    .first()
+    .waitFor();
 });
 
 test("it is deleted by whoever types its name, and the list knows at once", async () => {

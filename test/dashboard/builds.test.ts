@@ -147,7 +147,14 @@ test("a commit is built as somebody looks on, and the step that fails opens by i
   expect(await commit.getAttribute("href")).toBe(`${githubUrl}/acme/web/commit/${second}`);
   await expectAccessible(page);
 
-  await open("/builds/team-a/web");
+  // Whoever looks at the Application sees the same.
+  await open("/applications/team-a/web/logs");
+  await steps
+    .getByRole("log", { name: /^Log of detect/ })
+    .getByText("detect begins")
+    .waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "All builds of web" }).click();
   await steps.getByRole("button", { name: /^detect Running/ }).waitFor();
   const running = await until(
     Build,

@@ -4,6 +4,7 @@ import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import type { PodObject } from "../api/others.ts";
 import type { Watched } from "../api/watch.ts";
+import { NewestBuild } from "../builds/newest.tsx";
 import { Log } from "../ui/log.tsx";
 import { Loaded } from "../ui/states.tsx";
 
@@ -51,15 +52,9 @@ export function Logs({
           <header>
             <h2 id="builds">What the builds of its image write</h2>
           </header>
-          <ul class="plain">
-            {builds.map(({ metadata }) => (
-              <li key={metadata.uid}>
-                <a href={`/builds/${metadata.namespace}/${metadata.name}`}>
-                  Builds of {metadata.name}, step by step
-                </a>
-              </li>
-            ))}
-          </ul>
+          {builds.map((build) => (
+            <NewestBuild key={build.metadata.uid} of={build} />
+          ))}
         </section>
       )}
     </div>

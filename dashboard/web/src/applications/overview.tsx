@@ -9,6 +9,7 @@ import { Events } from "../ui/events.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
+import { deploymentsOf } from "./write.ts";
 
 /** The first part of the screen. */
 export function Overview({
@@ -38,7 +39,7 @@ export function Overview({
       <Pods watched={pods} />
       <div class="columns">
         <Children app={app} />
-        <Events watched={events} about={about} />
+        <Events watched={events} about={about} deployments={deploymentsOf(app)} />
       </div>
     </div>
   );

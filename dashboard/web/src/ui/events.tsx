@@ -6,6 +6,8 @@ import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";
 import { Status, spaced } from "./status.tsx";
 
+type Regarding = NonNullable<EventObject["regarding"]>;
+
 const timeOf = ({
   series,
   eventTime,
@@ -14,9 +16,23 @@ const timeOf = ({
 }: Stored<EventObject>): string | undefined =>
   series?.lastObservedTime ?? eventTime ?? deprecatedLastTimestamp ?? metadata.creationTimestamp;
 
-/** The events among a namespace's that are about one of these objects, by uid. */
-export function Events({ watched, about }: { watched: Watched<EventObject>; about: ReadonlySet<string> }) {
-  const items = watched.items.filter(({ regarding }) => about.has(regarding?.uid ?? ""));
+/** The events among a namespace's that are about one of these objects. */
+export function Events({
+  watched,
+  about,
+  deployments = [],
+}: {
+  watched: Watched<EventObject>;
+  /** By uid. */
+  about: ReadonlySet<string>;
+  /** Names of Deployments: why there are no pods is said of their ReplicaSets. */
+  deployments?: readonly string[];
+}) {
+  const isOfDeployment = ({ kind, name = "" }: Regarding) =>
+    kind === "ReplicaSet" && deployments.includes(name.replace(/-[a-z0-9]+$/, ""));
+  const items = watched.items.filter(
+    ({ regarding }) => regarding && (about.has(regarding.uid ?? "") || isOfDeployment(regarding)),
+  );
   const sorted = items.sort((a, b) => ((timeOf(a) ?? "") < (timeOf(b) ?? "") ? 1 : -1));
   return (
     <section class="card" aria-labelledby="events">
