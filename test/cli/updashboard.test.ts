@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { visit } from "../../deploy/cli/demo/visitor.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { logIn } from "../harness/visitor.ts";
 import { type Place, place, type Running, run, start } from "./program.ts";
 import { song } from "./song.ts";
 import { pidOf, printed } from "./up.ts";
@@ -28,21 +28,18 @@ test("people log in at the address that the guide says, also after the dashboard
   const here = place();
   const running = upWith(here, ...login);
   const { url, alice, bob } = await guided(running);
-  const { signal } = new AbortController();
   for (const person of [alice, bob]) {
-    const visitor = await visit({ url }, person, signal);
-    await expect
-      .poll(() => visitor.ask("GET", deployments), { timeout: 30_000 })
-      .toMatchObject({ status: 200 });
+    const visitor = await logIn(url, person);
+    await expect.poll(() => visitor.ask(deployments), { timeout: 30_000 }).toMatchObject({ status: 200 });
   }
-  await expect(visit({ url }, { name: "alice", password: bob.password }, signal)).rejects.toThrow(
-    "expected a session of alice",
+  await expect(logIn(url, { name: "alice", password: bob.password })).rejects.toThrow(
+    "expected the issuer to let alice in",
   );
-  const session = await visit({ url }, alice, signal);
+  const session = await logIn(url, alice);
   process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
   await printed(running, /^dashboard-1 was started again \(pid \d+\)/);
   // Sessions are on the bus, and the keys in a file.
-  expect(await session.ask("GET", "/api/session")).toMatchObject({ status: 200, json: { user: "alice" } });
+  expect((await session.ask("/api/session")).json()).toMatchObject({ user: "alice" });
 
   running.process.kill("SIGINT");
   const { code, stderr } = await running.ended;

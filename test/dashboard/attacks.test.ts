@@ -3,18 +3,12 @@ import fc from "fast-check";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { toCallback } from "../../deploy/cli/demo/visitor.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { type OtherSite, startOtherSite } from "../harness/othersite.ts";
-import {
-  logIn,
-  loginCookieName,
-  sessionCookieName,
-  toCallback,
-  type Visitor,
-  visitor,
-} from "../harness/visitor.ts";
+import { logIn, loginCookieName, sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
 let scene: Scene;
 let site: OtherSite;
@@ -134,8 +128,11 @@ test("whatever a link says, a login ends here", async () => {
   for (const to of ["//evil.example", "/\\evil.example", "https://evil.example", "/%09/evil.example/..//x"]) {
     const who = visitor(scene.url);
     const login = `/auth/login?${new URLSearchParams({ to })}`;
-    const { callback } = await toCallback(who, people.bob, login);
-    const there = new URL(String((await who.ask(callback)).headers.location), `${scene.url}/auth/callback`);
+    const callback = await toCallback(who, people.bob, { login });
+    const there = new URL(
+      String((await who.ask(callback)).headers.get("location")),
+      `${scene.url}/auth/callback`,
+    );
     expect(there.origin).toBe(scene.url);
   }
 });
@@ -172,8 +169,8 @@ test("a session that was planted ends when somebody logs in over it", async () =
   const planted = cookieOf(attacker) ?? "";
   const victim = visitor(scene.url);
   victim.cookies.set(sessionCookieName, planted);
-  const { callback } = await toCallback(victim, people.alice);
-  expect((await victim.ask(callback)).headers.location).toBe("/");
+  const callback = await toCallback(victim, people.alice);
+  expect((await victim.ask(callback)).headers.get("location")).toBe("/");
   expect(cookieOf(victim)).not.toBe(planted);
   expect((await victim.ask("/api/session")).json()).toMatchObject({ user: "alice" });
   expect((await attacker.ask("/api/session")).status).toBe(401);
@@ -181,28 +178,28 @@ test("a session that was planted ends when somebody logs in over it", async () =
 
 test("nobody is logged in by the end of another's login", async () => {
   const attacker = visitor(scene.url);
-  const { callback } = await toCallback(attacker, people.bob);
+  const callback = await toCallback(attacker, people.bob);
   const failed = "/login-failed?why=interrupted&to=%2F";
   // One who has begun none, and one who has begun another.
   for (const begin of [[], ["/auth/login"]]) {
     const victim = visitor(scene.url);
     for (const path of begin) await victim.ask(path);
     const { status, headers } = await victim.ask(callback);
-    expect([status, headers.location]).toEqual([303, failed]);
+    expect([status, headers.get("location")]).toEqual([303, failed]);
     expect(victim.cookies).toEqual(new Map());
   }
 });
 
 test("a login is ended once", async () => {
   const who = visitor(scene.url);
-  const { callback } = await toCallback(who, people.bob);
+  const callback = await toCallback(who, people.bob);
   const begun = who.cookies.get(loginCookieName) ?? "";
   await who.ask(callback);
   expect(who.cookies.has(loginCookieName)).toBe(false);
-  expect((await who.ask(callback)).headers.location).toBe("/login-failed?why=interrupted&to=%2F");
+  expect((await who.ask(callback)).headers.get("location")).toBe("/login-failed?why=interrupted&to=%2F");
   const replayed = visitor(scene.url);
   replayed.cookies.set(loginCookieName, begun);
-  expect((await replayed.ask(callback)).headers.location).toBe("/login-failed?why=refused&to=%2F");
+  expect((await replayed.ask(callback)).headers.get("location")).toBe("/login-failed?why=refused&to=%2F");
   expect(replayed.cookies).toEqual(new Map());
 });
 
@@ -242,10 +239,12 @@ test("a name of somebody else's that points here gets nothing", async () => {
     expect(answer.text).toBe(
       `expected a request to ${new URL(scene.url).host}, found another host. Open ${scene.url}\n`,
     );
-    expect(answer.headers["set-cookie"]).toBeUndefined();
+    expect(answer.headers.getSetCookie()).toEqual([]);
   }
   const forwarded = await visitor(scene.url).ask("/auth/login", {
     headers: { "x-forwarded-host": "evil.example", forwarded: "host=evil.example" },
   });
-  expect(decodeURIComponent(String(forwarded.headers.location))).toContain(`redirect_uri=${scene.url}/`);
+  expect(decodeURIComponent(String(forwarded.headers.get("location")))).toContain(
+    `redirect_uri=${scene.url}/`,
+  );
 });

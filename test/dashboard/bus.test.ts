@@ -22,8 +22,8 @@ import { Sticker } from "../fixtures/functions/stickers.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { readEvents } from "../harness/eventreader.ts";
 import type { GatewayReplica, Replica } from "../harness/kit.ts";
-import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
 import { grant } from "../harness/rights.ts";
+import type { Visitor } from "../harness/visitor.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 
 const paths = ["probe", "branches", "stickers"].map((name) =>
@@ -35,8 +35,8 @@ const patience = { timeout: 60_000, interval: 100 };
 let scene: Scene;
 let workers: Replica[];
 let gateway: GatewayReplica;
-let alice: FetchSession;
-let bob: FetchSession;
+let alice: Visitor;
+let bob: Visitor;
 beforeAll(async () => {
   scene = await startScene({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
@@ -55,7 +55,7 @@ beforeAll(async () => {
       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: people.alice.name }],
     },
   ]);
-  [alice, bob] = [await loginByFetch(scene.url, people.alice), await loginByFetch(scene.url, people.bob)];
+  [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });
 afterAll(() => scene?.stop());
 
@@ -64,12 +64,12 @@ interface Answer<T> {
   readonly body: T & { readonly reason?: string; readonly message?: string };
 }
 
-async function get<T>(who: FetchSession, path: string): Promise<Answer<T>> {
+async function get<T>(who: Visitor, path: string): Promise<Answer<T>> {
   const response = await who.fetch(`/api/bus/${path}`);
   return { status: response.status, body: (await response.json()) as Answer<T>["body"] };
 }
 
-async function replay(who: FetchSession, name: string, headers = {}): Promise<Answer<object>> {
+async function replay(who: Visitor, name: string, headers = {}): Promise<Answer<object>> {
   const path = `/api/bus/deadletters/probe/${team}/${name}/replay`;
   const response = await who.fetch(path, { method: "POST", headers });
   return { status: response.status, body: (await response.json()) as object };
@@ -88,15 +88,15 @@ const of = (kind: string, name: string, namespace = team) =>
   `history?${new URLSearchParams({ group, kind, namespace, name })}`;
 const entriesOf = ({ traces }: History): HistoryEntry[] => traces.flatMap(({ entries }) => entries);
 const isReconcile = (entry: HistoryEntry): entry is ReconcileEntry => entry.type === "reconcile";
-const reconciles = async (who: FetchSession, path: string): Promise<ReconcileEntry[]> =>
+const reconciles = async (who: Visitor, path: string): Promise<ReconcileEntry[]> =>
   entriesOf((await get<History>(who, path)).body).filter(isReconcile);
 const figuresOf = async (name: string) =>
   (await get<BusFigures>(alice, "figures")).body.functions.find((one) => one.function === name);
-const lettersOf = async (who: FetchSession) =>
+const lettersOf = async (who: Visitor) =>
   (await get<DeadLetterList>(who, `deadletters?namespace=${team}&function=probe`)).body.items;
 
 test("who may see what is what RBAC says", async () => {
-  const rights = async (who: FetchSession, namespace = "") =>
+  const rights = async (who: Visitor, namespace = "") =>
     (await get<BusRights>(who, `rights?namespace=${namespace}`)).body;
   const none = { functions: false, activity: false, deadLetters: false, replay: false };
   expect(await rights(alice)).toEqual({ ...none, functions: true });

@@ -1,11 +1,12 @@
 /** An account at GitHub that somebody connects, and what they may have of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { comeBack, connect, decided } from "../harness/githubconnection.ts";
-import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
+import type { Visitor } from "../harness/visitor.ts";
 
 const own = 51;
 const others = 52;
@@ -16,7 +17,7 @@ const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
 
 let github: EmulatedGitHub;
 let scene: Scene;
-let alice: FetchSession;
+let alice: Visitor;
 beforeAll(async () => {
   scene = await startScene({
     github: async (callbackUrl) => {
@@ -59,10 +60,10 @@ afterAll(async () => {
   await github?.stop();
 });
 beforeEach(async () => {
-  alice = await loginByFetch(scene.url, people.alice);
+  alice = await scene.visitor(people.alice);
 });
 
-const read = async (session: FetchSession, path: string) => {
+const read = async (session: Visitor, path: string) => {
   const answer = await session.fetch(path);
   return [answer.status, await answer.json()] as const;
 };
@@ -97,9 +98,10 @@ describe("connecting", () => {
   });
 
   test("works once, with what this browser has begun, and with nothing else", async () => {
+    const loggedIn = cookieHeader(alice.cookies);
     const { path, cookie } = await decided(alice, "octo");
     const other = await decided(alice, "octo");
-    expect(await comeBack(alice, path, alice.cookie)).toBe("/?github=failed");
+    expect(await comeBack(alice, path, loggedIn)).toBe("/?github=failed");
     expect(await comeBack(alice, path, other.cookie)).toBe("/builds?github=failed");
     expect(await comeBack(alice, path.replace(/state=[^&]+/, "state=x"), cookie)).toBe(
       "/builds?github=failed",

@@ -3,20 +3,20 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
-import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
 import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
+import type { Visitor } from "../harness/visitor.ts";
 import { type Pod as BuildPod, Image as KpackImage, ServiceAccount } from "../kpack/kinds.ts";
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { account, accountIn, imageIn } from "../kpack/scene.ts";
 
 let scene: Scene;
 let node: PlayedNode;
-let alice: FetchSession;
+let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
   scene = await startScene();
   node = await startPlayedNode(scene.kit.client);
-  alice = await loginByFetch(scene.url, people.alice);
+  alice = await scene.visitor(people.alice);
 });
 afterAll(async () => {
   for (const reader of readers) reader.close();

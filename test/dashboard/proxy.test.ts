@@ -5,10 +5,11 @@ import { text } from "node:stream/consumers";
 import type { Response } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf, Secret } from "../../bus/kube/kind.ts";
+import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { auditEvents } from "../harness/audit.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
+import type { Visitor } from "../harness/visitor.ts";
 
 const applications = (namespace: string) =>
   `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
@@ -24,8 +25,8 @@ const application = (name: string, spec: object = {}) => ({
 });
 
 let scene: Scene;
-let alice: FetchSession;
-let bob: FetchSession;
+let alice: Visitor;
+let bob: Visitor;
 beforeAll(async () => {
   scene = await startScene({ audited: true });
   await scene.kit.client.create(
@@ -39,12 +40,12 @@ beforeAll(async () => {
     },
     { fieldManager: "test" },
   );
-  alice = await loginByFetch(scene.url, people.alice);
-  bob = await loginByFetch(scene.url, people.bob);
+  alice = await scene.visitor(people.alice);
+  bob = await scene.visitor(people.bob);
 });
 afterAll(() => scene?.stop());
 
-const create = (session: FetchSession, name: string, spec: object = {}, more: Record<string, string> = {}) =>
+const create = (session: Visitor, name: string, spec: object = {}, more: Record<string, string> = {}) =>
   session.fetch(applications(team), {
     method: "POST",
     headers: { ...json, ...more },
@@ -142,18 +143,19 @@ interface WireAnswer {
 async function overTheWire(
   method: string,
   target: string,
-  session: FetchSession,
+  session: Visitor,
   headers: Record<string, string> = {},
   body?: object,
 ): Promise<WireAnswer> {
+  const { csrf } = (await session.ask("/api/session")).json<{ csrf: string }>();
   const { hostname, port, host } = new URL(scene.url);
   const socket = connect(Number(port), hostname);
   await once(socket, "connect");
   const sent = body === undefined ? "" : JSON.stringify(body);
   const all: Record<string, string> = {
     Host: host,
-    Cookie: session.cookie,
-    "X-Denrei-Csrf": session.csrf,
+    Cookie: cookieHeader(session.cookies),
+    "X-Denrei-Csrf": csrf,
     "Content-Length": String(Buffer.byteLength(sent)),
     ...headers,
     Connection: `close${headers.Connection ? `, ${headers.Connection}` : ""}`,

@@ -2,11 +2,12 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { cookieHeader, toCallback } from "../../deploy/cli/demo/visitor.ts";
 import { openRecords, type Records } from "../harness/aged.ts";
 import { newKey, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import type { Replica } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
-import { loginCookieName, sessionCookieName, toCallback, type Visitor, visitor } from "../harness/visitor.ts";
+import { loginCookieName, sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
 let scene: Scene;
 let second: Replica & { readonly url: string };
@@ -30,7 +31,7 @@ const streams = () => metricSum([scene.dashboard, second], /^denrei_dashboard_st
 /** Opens a stream of somebody's, and waits for its first event. */
 async function openStream(who: Visitor, at: string) {
   const { statusCode, body } = await request(`${at}${watch}`, {
-    headers: { host: new URL(scene.url).host, cookie: `${sessionCookieName}=${cookieOf(who)}` },
+    headers: { host: new URL(scene.url).host, cookie: cookieHeader(who.cookies) },
     bodyTimeout: 0,
   });
   expect(statusCode).toBe(200);
@@ -65,7 +66,7 @@ test("a logout is one for all replicas, for the issuer, and for streams that are
     logout_hint: "alice",
     post_logout_redirect_uri: `${scene.url}/`,
   });
-  const cleared = [answer.headers["set-cookie"] ?? []].flat().map((line) => line.split("=", 1)[0]);
+  const cleared = answer.headers.getSetCookie().map((line) => line.split("=", 1)[0]);
   expect(cleared.sort()).toEqual([loginCookieName, sessionCookieName]);
   expect(who.cookies).toEqual(new Map());
   expect(scene.issuer.tally.revocations).toBe(before + 1);
@@ -169,7 +170,7 @@ test("keys are exchanged while sessions go on, and what is sealed with one that 
 test("a bus that is away is told by the probes and the answers, and ends no session", async () => {
   const who = await scene.visitor(people.alice);
   const begun = visitor(scene.url);
-  const { callback } = await toCallback(begun, people.bob);
+  const callback = await toCallback(begun, people.bob);
   expect(await scene.dashboard.probe("/readyz")).toEqual({ status: 200, text: "ok" });
   await scene.kit.platform.nats.stop("SIGKILL");
   try {
@@ -183,7 +184,7 @@ test("a bus that is away is told by the probes and the answers, and ends no sess
       reason: "BusAway",
       message: expect.stringMatching(/^expected the bus to know who is logged in, but it does not answer/),
     });
-    expect((await begun.ask(callback)).headers.location).toBe("/login-failed?why=bus-away&to=%2F");
+    expect((await begun.ask(callback)).headers.get("location")).toBe("/login-failed?why=bus-away&to=%2F");
     expect((await visitor(scene.url).ask("/")).status).toBe(200);
   } finally {
     await scene.kit.platform.nats.start();

@@ -112,14 +112,17 @@ test("an issuer that is away ends no session, and is asked again when it is back
     // One that has asked for its configuration already, and one that has not.
     for (const at of [scene.url, second.url]) {
       const { status, headers } = await visitor(scene.url).ask("/auth/login?to=/applications", { at });
-      expect([status, headers.location]).toEqual([303, "/login-failed?why=issuer-away&to=%2Fapplications"]);
+      expect([status, headers.get("location")]).toEqual([
+        303,
+        "/login-failed?why=issuer-away&to=%2Fapplications",
+      ]);
     }
   } finally {
     await comeBack();
   }
   for (const at of [scene.url, second.url]) expect((await who.ask(list, { at })).status).toBe(200);
   const { headers } = await visitor(scene.url).ask("/auth/login", { at: second.url });
-  expect(headers.location).toContain("code_challenge_method=S256");
+  expect(headers.get("location")).toContain("code_challenge_method=S256");
 });
 
 test("an issuer that signs with another key goes on to be believed", async () => {

@@ -7,7 +7,7 @@ import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
-import { type FetchSession, loginByFetch } from "../harness/loginbyfetch.ts";
+import type { Visitor } from "../harness/visitor.ts";
 
 interface Named {
   readonly metadata: {
@@ -35,11 +35,11 @@ const pathOf = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespace
 const applications = pathOf(team);
 
 let scene: Scene;
-let alice: FetchSession;
+let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
   scene = await startScene({ crds: crds.filter((crd) => !isSong(crd)) });
-  alice = await loginByFetch(scene.url, people.alice);
+  alice = await scene.visitor(people.alice);
   await create("first");
 });
 afterAll(async () => {
@@ -194,7 +194,7 @@ test("a kind that is not installed is told of; once it is, its objects are", asy
 });
 
 test("of one session so many streams are open at once", async () => {
-  const bob = await loginByFetch(scene.url, people.bob);
+  const bob = await scene.visitor(people.bob);
   const open = Array.from({ length: 16 }, () => watch([applications], undefined, bob));
   const all = await Promise.all(open);
   expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));

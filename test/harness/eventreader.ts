@@ -1,6 +1,6 @@
 /** Reading server-sent events as a browser does, one by one. https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import type { Response } from "undici";
-import type { FetchSession } from "./loginbyfetch.ts";
+import type { Visitor } from "./visitor.ts";
 
 /** An event as it came. */
 export interface ReadEvent<T = unknown> {
@@ -24,11 +24,7 @@ export interface EventReader {
 const deadlineMillis = 60_000;
 
 /** Opens a stream; `lastEventId` is what a browser would come back with. */
-export async function readEvents(
-  session: FetchSession,
-  path: string,
-  lastEventId?: string,
-): Promise<EventReader> {
+export async function readEvents(session: Visitor, path: string, lastEventId?: string): Promise<EventReader> {
   const left = new AbortController();
   const response = await session.fetch(path, {
     headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },

@@ -5,7 +5,7 @@ import { AbsentError } from "../usage.ts";
 import type { DashboardFront } from "./dashboards.ts";
 import { until } from "./settled.ts";
 import type { Play } from "./story.ts";
-import { type Answer, visit } from "./visitor.ts";
+import { logIn, type Visitor } from "./visitor.ts";
 
 /** The API server, as the dashboard passes it on. */
 const prefix = "/api/kubernetes";
@@ -20,30 +20,35 @@ export async function checkDashboard(
   step: (by: string, what: string) => void,
 ): Promise<void> {
   for (const person of front.people) {
-    const visitor = await visit(front, person, signal);
+    const visitor = await logIn(front.url, person, signal);
     const list = `${prefix}${resourcePath(Application, namespace)}`;
     let seen: readonly string[] = [];
     // The API server reads its own roles a moment after it has stored them.
     await until(`${person.name} to see Applications through the dashboard`, signal, async () => {
-      seen = namesIn(await visitor.ask("GET", list));
+      seen = await namesAt(visitor, list);
       return seen.includes(changed);
     });
-    const answer = await visitor.ask(
-      "PATCH",
+    const answer = await visitor.fetch(
       `${prefix}${resourcePath(Application, namespace, changed)}?dryRun=All`,
-      { spec: { replicas: 2 } },
+      {
+        method: "PATCH",
+        headers: { "content-type": "application/merge-patch+json" },
+        body: JSON.stringify({ spec: { replicas: 2 } }),
+      },
     );
+    const said = await answer.text();
     const wanted = person.role === "admin" ? 200 : 403;
     if (answer.status !== wanted)
       throw new AbsentError(
-        `expected the dashboard to answer ${wanted} when ${person.name} changes ${changed}, found ${answer.status}: ${JSON.stringify(answer.json).slice(0, longestAnswer)}`,
+        `expected the dashboard to answer ${wanted} when ${person.name} changes ${changed}, found ${answer.status}: ${said.slice(0, longestAnswer)}`,
       );
     const does = wanted === 200 ? "may change them" : "may not change them (403)";
     step(person.name, `sees ${seen.length} Applications through the dashboard, and ${does}`);
   }
 }
 
-const namesIn = ({ status, json }: Answer): readonly string[] =>
-  status === 200
-    ? (json as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)
-    : [];
+async function namesAt(visitor: Visitor, list: string): Promise<readonly string[]> {
+  const answer = await visitor.fetch(list);
+  const { items = [] } = (await answer.json()) as { items?: { metadata: { name: string } }[] };
+  return items.map(({ metadata }) => metadata.name);
+}

@@ -1,80 +1,112 @@
 /** Somebody who uses the dashboard without a browser: logs in at the issuer's page, and asks as the page would. */
+import { Agent, fetch, type RequestInit, type Response } from "undici";
 import { AbsentError } from "../usage.ts";
-import type { DashboardFront } from "./dashboards.ts";
 import type { DemoPerson } from "./people.ts";
 
-/** Somebody who is logged in. */
+/** Somebody in front of a dashboard. */
 export interface Visitor {
-  /** Asks for something of the dashboard, with all that its page would send. */
-  ask(method: "GET" | "PATCH", path: string, body?: object): Promise<Answer>;
+  readonly url: string;
+  /** By name; of the dashboard. */
+  readonly cookies: Map<string, string>;
+  /**
+   * Sends the cookies, and with what is not `GET` the page's word; keeps the cookies that come back. A redirection is answered as
+   * it is.
+   */
+  fetch(path: string, init?: VisitorRequest): Promise<Response>;
 }
 
-/** What the dashboard answers. */
-export interface Answer {
-  readonly status: number;
-  readonly json: unknown;
+/** As `fetch` takes it. */
+export interface VisitorRequest extends RequestInit {
+  readonly headers?: Record<string, string>;
 }
+
+type Credentials = Pick<DemoPerson, "name" | "password">;
 
 /** More than any login takes. */
 const mostRedirects = 20;
+/** A connection per request: none is found dead that was kept. */
+const dispatcher = new Agent({ pipelining: 0 });
+
+/** A visitor who is nobody yet. */
+export function visitor(url: string, signal?: AbortSignal): Visitor {
+  const cookies = new Map<string, string>();
+  const send = sender(cookies, signal);
+  let csrf: string | undefined;
+  async function ask(path: string, init: VisitorRequest = {}): Promise<Response> {
+    const changes = (init.method ?? "GET") !== "GET";
+    if (changes) csrf ??= ((await (await ask("/api/session")).json()) as { csrf?: string }).csrf;
+    const word = changes && csrf !== undefined ? { "x-denrei-csrf": csrf } : {};
+    return send(new URL(path, url), { ...init, headers: { ...word, ...init.headers } });
+  }
+  return { url, cookies, fetch: ask };
+}
 
 /** Logs somebody in. Throws an `AbsentError` when that does not come to a session. */
-export async function visit(
-  { url }: Pick<DashboardFront, "url">,
-  { name, password }: Pick<DemoPerson, "name" | "password">,
-  signal: AbortSignal,
-): Promise<Visitor> {
-  // As a browser has them: a host's, whichever port set them.
-  const cookies = new Map<string, string>();
+export async function logIn(url: string, person: Credentials, signal?: AbortSignal): Promise<Visitor> {
+  const who = visitor(url, signal);
+  const ended = await who.fetch(await toCallback(who, person, { signal }));
+  await ended.body?.cancel();
+  const session = await who.fetch("/api/session");
+  await session.body?.cancel();
+  if (!session.ok)
+    throw new AbsentError(
+      `expected a session of ${person.name} at ${url}, found ${session.status}, after a login that ended with ${ended.status} ${ended.headers.get("location")}`,
+    );
+  return who;
+}
 
-  async function request(address: string, init: RequestInit = {}): Promise<Response> {
-    const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
-    const headers = { ...(init.headers as Record<string, string>), ...(cookie !== "" && { cookie }) };
-    const response = await fetch(address, { ...init, headers, redirect: "manual", signal });
+/**
+ * Logs somebody in as far as the issuer goes; what is left is the way back to the dashboard, whose path is returned. Throws an
+ * `AbsentError` when the issuer does not let them in.
+ */
+export async function toCallback(
+  who: Visitor,
+  { name, password }: Credentials,
+  {
+    login = "/auth/login",
+    signal,
+  }: { readonly login?: string; readonly signal?: AbortSignal | undefined } = {},
+): Promise<string> {
+  const begun = await who.fetch(login);
+  await begun.body?.cancel();
+  const send = sender(new Map(), signal);
+
+  /** Goes where it is sent, to the first page or to another site. */
+  async function follow(from: URL, init?: VisitorRequest): Promise<URL> {
+    let [at, response] = [from, await send(from, init)];
+    for (let redirects = 0; redirects < mostRedirects; redirects++) {
+      await response.body?.cancel();
+      const to = response.headers.get("location");
+      if (to === null) return at;
+      at = new URL(to, at);
+      if (at.origin !== from.origin) return at;
+      response = await send(at);
+    }
+    throw new AbsentError(`expected a page after ${mostRedirects} redirects from ${from}, found another one`);
+  }
+
+  const form = await follow(new URL(begun.headers.get("location") ?? "", who.url));
+  const back = await follow(form, { method: "POST", body: new URLSearchParams({ name, password }) });
+  if (back.origin === form.origin)
+    throw new AbsentError(`expected the issuer to let ${name} in and to send them on, found them at ${back}`);
+  return `${back.pathname}${back.search}`;
+}
+
+/** Sends cookies as a browser does, and takes over those that come back. */
+function sender(cookies: Map<string, string>, signal: AbortSignal | undefined) {
+  return async (to: URL, init: VisitorRequest = {}): Promise<Response> => {
+    const response = await fetch(to, {
+      ...{ signal: signal ?? null, dispatcher, ...init, redirect: "manual" },
+      headers: { ...(cookies.size > 0 && { cookie: cookieHeader(cookies) }), ...init.headers },
+    });
     for (const line of response.headers.getSetCookie()) keep(cookies, line);
     return response;
-  }
-
-  /** Goes where it is sent, to the first page. */
-  async function follow(address: string, init?: RequestInit): Promise<{ at: string; response: Response }> {
-    let [at, response] = [address, await request(address, init)];
-    for (let redirects = 0; redirects < mostRedirects; redirects++) {
-      const to = response.headers.get("location");
-      if (to === null) return { at, response };
-      await response.body?.cancel();
-      at = new URL(to, at).href;
-      response = await request(at);
-    }
-    throw new AbsentError(
-      `expected a page after ${mostRedirects} redirects from ${address}, found another one`,
-    );
-  }
-
-  const form = await follow(`${url}/auth/login`);
-  await form.response.body?.cancel();
-  const inside = await follow(form.at, { method: "POST", body: new URLSearchParams({ name, password }) });
-  await inside.response.body?.cancel();
-  const session = await request(`${url}/api/session`);
-  const { csrf, user } = (await session.json()) as { csrf?: string; user?: string };
-  if (user !== name || csrf === undefined)
-    throw new AbsentError(
-      `expected a session of ${name} at ${url}, found ${session.status}, after a login that ended at ${inside.at} with ${inside.response.status}`,
-    );
-
-  return {
-    async ask(method, path, body) {
-      const response = await request(`${url}${path}`, {
-        method,
-        headers: {
-          "x-denrei-csrf": csrf,
-          ...(body && { "content-type": "application/merge-patch+json" }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, json: await response.json() };
-    },
   };
 }
+
+/** As the header `Cookie` has them. */
+export const cookieHeader = (cookies: ReadonlyMap<string, string>): string =>
+  [...cookies].map((pair) => pair.join("=")).join("; ");
 
 /** Takes over what a `Set-Cookie` says (RFC 6265); one that has ended is gone. */
 function keep(cookies: Map<string, string>, line: string): void {
