@@ -216,7 +216,10 @@ test("what somebody chooses to build is what is sent: a branch, a pull request, 
   await page.getByText("expected the name of a branch").waitFor();
   expect((await scene.kit.list(RemoteSync, team)).map(({ metadata }) => metadata.name)).toEqual(["web"]);
   await page.getByLabel("Branch", { exact: true }).fill("release/1.2");
+  await page.getByText("More: folder, builder").click();
   await page.getByLabel("Folder of the repository").fill("services/web");
+  // This dashboard is told of no GitHub.
+  expect(await page.getByRole("link", { name: "Connect GitHub" }).count()).toBe(0);
   await page.getByRole("button", { name: "Add a variable" }).click();
   await page.getByLabel("Name of variable 1").fill("BP_NODE_VERSION");
   await page.getByLabel("Value of variable 1").fill("24");

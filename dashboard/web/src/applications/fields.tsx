@@ -7,6 +7,7 @@ import { EnvField } from "../ui/form/env.tsx";
 import { EnvFromField } from "../ui/form/envfrom.tsx";
 import { LinesField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
+import { More } from "../ui/form/group.tsx";
 import type { ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
 
@@ -65,32 +66,29 @@ function SpecFields({ form }: { form: Form }) {
         min={1}
         hint="Where it listens, also in the variable PORT. 8080 unless given."
       />
-      <details>
-        <summary>More: command, health check, resources, attributes</summary>
-        <div class="stack">
-          <LinesField
-            {...field("command")}
-            label="Command"
-            hint="Words, one in each line. That of the image unless given."
-          />
-          <LinesField {...field("args")} label="Arguments" hint="One in each line." />
-          <TextField
-            {...field("healthCheck", "path")}
-            label="Path of the health check"
-            placeholder="/healthz"
-            hint="Answers 200 when all is well. Without one, it is enough to listen."
-          />
-          <PairsField
-            {...field("resources", "requests")}
-            label="Resources that it asks for"
-            hint="cpu: 100m, memory: 128Mi"
-          />
-          <PairsField {...field("resources", "limits")} label="Most that it gets" />
-          <PairsField {...field("attributes")} label="Attributes" hint="Parameters of the chart." />
-          <TextField {...field("imagePullSecret")} label="Secret to pull the image with" />
-          <TextField {...field("serviceAccount")} label="ServiceAccount of its pods" />
-        </div>
-      </details>
+      <More what="command, health check, resources, attributes">
+        <LinesField
+          {...field("command")}
+          label="Command"
+          hint="Words, one in each line. That of the image unless given."
+        />
+        <LinesField {...field("args")} label="Arguments" hint="One in each line." />
+        <TextField
+          {...field("healthCheck", "path")}
+          label="Path of the health check"
+          placeholder="/healthz"
+          hint="Answers 200 when all is well. Without one, it is enough to listen."
+        />
+        <PairsField
+          {...field("resources", "requests")}
+          label="Resources that it asks for"
+          hint="cpu: 100m, memory: 128Mi"
+        />
+        <PairsField {...field("resources", "limits")} label="Most that it gets" />
+        <PairsField {...field("attributes")} label="Attributes" hint="Parameters of the chart." />
+        <TextField {...field("imagePullSecret")} label="Secret to pull the image with" />
+        <TextField {...field("serviceAccount")} label="ServiceAccount of its pods" />
+      </More>
     </>
   );
 }

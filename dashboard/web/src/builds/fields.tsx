@@ -1,17 +1,17 @@
 /** The form of a RemoteSync. */
-import { useEffect, useState } from "preact/hooks";
 import { z } from "zod";
-import type { KubeObject } from "../../../../bus/kube/object.ts";
 import { RemoteSync } from "../../../../functions/paas/kinds/remotesync.ts";
-import { listOf } from "../api/objects.ts";
 import { applications, remoteSyncs } from "../api/resource.ts";
+import { RepositoryFields, TokenSecretField } from "../github/repository.tsx";
 import { RadioField } from "../ui/form/choices.tsx";
 import { type Path, valueAt, withValueAt } from "../ui/form/draft.ts";
 import { EnvField } from "../ui/form/env.tsx";
 import { ChoiceField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
+import { More } from "../ui/form/group.tsx";
+import { useListed } from "../ui/form/listed.ts";
 import type { Draft, ObjectForm } from "../ui/form/object.tsx";
-import { namespace } from "../ui/namespace.tsx";
+import { BuildFields, commitsOfPullRequest, shownBuildFields } from "./buildfields.tsx";
 
 const github: Path = ["spec", "base", "github"];
 
@@ -63,7 +63,7 @@ export const remoteSyncForm: ObjectForm<RemoteSync> = {
   fields: [["source"], ["spec", "applicationRef", "name"], ...fieldsOf()],
   draftOf: (spec) => ({ source: sourceOf(spec), spec }),
   specOf: ({ spec = {} }: Draft) => spec,
-  content: (form) => <Fields form={form} />,
+  content: (form, namespace) => <Fields form={form} namespace={namespace} />,
 };
 
 function fieldsOf(): Path[] {
@@ -74,19 +74,18 @@ function fieldsOf(): Path[] {
     ["spec", "image", "secretName"],
     ["spec", "revision"],
     ["spec", "build", "env"],
-    ["spec", "build", "timeoutSeconds"],
+    ...shownBuildFields,
   ];
 }
 
-function Fields({ form }: { form: Form }) {
+function Fields({ form, namespace }: { form: Form; namespace: string }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   const of = (name: string) => field("base", "github", name);
   const source = form.value(["source"]);
   return (
     <>
-      <ApplicationField form={form} />
-      <TextField {...of("owner")} label="Owner of the repository" placeholder="acme" />
-      <TextField {...of("repo")} label="Repository" placeholder="web" hint="Its name, without the owner." />
+      <ApplicationField form={form} namespace={namespace} />
+      <RepositoryFields form={form} at={github} />
       <RadioField
         form={form}
         path={["source"]}
@@ -98,15 +97,7 @@ function Fields({ form }: { form: Form }) {
       {source === "pullRequest" && (
         <>
           <NumberField {...of("pullRequest")} label="Number of the pull request" min={1} />
-          <ChoiceField
-            {...field("revision")}
-            label="Which commit of it"
-            choices={[
-              ["", "What comes of merging it now (the default)"],
-              ["Merge", "What comes of merging it now"],
-              ["Head", "Its last commit"],
-            ]}
-          />
+          <ChoiceField {...field("revision")} label="Which commit of it" choices={commitsOfPullRequest} />
         </>
       )}
       {source === "sha" && (
@@ -117,11 +108,7 @@ function Fields({ form }: { form: Form }) {
           hint="The whole id: 40 hexadecimal digits."
         />
       )}
-      <TextField
-        {...of("secretName")}
-        label="Secret with the token of GitHub"
-        hint="As an Installation with the format basic-auth keeps it, annotated with kpack.io/git."
-      />
+      <TokenSecretField form={form} at={github} namespace={namespace} />
       <TextField
         {...field("image", "name")}
         label="Where the images go"
@@ -133,29 +120,23 @@ function Fields({ form }: { form: Form }) {
         label="Secret with the credentials of the registry"
         hint="To push and to pull. None where the registry asks for none."
       />
-      <TextField
-        {...field("base", "subPath")}
-        label="Folder of the repository"
-        placeholder="services/web"
-        hint="The whole repository unless given."
-      />
       <EnvField {...field("build", "env")} label="Environment variables of the build" from="values" />
-      <NumberField
-        {...field("build", "timeoutSeconds")}
-        label="How long a build may take, in seconds"
-        min={1}
-      />
+      <More what="folder, builder, resources and time of a build">
+        <TextField
+          {...field("base", "subPath")}
+          label="Folder of the repository"
+          placeholder="services/web"
+          hint="The whole repository unless given."
+        />
+        <BuildFields form={form} />
+      </More>
     </>
   );
 }
 
 /** Whoever may not list Applications can still name one. */
-function ApplicationField({ form }: { form: Form }) {
-  const [found, setFound] = useState<readonly KubeObject[]>([]);
-  const within = form.value(["metadata", "namespace"]) ?? namespace.value;
-  useEffect(() => {
-    listOf(applications, { namespace: namespace.value || undefined }).then(setFound, () => undefined);
-  }, []);
+function ApplicationField({ form, namespace }: { form: Form; namespace: string }) {
+  const found = useListed(applications, namespace);
   return (
     <TextField
       form={form}
@@ -163,9 +144,7 @@ function ApplicationField({ form }: { form: Form }) {
       label="Application"
       placeholder="web"
       hint="The one that gets the image. It is in the same namespace."
-      suggestions={found
-        .filter(({ metadata }) => metadata.namespace === within)
-        .map(({ metadata }) => metadata.name)}
+      suggestions={found.map(({ metadata }) => metadata.name)}
     />
   );
 }

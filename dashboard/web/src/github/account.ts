@@ -34,8 +34,9 @@ export type Account =
       readonly installations: readonly ShownInstallation[];
     };
 
-/** Where somebody connects their account, to come back to this form. */
-export const connectUrl = "/auth/github/login?to=/github/new";
+/** Where somebody connects their account, to come back to the form at that address of the page. */
+export const connectAddress = (form: string): string =>
+  `/auth/github/login?${new URLSearchParams({ to: form })}`;
 
 async function ask(signal: AbortSignal): Promise<Account> {
   const { isSetUp, login } = await request<Connection>("/api/github", { signal });

@@ -1,14 +1,12 @@
 /** Of which App a token is to be. */
-import { useId } from "preact/hooks";
 import { useWatch } from "../api/watch.ts";
-import { ChoiceField, Field } from "../ui/form/field.tsx";
+import { ChoiceField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { paths } from "./paths.ts";
 import { clusterGitHubApps, gitHubApps } from "./resources.ts";
 
 /** Its kind, and its name: those that somebody may list are offered, and any can be named. */
 export function AppFields({ form }: { form: Form }) {
-  const list = useId();
   const namespace = String(form.value(paths.namespace) ?? "");
   const isOfCluster = form.value(paths.appKind) === "ClusterGitHubApp";
   const [apps, clusterApps] = useWatch(
@@ -27,7 +25,7 @@ export function AppFields({ form }: { form: Form }) {
           ["GitHubApp", "GitHubApp, of this namespace"],
         ]}
       />
-      <Field
+      <TextField
         form={form}
         path={paths.appName}
         label="App"
@@ -36,23 +34,7 @@ export function AppFields({ form }: { form: Form }) {
             ? "It has to allow this namespace. Whoever administers the cluster knows its name."
             : "One of the same namespace."
         }
-        control={(tied) => (
-          <>
-            <input
-              {...tied}
-              list={list}
-              autocomplete="off"
-              spellcheck={false}
-              value={String(form.value(paths.appName) ?? "")}
-              onInput={({ currentTarget }) => form.set(paths.appName, currentTarget.value || undefined)}
-            />
-            <datalist id={list}>
-              {known.map(({ metadata }) => (
-                <option key={metadata.uid} value={metadata.name} />
-              ))}
-            </datalist>
-          </>
-        )}
+        suggestions={known.map(({ metadata }) => metadata.name)}
       />
     </>
   );

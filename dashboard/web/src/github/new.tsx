@@ -1,5 +1,5 @@
 /** A new Installation. */
-import { useLocation, useRoute } from "preact-iso";
+import { useLocation } from "preact-iso";
 import { z } from "zod";
 import { Installation } from "../../../../functions/ghapp/kinds.ts";
 import { create } from "../api/objects.ts";
@@ -13,9 +13,10 @@ import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { notify } from "../ui/notices.tsx";
 import { Loading } from "../ui/states.tsx";
-import { type Account, connectUrl, useAccount } from "./account.ts";
+import { type Account, connectAddress, useAccount } from "./account.ts";
 import { AppFields } from "./appfields.tsx";
 import { InstallationField } from "./installationfield.tsx";
+import { Outcome } from "./outcome.tsx";
 import { paths } from "./paths.ts";
 import { PermissionFields } from "./permissionfields.tsx";
 import { RepositoriesField } from "./repositoriesfield.tsx";
@@ -70,7 +71,7 @@ export function NewInstallation() {
             has to ask GitHub in your name, and you are asked whether it may.
           </p>
           <div class="actions">
-            <a class="button primary" href={connectUrl}>
+            <a class="button primary" href={connectAddress("/github/new")}>
               Connect GitHub
             </a>
           </div>
@@ -83,19 +84,6 @@ export function NewInstallation() {
         </div>
       )}
     </>
-  );
-}
-
-/** What has become of a connection: the address that GitHub sends the browser back to says so. */
-function Outcome() {
-  const { github } = useRoute().query;
-  if (github !== "refused" && github !== "failed") return null;
-  return (
-    <p role="alert" class="notice bad">
-      {github === "refused"
-        ? "You have not allowed it at GitHub, so nothing was connected."
-        : "GitHub was not connected. Try it again; if that does not help, the dashboard's log says why."}
-    </p>
   );
 }
 

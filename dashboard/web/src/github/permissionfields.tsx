@@ -1,6 +1,7 @@
 /** What a token may do. */
 import { ChoiceField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
+import { Group } from "../ui/form/group.tsx";
 import { paths } from "./paths.ts";
 
 /** Those that builds, previews and their reports need; others can be named with kubectl. */
@@ -24,11 +25,10 @@ const choices = [
 /** One field for each permission. */
 export function PermissionFields({ form }: { form: Form }) {
   return (
-    <fieldset>
-      <legend>Permissions</legend>
-      <p class="quiet small">
-        What the token may do. Without any, all that the installation may. An App can allow less.
-      </p>
+    <Group
+      label="Permissions"
+      hint="What the token may do. Without any, all that the installation may. An App can allow less."
+    >
       <div class="permissions">
         {permissions.map(([name, label]) => (
           <ChoiceField
@@ -40,6 +40,6 @@ export function PermissionFields({ form }: { form: Form }) {
           />
         ))}
       </div>
-    </fieldset>
+    </Group>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { LinesField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
+import { Group } from "../ui/form/group.tsx";
 import { type Account, type ShownRepository, useRepositories } from "./account.ts";
 import { paths } from "./paths.ts";
 
@@ -37,7 +38,6 @@ export function RepositoriesField({ form, account }: { form: Form; account: Acco
 function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepository[] }) {
   const [part, setPart] = useState("");
   const chosen = (form.value(paths.repositories) ?? []) as readonly string[];
-  const problem = form.problem(paths.repositories);
   const shown = repositories.filter(
     ({ name }) => chosen.includes(name) || name.toLowerCase().includes(part.toLowerCase()),
   );
@@ -47,11 +47,11 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
     form.set(paths.repositories, next.length > 0 ? next : undefined);
   };
   return (
-    <fieldset tabIndex={-1} data-problems={problem !== undefined || undefined}>
-      <legend>{label}</legend>
-      <p class="quiet small">
-        {all} {chosen.length > 0 && `${chosen.length} of ${repositories.length} chosen.`}
-      </p>
+    <Group
+      label={label}
+      hint={`${all} ${chosen.length > 0 ? `${chosen.length} of ${repositories.length} chosen.` : ""}`}
+      problem={form.problem(paths.repositories)}
+    >
       {repositories.length > few && (
         <input
           type="search"
@@ -80,7 +80,6 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
         ))}
       </ul>
       {shown.length === 0 && <p class="quiet">None of that name.</p>}
-      {problem && <p class="problem">{problem}</p>}
-    </fieldset>
+    </Group>
   );
 }

@@ -2,12 +2,17 @@
 import { z } from "zod";
 import { AppPipeline } from "../../../../functions/paas/kinds/apppipeline.ts";
 import { appPipelines } from "../api/resource.ts";
+import { BuildFields, commitsOfPullRequest, shownBuildFields } from "../builds/buildfields.tsx";
+import { RepositoryFields, TokenSecretField } from "../github/repository.tsx";
 import { SwitchField } from "../ui/form/choices.tsx";
 import type { Path } from "../ui/form/draft.ts";
 import { EnvField } from "../ui/form/env.tsx";
 import { ChoiceField, LinesField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
+import { Group, More } from "../ui/form/group.tsx";
 import type { Draft, ObjectForm } from "../ui/form/object.tsx";
+
+const github: Path = ["spec", "base", "github"];
 
 const fields: readonly Path[] = [
   ["base", "github", "owner"],
@@ -31,6 +36,8 @@ const fields: readonly Path[] = [
   ["applicationTemplate", "spec", "env"],
   ["applicationTemplate", "spec", "port"],
   ["applicationTemplate", "spec", "replicas"],
+  ["revision"],
+  ["build", "env"],
 ].map((path) => ["spec", ...path]);
 
 /** What the forms of AppPipelines are made of. */
@@ -39,29 +46,19 @@ export const pipelineForm: ObjectForm<AppPipeline> = {
   place: ["/previews", "Previews"],
   schema: z.object({ spec: AppPipeline.definition?.spec ?? z.object() }),
   skeleton: { spec: { applicationTemplate: {}, base: { github: {} }, image: {} } },
-  fields,
+  fields: [...fields, ...shownBuildFields],
   draftOf: (spec) => ({ spec }),
   // A template of which nothing is said is one all the same.
   specOf: ({ spec = {} }: Draft) => ({ applicationTemplate: {}, ...spec }),
-  content: (form) => <Fields form={form} />,
+  content: (form, namespace) => <Fields form={form} namespace={namespace} />,
 };
 
-function Fields({ form }: { form: Form }) {
+function Fields({ form, namespace }: { form: Form; namespace: string }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   return (
     <>
-      <TextField {...field("base", "github", "owner")} label="Owner of the repository" placeholder="acme" />
-      <TextField
-        {...field("base", "github", "repo")}
-        label="Repository"
-        placeholder="web"
-        hint="Its name, without the owner."
-      />
-      <TextField
-        {...field("base", "github", "secretName")}
-        label="Secret with the token of GitHub"
-        hint="As an Installation with the format basic-auth keeps it, annotated with kpack.io/git."
-      />
+      <RepositoryFields form={form} at={github} />
+      <TokenSecretField form={form} at={github} namespace={namespace} />
       <TextField
         {...field("domainBase")}
         label="Domain of the previews"
@@ -79,8 +76,7 @@ function Fields({ form }: { form: Form }) {
         label="Secret with the credentials of the registry"
         hint="To push and to pull. None where the registry asks for none."
       />
-      <fieldset>
-        <legend>Which pull requests</legend>
+      <Group label="Which pull requests">
         <LinesField
           {...field("filter", "labels")}
           label="Labels"
@@ -109,9 +105,8 @@ function Fields({ form }: { form: Form }) {
           label="Label that approves"
           placeholder="preview-approved"
         />
-      </fieldset>
-      <fieldset>
-        <legend>How many, and how long</legend>
+      </Group>
+      <Group label="How many, and how long">
         <NumberField
           {...field("maxPreviews")}
           label="At most so many previews"
@@ -129,31 +124,34 @@ function Fields({ form }: { form: Form }) {
           placeholder="5m"
           hint="Whatever becomes of webhooks."
         />
-      </fieldset>
-      <fieldset>
-        <legend>What GitHub is told</legend>
+      </Group>
+      <Group label="What GitHub is told">
         <SwitchField {...field("report", "commitStatus")} label="A status of the last commit" unset="on" />
         <SwitchField {...field("report", "comment")} label="A comment on the pull request" unset="on" />
         <SwitchField {...field("report", "deployment")} label="A deployment" unset="off" />
-      </fieldset>
+      </Group>
       <EnvField {...field("applicationTemplate", "spec", "env")} label="Environment variables of previews" />
-      <details>
-        <summary>More: port, pods, folder</summary>
-        <div class="stack">
-          <NumberField
-            {...field("applicationTemplate", "spec", "port")}
-            label="Port"
-            min={1}
-            hint="Where previews listen. 8080 unless given."
-          />
-          <NumberField {...field("applicationTemplate", "spec", "replicas")} label="Pods of each preview" />
-          <TextField
-            {...field("base", "subPath")}
-            label="Folder of the repository"
-            placeholder="services/web"
-          />
-        </div>
-      </details>
+      <More what="port, pods, folder, how it is built">
+        <NumberField
+          {...field("applicationTemplate", "spec", "port")}
+          label="Port"
+          min={1}
+          hint="Where previews listen. 8080 unless given."
+        />
+        <NumberField {...field("applicationTemplate", "spec", "replicas")} label="Pods of each preview" />
+        <TextField
+          {...field("base", "subPath")}
+          label="Folder of the repository"
+          placeholder="services/web"
+        />
+        <ChoiceField
+          {...field("revision")}
+          label="Which commit of a pull request"
+          choices={commitsOfPullRequest}
+        />
+        <EnvField {...field("build", "env")} label="Environment variables of builds" from="values" />
+        <BuildFields form={form} />
+      </More>
     </>
   );
 }

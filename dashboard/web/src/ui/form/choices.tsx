@@ -1,6 +1,7 @@
 /** Choices of which all are seen: radio buttons and switches. */
 import { useId } from "preact/hooks";
 import type { FieldOptions } from "./field.tsx";
+import { About, Group } from "./group.tsx";
 
 /** One of a few. What a choice does beside being noted, `choose` says. */
 export function RadioField<Value extends string>({
@@ -15,10 +16,8 @@ export function RadioField<Value extends string>({
   choose?: (value: Value) => void;
 }) {
   const id = useId();
-  const problem = form.problem(path);
   return (
-    <fieldset aria-describedby={hint || problem ? `${id}-about` : undefined}>
-      <legend>{label}</legend>
+    <Group label={label} hint={hint} problem={form.problem(path)}>
       <div class="choices">
         {choices.map(([value, name]) => (
           <label key={value} class="choice">
@@ -33,13 +32,7 @@ export function RadioField<Value extends string>({
           </label>
         ))}
       </div>
-      {(hint || problem) && (
-        <div id={`${id}-about`}>
-          {hint && <p class="quiet small">{hint}</p>}
-          {problem && <p class="problem">{problem}</p>}
-        </div>
-      )}
-    </fieldset>
+    </Group>
   );
 }
 
@@ -62,10 +55,7 @@ export function SwitchField({ form, path, label, hint, unset }: FieldOptions & {
         />
         {label}
       </label>
-      <div id={`${id}-about`}>
-        {hint && <p class="hint">{hint}</p>}
-        {problem && <p class="problem">{problem}</p>}
-      </div>
+      <About id={`${id}-about`} hint={hint} problem={problem} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Environment variables: a value, or a key of a Secret or a ConfigMap. Values of Secrets never come here. */
-import { useId } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { Group } from "./group.tsx";
 import { Rows } from "./rows.tsx";
 
 interface KeyRef {
@@ -44,16 +44,16 @@ export function EnvField({
   label: string;
   from?: "anywhere" | "values";
 }) {
-  const id = useId();
   const variables = (form.value(path) ?? []) as readonly Variable[];
   return (
-    <fieldset aria-describedby={`${id}-about`}>
-      <legend>{label}</legend>
-      <p id={`${id}-about`} class="quiet small">
-        {taken === "anywhere"
+    <Group
+      label={label}
+      hint={
+        taken === "anywhere"
           ? "What is secret belongs into a Secret: values here can be read by whoever may see the object."
-          : "They can be read by whoever may see the object."}
-      </p>
+          : "They can be read by whoever may see the object."
+      }
+    >
       <Rows
         count={variables.length}
         name="Add a variable"
@@ -63,7 +63,7 @@ export function EnvField({
           <VariableRow key={at} form={form} path={[...path, at]} variable={variable} at={at} taken={taken} />
         ))}
       </Rows>
-    </fieldset>
+    </Group>
   );
 }
 

@@ -1,6 +1,7 @@
 /** Secrets and ConfigMaps all of whose keys become environment variables. */
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { Group } from "./group.tsx";
 import { Rows } from "./rows.tsx";
 
 interface Ref {
@@ -25,10 +26,8 @@ const kindOf = ({ configMapRef }: Source): Kind => (configMapRef ? "configMapRef
 /** A list of them. */
 export function EnvFromField({ form, path, label }: { form: Form; path: Path; label: string }) {
   const sources = (form.value(path) ?? []) as readonly Source[];
-  const problem = form.problem(path);
   return (
-    <fieldset>
-      <legend>{label}</legend>
+    <Group label={label} problem={form.problem(path)}>
       <Rows
         count={sources.length}
         name="Add a source"
@@ -70,7 +69,6 @@ export function EnvFromField({ form, path, label }: { form: Form; path: Path; la
           );
         })}
       </Rows>
-      {problem && <p class="problem">{problem}</p>}
-    </fieldset>
+    </Group>
   );
 }

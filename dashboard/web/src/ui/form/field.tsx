@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { About } from "./group.tsx";
 
 /** What every field is given. */
 export interface FieldOptions {
@@ -33,10 +34,7 @@ export function Field({
     <div class="field">
       <label for={id}>{label}</label>
       {control({ id, "aria-describedby": `${id}-about`, "aria-invalid": problem !== undefined })}
-      <div id={`${id}-about`}>
-        {hint && <p class="hint">{hint}</p>}
-        {problem && <p class="problem">{problem}</p>}
-      </div>
+      <About id={`${id}-about`} hint={hint} problem={problem} />
     </div>
   );
 }
@@ -99,11 +97,16 @@ export function NumberField({ min = 0, ...field }: FieldOptions & { min?: number
   );
 }
 
-/** One of a few. */
+/** One of a few. What a choice does beside being noted, `choose` says. */
 export function ChoiceField({
   choices,
+  choose = (value) => field.form.set(field.path, value),
   ...field
-}: FieldOptions & { choices: readonly (readonly [value: string, name: string])[] }) {
+}: FieldOptions & {
+  choices: readonly (readonly [value: string, name: string])[];
+  /** Gets undefined for the empty one. */
+  choose?: (value: string | undefined) => void;
+}) {
   const { form, path } = field;
   return (
     <Field
@@ -112,7 +115,7 @@ export function ChoiceField({
         <select
           {...tied}
           value={String(form.value(path) ?? "")}
-          onChange={({ currentTarget }) => form.set(path, currentTarget.value || undefined)}
+          onChange={({ currentTarget }) => choose(currentTarget.value || undefined)}
         >
           {choices.map(([value, name]) => (
             <option key={value} value={value}>

@@ -83,18 +83,26 @@ export function useForm({ initial, schema, fields, send }: FormOptions): Form {
 const isWithin = (field: string, path: string): boolean =>
   field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
 
+/** What is none of several says nothing of itself; the last of them is the one that people type. */
+const told = (issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> => {
+  const of = issue.code === "invalid_union" ? issue.errors.at(-1)?.[0] : undefined;
+  return { path: issue.path, message: of?.message ?? issue.message };
+};
+
 function check(schema: z.ZodType, draft: unknown): readonly FieldProblem[] {
   const result = schema.safeParse(draft);
   if (result.success) return [];
-  return result.error.issues.map(({ path, message }) => ({
+  return result.error.issues.map(told).map(({ path, message }) => ({
     field: pathText(path as Path),
     message: message.endsWith("received undefined") ? "This is needed." : message,
   }));
 }
 
-/** Whoever can not see the form is led to what is wrong with it. */
+/** Whoever can not see the form is led to what is wrong with it, which is unfolded. */
 function focusProblem(): void {
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>('[aria-invalid="true"], [data-problems]')?.focus(),
-  );
+  requestAnimationFrame(() => {
+    const wrong = document.querySelectorAll<HTMLElement>('[aria-invalid="true"], [data-problems]');
+    for (const field of wrong) field.closest("details")?.setAttribute("open", "");
+    wrong[0]?.focus();
+  });
 }

@@ -36,8 +36,8 @@ export interface ObjectForm<T extends KubeObject = KubeObject> {
   draftOf(spec: object): Draft;
   /** The specification in a draft that has been checked. */
   specOf(draft: Draft): object;
-  /** What is typed into. */
-  readonly content: (form: Form) => ComponentChildren;
+  /** What is typed into. The namespace is that of the object, as far as it is known. */
+  readonly content: (form: Form, namespace: string) => ComponentChildren;
 }
 
 const metadataFields: readonly Path[] = [
@@ -78,7 +78,7 @@ export function NewObject<T extends KubeObject>({
       <form class="card" onSubmit={form.submit} noValidate>
         <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
         <TextField form={form} path={["metadata", "namespace"]} label="In the namespace" />
-        {content(form)}
+        {content(form, String(form.value(["metadata", "namespace"]) ?? ""))}
         <Send form={form} label="Create">
           <a class="button" href={place[0]}>
             Cancel
@@ -138,7 +138,7 @@ function ChangeForm<T extends KubeObject>({
   });
   return (
     <form class="card" onSubmit={form.submit} noValidate>
-      {content(form)}
+      {content(form, begun.metadata.namespace ?? "")}
       <Send form={form} label="Save" />
     </form>
   );

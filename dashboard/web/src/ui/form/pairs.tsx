@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
+import { Group } from "./group.tsx";
 import { Rows } from "./rows.tsx";
 
 type Pair = readonly [name: string, value: string];
@@ -27,11 +28,8 @@ export function PairsField({
     const named = next.filter(([name]) => name !== "");
     form.set(path, named.length === 0 ? undefined : Object.fromEntries(named));
   };
-  const problem = form.problem(path);
   return (
-    <fieldset>
-      <legend>{label}</legend>
-      {hint && <p class="quiet small">{hint}</p>}
+    <Group label={label} hint={hint} problem={form.problem(path)}>
       <Rows count={pairs.length} name="Add one" add={() => setPairs([...pairs, ["", ""]])}>
         {pairs.map(([name, value], at) => (
           <div key={at} class="variable">
@@ -45,6 +43,7 @@ export function PairsField({
             />
             <input
               aria-label={`Value ${at + 1} of ${label}`}
+              aria-invalid={form.problem([...path, name]) !== undefined}
               placeholder="value"
               autocomplete="off"
               spellcheck={false}
@@ -61,7 +60,6 @@ export function PairsField({
           </div>
         ))}
       </Rows>
-      {problem && <p class="problem">{problem}</p>}
-    </fieldset>
+    </Group>
   );
 }

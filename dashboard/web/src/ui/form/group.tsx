@@ -1,0 +1,59 @@
+/** Several controls that are one field, and what folds them away. */
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+/** What is said of a field: a hint, and what is wrong with it. */
+export function About({
+  id,
+  hint,
+  problem,
+}: {
+  id: string;
+  hint: ComponentChildren;
+  problem: string | undefined;
+}) {
+  return (
+    <div id={id}>
+      {hint && <p class="hint">{hint}</p>}
+      {problem && <p class="problem">{problem}</p>}
+    </div>
+  );
+}
+
+/** The frame of several controls. */
+export function Group({
+  label,
+  hint,
+  problem,
+  children,
+}: {
+  label: string;
+  hint?: ComponentChildren;
+  problem?: string | undefined;
+  children: ComponentChildren;
+}) {
+  const id = useId();
+  const isProblem = problem !== undefined;
+  const isSaid = isProblem || Boolean(hint);
+  return (
+    <fieldset
+      aria-describedby={isSaid ? id : undefined}
+      tabIndex={isProblem ? -1 : undefined}
+      data-problems={isProblem || undefined}
+    >
+      <legend>{label}</legend>
+      {isSaid && <About id={id} hint={hint} problem={problem} />}
+      {children}
+    </fieldset>
+  );
+}
+
+/** What is optional and seldom: folded away until somebody opens it, or something in it is wrong. */
+export function More({ what, children }: { what: string; children: ComponentChildren }) {
+  return (
+    <details>
+      <summary>More: {what}</summary>
+      <div class="stack">{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,225 @@
+/** The forms of RemoteSyncs and AppPipelines: what is seldom typed, and what GitHub and the cluster offer. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { Installation } from "../../functions/ghapp/kinds.ts";
+import { AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
+import { expectAccessible } from "../harness/accessible.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+
+const manager = { fieldManager: "test" };
+const at = (name: string) => ({ namespace: team, name });
+
+let github: EmulatedGitHub;
+let scene: Scene;
+let alice: Page;
+beforeAll(async () => {
+  scene = await startScene({
+    github: async (callbackUrl) => {
+      github = await startGitHub({
+        repositories: ["acme/web", "acme/docs", "acme/secret", "octo/home"],
+        people: [{ login: "octo", repositories: ["acme/web", "acme/docs", "octo/home"] }],
+        apps: [
+          {
+            callbackUrls: [callbackUrl],
+            installations: [
+              { id: 815, account: "acme" },
+              { id: 816, account: "octo" },
+            ],
+          },
+        ],
+      });
+      return github;
+    },
+  });
+  alice = await scene.loggedIn(people.alice, team);
+});
+afterAll(async () => {
+  await scene?.stop();
+  await github?.stop();
+});
+
+async function open(path: string): Promise<Page> {
+  await alice.goto(scene.url + path);
+  await alice.getByRole("heading", { level: 1 }).waitFor();
+  return alice;
+}
+
+const field = (page: Page, label: string): Locator =>
+  page.getByRole("main").getByLabel(label, { exact: true });
+
+async function fill(page: Page, texts: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, text] of Object.entries(texts)) await field(page, label).fill(text);
+}
+
+const needed = {
+  "Owner of the repository": "acme",
+  Repository: "web",
+  "Secret with the token of GitHub": "acme-web",
+  "Where the images go": "registry.example.com/acme/web",
+};
+
+/** What a field suggests, once there is something. */
+async function suggestions(of: Locator): Promise<string[]> {
+  const list = of.page().locator(`datalist[id="${await of.getAttribute("list")}"] option`);
+  await list.first().waitFor({ state: "attached" });
+  return list.evaluateAll((options) => options.map((option) => option.getAttribute("value") ?? ""));
+}
+
+/** Adds a name and a value to a group of them. */
+async function addTo(page: Page, group: string, name: string, value: string): Promise<void> {
+  const pairs = page.getByRole("group", { name: group });
+  await pairs.getByRole("button", { name: "Add one" }).click();
+  await pairs
+    .getByLabel(/^Name \d+ of/)
+    .last()
+    .fill(name);
+  await pairs
+    .getByLabel(/^Value \d+ of/)
+    .last()
+    .fill(value);
+}
+
+/** How images are built, as both forms ask for it. */
+async function sayHowItIsBuilt(page: Page): Promise<void> {
+  await field(page, "Builder").selectOption("Builder");
+  await fill(page, { "Name of the builder": "own", "Size of the build's cache": "4G" });
+  await fill(page, { "How long a build may take, in seconds": "900" });
+  await addTo(page, "Resources that a build asks for", "cpu", "500m");
+  await addTo(page, "Most that a build gets", "memory", "3Gi");
+}
+
+const howItIsBuilt = {
+  builder: { kind: "Builder", name: "own" },
+  build: {
+    cacheSize: "4G",
+    timeoutSeconds: 900,
+    resources: { requests: { cpu: "500m" }, limits: { memory: "3Gi" } },
+  },
+};
+
+test("how a RemoteSync is built is folded away, and unfolds where something in it is wrong", async () => {
+  const page = await open("/builds/new");
+  await fill(page, { Name: "web", Application: "web", ...needed });
+  const builder = field(page, "Builder");
+  expect(await builder.isVisible()).toBe(false);
+  const more = page.getByText("More: folder, builder");
+  await more.click();
+  await builder.selectOption("ClusterBuilder");
+  await addTo(page, "Most that a build gets", "memory", "a lot");
+  await expectAccessible(page);
+  await more.click();
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("expected a quantity, such as 500m for CPUs or 512Mi for memory").waitFor();
+  const name = field(page, "Name of the builder");
+  expect(await name.getAttribute("aria-invalid")).toBe("true");
+  await expect.poll(() => name.evaluate((element) => element.matches(":focus"))).toBe(true);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await expectAccessible(page);
+
+  await page.getByRole("button", { name: "Remove memory of Most that a build gets" }).click();
+  await sayHowItIsBuilt(page);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
+  expect((await scene.kit.client.get(RemoteSync, at("web"))).spec).toMatchObject(howItIsBuilt);
+
+  await page.getByRole("link", { name: "Settings" }).click();
+  await more.click();
+  expect(await builder.inputValue()).toBe("Builder");
+  await builder.selectOption("");
+  await page.getByRole("button", { name: "Remove cpu of Resources that a build asks for" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("web is changed.").waitFor();
+  const { spec } = await scene.kit.client.get(RemoteSync, at("web"));
+  expect(spec.builder).toBeUndefined();
+  expect(spec.build).toEqual({ ...howItIsBuilt.build, resources: { limits: { memory: "3Gi" } } });
+});
+
+test("an AppPipeline says in the same way how its previews are built", async () => {
+  const page = await open("/previews/new");
+  await fill(page, { Name: "web", ...needed, "Domain of the previews": "preview.example.com" });
+  await page.getByText("More: port, pods, folder, how it is built").click();
+  await sayHowItIsBuilt(page);
+  await field(page, "Which commit of a pull request").selectOption("Head");
+  const variables = page.getByRole("group", { name: "Environment variables of builds" });
+  await variables.getByRole("button", { name: "Add a variable" }).click();
+  await variables.getByLabel("Name of variable 1").fill("BP_NODE_VERSION");
+  await variables.getByLabel("Value of variable 1").fill("24");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
+  const { spec } = await scene.kit.client.get(AppPipeline, at("web"));
+  const env = [{ name: "BP_NODE_VERSION", value: "24" }];
+  expect(spec).toMatchObject({ ...howItIsBuilt, build: { ...howItIsBuilt.build, env }, revision: "Head" });
+});
+
+test("whoever connects GitHub is offered its owners and repositories, and can type others", async () => {
+  const page = await open("/builds/new?application=docs");
+  const owner = field(page, "Owner of the repository");
+  await page.getByRole("link", { name: "Connect GitHub" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("alert").getByText("You have not allowed it at GitHub").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Connect GitHub" }).click();
+  await page.getByRole("button", { name: "Authorize as octo" }).click();
+  await page.getByRole("heading", { name: "Build a repository" }).waitFor();
+  expect(await field(page, "Application").inputValue()).toBe("docs");
+  expect(await suggestions(owner)).toEqual(["acme", "octo"]);
+  expect(await page.getByRole("link", { name: "Connect GitHub" }).count()).toBe(0);
+  const repository = field(page, "Repository");
+  await owner.fill("Acme");
+  expect((await suggestions(repository)).sort()).toEqual(["docs", "web"]);
+  await owner.fill("octo");
+  await expect.poll(() => suggestions(repository)).toEqual(["home"]);
+  await expectAccessible(page);
+
+  await open("/previews/new");
+  expect(await suggestions(owner)).toEqual(["acme", "octo"]);
+  await owner.fill("acme");
+  expect((await suggestions(repository)).sort()).toEqual(["docs", "web"]);
+  github.fault({ path: /^\/user\/installations\/816/ }, "reset", 1);
+  await owner.fill("octo");
+  await page.getByText(/^Its name, without the owner\. .*GitHub/).waitFor();
+  await fill(page, { Name: "typed", ...needed, "Domain of the previews": "preview.example.com" });
+  await fill(page, { "Owner of the repository": "somebody", Repository: "else" });
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "typed" }).waitFor();
+  const { spec } = await scene.kit.client.get(AppPipeline, at("typed"));
+  expect(spec.base.github).toMatchObject({ owner: "somebody", repo: "else" });
+});
+
+test("Secrets of Installations for git are offered, of the namespace that it is to be in", async () => {
+  for (const [name, format] of [
+    ["acme-git", "basic-auth"],
+    ["acme-pull", "dockerconfigjson"],
+  ] as const)
+    await scene.kit.client.create(
+      Installation,
+      {
+        apiVersion: apiVersionOf(Installation),
+        kind: "Installation",
+        metadata: at(name),
+        spec: {
+          appRef: { kind: "ClusterGitHubApp", name: "builder" },
+          installationID: 815,
+          format,
+          ...(format === "dockerconfigjson" && { registry: "ghcr.io" }),
+          template: {},
+        },
+      },
+      manager,
+    );
+  for (const path of ["/builds/new", "/previews/new", "/builds/team-a/web/settings"]) {
+    const page = await open(path);
+    expect(await suggestions(field(page, "Secret with the token of GitHub")), path).toEqual(["acme-git"]);
+  }
+  const page = await open("/builds/new");
+  const secret = field(page, "Secret with the token of GitHub");
+  expect(await suggestions(secret)).toEqual(["acme-git"]);
+  const refused = page.waitForResponse((answer) => answer.url().includes(`${foreign}/installations`));
+  await field(page, "In the namespace").fill(foreign);
+  expect((await refused).status()).toBe(403);
+  const list = page.locator(`datalist[id="${await secret.getAttribute("list")}"] option`);
+  expect(await list.count()).toBe(0);
+});
