@@ -31,10 +31,12 @@ test("viewers see what is in a namespace, and nothing that is in none", () => {
   );
 });
 
-test("viewers see what kpack makes of RemoteSyncs, which nobody writes", () => {
+test("viewers see what kpack makes of RemoteSyncs, and editors have a Build made again, which is all they do", () => {
   expect(resources("denrei-view")).toEqual(expect.arrayContaining(["builds.kpack.io", "images.kpack.io"]));
-  const written = ["denrei-edit", "denrei-admin"].flatMap(resources);
-  expect(written.filter((one) => one.endsWith(".kpack.io"))).toEqual([]);
+  const written = ["denrei-edit", "denrei-admin"]
+    .flatMap((name) => find(name).rules)
+    .filter(({ apiGroups }) => apiGroups.includes("kpack.io"));
+  expect(written).toEqual([{ apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] }]);
 });
 
 test("editors write and scale, but hand out no tokens, which administrators do", () => {

@@ -34,7 +34,12 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
     role(
       "edit",
       ["edit", "admin"],
-      [...rulesOf(writtenBy("edit"), write), busRule(["deadletters/replay"], "create")],
+      [
+        ...rulesOf(writtenBy("edit"), write),
+        // An annotation has another one made; what a Build is made of can not be changed, says kpack.
+        ...rulesOf([Build], ["patch"]),
+        busRule(["deadletters/replay"], "create"),
+      ],
     ),
     role("admin", ["admin"], rulesOf(writtenBy("admin"), write)),
     // Of the whole cluster, so it is part of no role of a namespace.

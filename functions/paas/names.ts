@@ -25,10 +25,12 @@ export const annotations = {
   builderSecrets: `${group}/builder-secrets`,
 } as const;
 
-/** What kpack says of a Build, in its labels and annotations. */
+/** What kpack says of a Build, and is told of it, in its labels and annotations. */
 export const kpack = {
   /** Label: which Build of its Image it is, from 1 on. */
   buildNumber: "image.kpack.io/buildNumber",
   /** Annotation: why it was made, separated by commas: CONFIG, COMMIT, STACK and so on. */
   reason: "image.kpack.io/reason",
+  /** Annotation, on the newest Build of an Image: have another one made when that has ended. */
+  rebuild: "image.kpack.io/additionalBuildNeeded",
 } as const;

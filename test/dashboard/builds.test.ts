@@ -5,7 +5,7 @@ import { apiVersionOf, ConfigMap, type Kind, Pod, Secret } from "../../bus/kube/
 import type { Stored } from "../../bus/kube/object.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
-import { annotations } from "../../functions/paas/names.ts";
+import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
@@ -314,6 +314,39 @@ test("one that is not there says so, and on a phone nothing is wider than the sc
     await page.getByText(text).first().waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(390);
   }
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test("what was built last is built again, once nothing is built any more, by whoever may", async () => {
+  const { client, until } = scene.kit;
+  const [image] = (await client.list(Image, team)).items.filter(
+    ({ metadata }) => metadata.labels?.[labels.remoteSync] === "web",
+  );
+  const imageName = image?.metadata.name ?? "";
+  const steering = { "sim.kpk/hold-step": "detect", "sim.kpk/fail-step": null };
+  await client.mergePatch(Image, at(imageName), { metadata: { annotations: steering } }, manager);
+  const bob = await open("/builds/team-a/web", await scene.loggedIn(people.bob));
+  await bob.getByRole("button", { name: "Build again" }).click();
+  await bob
+    .getByRole("status")
+    .getByText(/"bob" cannot patch resource "builds"/)
+    .waitFor();
+
+  const page = await open("/builds/team-a/web");
+  const again = page.getByRole("button", { name: "Build again" });
+  await again.click();
+  await page.getByText("The commit of build 2 is built again.").waitFor();
+  await page.getByRole("row", { name: /#3 step by step Running asked for 2222222/ }).waitFor();
+  expect(await again.isDisabled()).toBe(true);
+  await expectAccessible(page);
+  const { status } = await until(Build, at(`${imageName}-build-3`), (build) =>
+    Boolean(build.status?.podName),
+  );
+  const released = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
+  await client.mergePatch(Pod, at(status?.podName ?? ""), released, manager);
+  await page.getByRole("row", { name: /#3 step by step Succeeded asked for 2222222/ }).waitFor();
+  await until(RemoteSync, at("web"), ({ status }) => status?.buildNumber === 3);
+  expect(await again.isEnabled()).toBe(true);
 });
 
 test("nothing was thrown, and nothing refused by the page's policy", () => {

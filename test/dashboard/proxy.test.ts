@@ -267,6 +267,17 @@ test("a Deployment can be restarted and scaled, and nothing else can be slipped 
   expect((await patch("web/scale", JSON.stringify({ spec: { replicas: 2 } }))).status).toBe(200);
 });
 
+test("of a Build nothing is changed but that it is made again", async () => {
+  const answer = await alice.fetch(
+    `/api/kubernetes/apis/kpack.io/v1alpha2/namespaces/${team}/builds/web-build-1`,
+    { method: "PATCH", headers: merge, body: JSON.stringify({ metadata: { labels: { a: "b" } } }) },
+  );
+  expect([answer.status, await answer.json()]).toMatchObject([
+    403,
+    { reason: "NotAllowed", message: "expected a change that has a Build made again, found another" },
+  ]);
+});
+
 describe("limits", () => {
   test("a body that is too large is not passed on", async () => {
     const answer = await create(alice, "large", { attributes: { a: "a".repeat(3 * 2 ** 20) } });

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
-import { Image, rebuildAnnotation } from "../../functions/paas/kinds/kpack.ts";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
+import { kpack } from "../../functions/paas/names.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
 import { conditionOf, has } from "../harness/world.ts";
@@ -152,7 +153,7 @@ test("a build that never had a pod is had again, not at once, by the newest Buil
   expect(done.status?.retries).toBeUndefined();
   const builds = await syncs.builds("unlucky");
   expect(builds.map(numberOf)).toEqual([1, 2, 3, 4]);
-  expect(builds.map(({ metadata }) => rebuildAnnotation in (metadata.annotations ?? {}))).toEqual([
+  expect(builds.map(({ metadata }) => kpack.rebuild in (metadata.annotations ?? {}))).toEqual([
     false,
     true,
     true,
@@ -164,7 +165,7 @@ test("a build that never had a pod is had again, not at once, by the newest Buil
   expect(third - second).toBeGreaterThanOrEqual(2000);
   expect(fourth - third).toBeGreaterThanOrEqual(10_000);
   const image = await syncs.image("unlucky");
-  expect(image?.metadata.annotations).not.toHaveProperty(rebuildAnnotation);
+  expect(image?.metadata.annotations).not.toHaveProperty(kpack.rebuild);
 });
 
 test("what is wished for a build is in the Image, and another wish is another build of the same revision", async () => {

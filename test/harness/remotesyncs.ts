@@ -1,8 +1,8 @@
 /** What tests of RemoteSyncs do on GitHub and with kpack, and what they look at. */
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import { Build, Image, rebuildAnnotation } from "../../functions/paas/kinds/kpack.ts";
+import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
-import { labels } from "../../functions/paas/names.ts";
+import { kpack, labels } from "../../functions/paas/names.ts";
 import type { Paas } from "./paas.ts";
 import { has } from "./world.ts";
 
@@ -90,7 +90,7 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
       await paas.patch(Image, image.metadata.name, { metadata: { annotations } });
     },
     async rebuild({ metadata: { name } }) {
-      await paas.patch(Build, name, { metadata: { annotations: { [rebuildAnnotation]: "test" } } });
+      await paas.patch(Build, name, { metadata: { annotations: { [kpack.rebuild]: "test" } } });
     },
     async notes(name, reason) {
       const events = await paas.events(name);

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { functions } from "../../../functions/index.ts";
-import { judge, ours, type Rule, restart, rules, targetOf } from "./allowlist.ts";
+import { kpack } from "../../../functions/paas/names.ts";
+import { judge, ours, type Rule, rebuild, restart, rules, targetOf } from "./allowlist.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "get", ""];
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
@@ -133,6 +134,9 @@ describe("what is passed on", () => {
     ["PATCH", "/apis/modoki.tsuzu.dev/v1alpha1/namespaces/a/applications/b/status", 403],
     ["PUT", "/apis/modoki.tsuzu.dev/v1alpha1/namespaces/a/applications/b", 405],
     ["DELETE", "/apis/kpack.io/v1alpha2/namespaces/a/builds/b", 405],
+    ["POST", "/apis/kpack.io/v1alpha2/namespaces/a/builds", 405],
+    ["PATCH", "/apis/kpack.io/v1alpha2/namespaces/a/builds/b/status", 403],
+    ["PATCH", "/apis/kpack.io/v1alpha2/namespaces/a/images/b", 405],
     ["DELETE", "/api/v1/namespaces/a", 405],
     ["DELETE", "/api/v1/namespaces/a/pods/b", 405],
     ["PATCH", "/apis/apps/v1/namespaces/a/statefulsets/b", 405],
@@ -206,4 +210,31 @@ test("a Deployment can be restarted, and nothing else can be done to it", () => 
     null,
   ])
     expect(restart.safeParse(other).success).toBe(false);
+});
+
+test("a Build can be made again, and nothing else can be done to it", () => {
+  const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") });
+  const texts = time.map((date) => date.toISOString());
+  const more = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 });
+  fc.assert(
+    fc.property(fc.oneof(texts, fc.jsonValue()), more, more, more, (value, annotations, metadata, beside) => {
+      const others = [annotations, metadata, beside];
+      const wanted = { metadata: { annotations: { [kpack.rebuild]: value } } };
+      // As it comes: a text in which a key can be there that no literal has.
+      const body = JSON.parse(
+        JSON.stringify({
+          ...beside,
+          metadata: { ...metadata, annotations: { ...annotations, ...wanted.metadata.annotations } },
+        }),
+      );
+      const taken = rebuild.safeParse(body);
+      if (taken.success) expect(taken.data).toEqual(wanted);
+      const isBare = others.every((one) => Object.keys(one).length === 0);
+      const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
+      expect(taken.success).toBe(isBare && isTime);
+    }),
+    { numRuns: 5000 },
+  );
+  expect(rebuild.safeParse({ metadata: { annotations: {} } }).success).toBe(false);
+  expect(rebuild.safeParse([{ op: "add", path: "/metadata/annotations", value: {} }]).success).toBe(false);
 });

@@ -7,6 +7,7 @@ import type { Kind, Scope } from "../../../bus/kube/kind.ts";
 import * as ghapp from "../../../functions/ghapp/kinds.ts";
 import * as kpack from "../../../functions/paas/kinds/kpack.ts";
 import * as paas from "../../../functions/paas/kinds.ts";
+import { kpack as annotations } from "../../../functions/paas/names.ts";
 import * as pipecd from "../../../functions/pipecd/kinds.ts";
 import * as zundoko from "../../../functions/zundoko/kinds.ts";
 
@@ -37,8 +38,8 @@ export interface Rule {
   readonly resource: string;
   readonly scope: Scope;
   readonly verbs: readonly Verb[];
-  /** What a body has to be like, where not any is taken. */
-  readonly body?: z.ZodType;
+  /** What a body has to be like, where not any is taken, and what that does. */
+  readonly body?: { readonly schema: z.ZodType; readonly does: string };
 }
 
 const reading: readonly Verb[] = ["get", "list", "watch"];
@@ -53,6 +54,13 @@ export const restart = z.strictObject({
         annotations: z.strictObject({ "kubectl.kubernetes.io/restartedAt": z.iso.datetime() }),
       }),
     }),
+  }),
+});
+
+/** Has kpack build the same again, as `kp image trigger` does, and nothing else. */
+export const rebuild = z.strictObject({
+  metadata: z.strictObject({
+    annotations: z.strictObject({ [annotations.rebuild]: z.iso.datetime() }),
   }),
 });
 
@@ -83,7 +91,11 @@ const apps = { group: "apps", version: "v1", scope: "Namespaced" } as const;
 const core = { group: "", version: "v1", scope: "Namespaced" } as const;
 const deployments: Rule = {
   ...rule({ ...apps, plural: "deployments" }, [...reading, "patch"]),
-  body: restart,
+  body: { schema: restart, does: "restarts a Deployment" },
+};
+const builds: Rule = {
+  ...rule(kpack.Build, [...reading, "patch"]),
+  body: { schema: rebuild, does: "has a Build made again" },
 };
 
 /** Every resource that can be reached, each once. */
@@ -92,7 +104,8 @@ export const rules: readonly Rule[] = [
   ...ours
     .filter(({ definition }) => definition?.scale !== undefined)
     .map((kind) => rule({ ...kind, plural: `${kind.plural}/scale` }, scaling)),
-  ...[kpack.Image, kpack.Build].map((kind) => rule(kind, reading)),
+  rule(kpack.Image, reading),
+  builds,
   rule({ ...core, plural: "namespaces", scope: "Cluster" }, reading),
   rule({ ...core, plural: "pods" }, reading),
   rule({ ...core, plural: "pods/log" }, ["get"]),

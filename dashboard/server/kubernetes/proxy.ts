@@ -66,12 +66,10 @@ export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">):
       body = await c.req.text();
       query.set("fieldManager", fieldManager);
       if (judged.rule.body) {
-        const taken = judged.rule.body.safeParse(parsed(body));
+        const { schema, does } = judged.rule.body;
+        const taken = schema.safeParse(parsed(body));
         if (!taken.success)
-          return c.json(
-            refusal("NotAllowed", "expected the restart of a Deployment, found another change"),
-            403,
-          );
+          return c.json(refusal("NotAllowed", `expected a change that ${does}, found another`), 403);
         // Written anew: of a key that is there twice, the API server might take the other one.
         body = JSON.stringify(taken.data);
       }

@@ -46,6 +46,3 @@ export type Build = KubeObject<
   }
 >;
 export const Build = externalKind<Build>({ group, version, kind: "Build", plural: "builds" });
-
-/** On the latest Build: have another one made. */
-export const rebuildAnnotation = "image.kpack.io/additionalBuildNeeded";

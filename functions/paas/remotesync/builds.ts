@@ -3,7 +3,7 @@
  * for as long as that takes; a Build is known by its owner, its revision and its number. Pure.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
-import { type Build, type Image, type KpackCondition, rebuildAnnotation } from "../kinds/kpack.ts";
+import type { Build, Image, KpackCondition } from "../kinds/kpack.ts";
 import { kpack } from "../names.ts";
 
 /** What there is to know about the Builds of one revision. */
@@ -56,7 +56,7 @@ export function outcomeOf(builds: readonly Stored<Build>[], revision: string): O
     canBeRetried:
       newest !== undefined &&
       newest === all.at(-1) &&
-      newest.metadata.annotations?.[rebuildAnnotation] === undefined,
+      newest.metadata.annotations?.[kpack.rebuild] === undefined,
   };
 }
 

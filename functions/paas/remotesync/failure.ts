@@ -1,8 +1,9 @@
 /** What is done about a Build that has failed: it is kept in mind, and where it is not the code's fault, had again. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { type Build, Build as BuildKind, rebuildAnnotation } from "../kinds/kpack.ts";
+import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
+import { kpack } from "../names.ts";
 import { failureText, type Outcome, stepOf } from "./builds.ts";
 import { taken } from "./kept.ts";
 import { checkSecrets } from "./secrets.ts";
@@ -36,7 +37,7 @@ export async function retry(
   }
   await checkSecrets(sync, ctx);
   said.status.retries = retries + 1;
-  const metadata = { annotations: { [rebuildAnnotation]: new Date().toISOString() } };
+  const metadata = { annotations: { [kpack.rebuild]: new Date().toISOString() } };
   await taken(() => ctx.patch(BuildKind, newest, { metadata }));
 }
 

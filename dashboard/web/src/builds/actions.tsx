@@ -2,15 +2,17 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { patch, placeOf, remove } from "../api/objects.ts";
-import { remoteSyncs } from "../api/resource.ts";
+import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
-import { refreshed } from "./refresh.ts";
+import { endOf, isAskedAgain, newestFirst, numberOf } from "./build.ts";
+import { rebuilt, refreshed } from "./refresh.ts";
 
 /** The buttons. */
-export function Actions({ sync }: { sync: Stored<RemoteSync> }) {
+export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
   const [asked, setAsked] = useState(false);
   const { route } = useLocation();
   const { metadata, spec } = sync;
@@ -24,6 +26,7 @@ export function Actions({ sync }: { sync: Stored<RemoteSync> }) {
       >
         Refresh now
       </button>
+      <BuildAgain sync={sync} newest={newestFirst(builds)[0]} />
       {spec.paused ? (
         <button type="button" onClick={() => change({ spec: { paused: null } }, `${metadata.name} goes on.`)}>
           Resume
@@ -54,5 +57,25 @@ export function Actions({ sync }: { sync: Stored<RemoteSync> }) {
         />
       )}
     </>
+  );
+}
+
+/** What is built again is what was built last, also where that has failed. */
+function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored<Build> | undefined }) {
+  if (newest === undefined) return null;
+  const isUnderWay = endOf(newest) === undefined || isAskedAgain(newest);
+  return (
+    <button
+      type="button"
+      disabled={sync.spec.paused === true || isUnderWay}
+      onClick={() =>
+        void doing(
+          patch(buildResource, placeOf(newest), rebuilt()),
+          `The commit of build ${numberOf(newest)} is built again.`,
+        )
+      }
+    >
+      Build again
+    </button>
   );
 }

@@ -54,5 +54,9 @@ export function endOf(build: Build): string | undefined {
   return status === "True" || status === "False" ? lastTransitionTime : undefined;
 }
 
+/** Whether another one is to be made of the same. */
+export const isAskedAgain = ({ metadata }: Build): boolean =>
+  metadata.annotations?.[kpack.rebuild] !== undefined;
+
 /** The digest of an image: what stands behind the `@`. */
 export const digestOf = (image: string | undefined): string => image?.split("@")[1] ?? "";

@@ -51,7 +51,7 @@ export function RemoteSyncDetail() {
         trail={["/builds", `Builds in ${namespace}`]}
         status={known && <Health of={known} />}
       >
-        {known && <Actions sync={known} />}
+        {known && <Actions sync={known} builds={made.items} />}
       </Head>
       <Loaded watched={found} empty={<Gone kind="RemoteSync" name={name} backTo="/builds" />}>
         {([sync]) =>
