@@ -30,6 +30,10 @@ test("alice changes what bob may only see, each screen has its pictures, and it 
     expect(stdout).toMatch(new RegExp(`^ {2}Log in as ${who} in the namespace denrei-demo: \\S+$`, "m"));
   expect(stdout).toMatch(/alice +sees 4 Applications through the dashboard, and may change them$/m);
   expect(stdout).toMatch(/bob +sees 4 Applications through the dashboard, and may not change them \(403\)$/m);
+  // Pictures are of a browser that is connected, too.
+  expect(stdout).toMatch(
+    /alice +has connected octocat of GitHub, and may make an Installation for acme\/web$/m,
+  );
   const names = /took (\d+) pictures: (.*)$/m.exec(stdout);
   const pictures = names?.[2]?.split(", ") ?? [];
   expect(pictures).toHaveLength(Number(names?.[1]));

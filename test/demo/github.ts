@@ -12,6 +12,7 @@ interface Options {
   readonly deliverTo: string[];
   readonly tokenSeconds: number;
   readonly repository: string;
+  readonly dashboardUrl?: string;
 }
 
 const options = new Command("github")
@@ -26,22 +27,32 @@ const options = new Command("github")
   )
   .requiredOption("--token-seconds <seconds>", "how long tokens of the App work", Number)
   .requiredOption("--repository <owner/name>", "the repository")
+  .option("--dashboard-url <url>", "where the dashboard is whose users connect their accounts")
   .parse()
   .opts<Options>();
 
+const { repository, dashboardUrl } = options;
 const { url, apps } = await startGitHub({
-  repositories: [options.repository],
-  apps: [{ webhookSecret: options.webhookSecret }],
+  repositories: [repository],
+  people: [{ login: user.login, repositories: [repository] }],
+  apps: [
+    {
+      webhookSecret: options.webhookSecret,
+      callbackUrls: dashboardUrl === undefined ? [] : [`${dashboardUrl}/auth/github/callback`],
+    },
+  ],
   targets: options.deliverTo,
   tokenLifetimeMillis: options.tokenSeconds * 1000,
 });
 const [app] = apps;
-const { repository } = options;
 const played = {
   url,
   appId: app?.id,
   installationId: app?.installations[0]?.id,
   privateKey: app?.privateKey,
+  clientId: app?.clientId,
+  clientSecret: app?.clientSecret,
+  login: user.login,
   userToken: user.tokens[0],
   repository,
 };

@@ -13,6 +13,7 @@ import { openBrowser } from "../harness/chromium.ts";
 interface Options {
   readonly url: string;
   readonly namespace: string;
+  readonly github: string;
   readonly folder: string;
   readonly person: { readonly name: string; readonly password: string };
 }
@@ -21,6 +22,7 @@ const options = new Command("screenshots")
   .description("take a picture of each screen of a dashboard")
   .requiredOption("--url <url>", "where it is")
   .requiredOption("--namespace <name>", "what is looked at")
+  .requiredOption("--github <login>", "the account at GitHub that is connected")
   .requiredOption("--folder <path>", "where the pictures are put")
   .addOption(
     new Option("--person <json>", "who logs in: { name, password }")
@@ -38,7 +40,7 @@ const looks: Readonly<Record<string, BrowserContextOptions>> = {
   phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
 };
 
-/** A page of somebody who is logged in, and looks at the namespace. */
+/** A page of somebody who is logged in, has connected GitHub, and looks at the namespace. */
 async function open(browser: Browser, look: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext(look);
   await context.addInitScript((name) => localStorage.setItem("denrei.namespace", name), options.namespace);
@@ -48,6 +50,9 @@ async function open(browser: Browser, look: BrowserContextOptions): Promise<Page
   await page.getByLabel("Name").fill(options.person.name);
   await page.getByLabel("Password").fill(options.person.password);
   await page.getByRole("button", { name: "Log in" }).click();
+  await page.locator("main#content").waitFor();
+  await page.goto(new URL("/auth/github/login", options.url).href);
+  await page.getByRole("button", { name: `Authorize as ${options.github}` }).click();
   await page.locator("main#content").waitFor();
   return page;
 }

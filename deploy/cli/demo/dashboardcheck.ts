@@ -1,11 +1,15 @@
 /** Whether the dashboard lets people do what they may, and nothing else: asked through its own HTTP interface. */
+import type { Response } from "undici";
 import { resourcePath } from "../../../bus/kube/client.ts";
+import { apiVersionOf } from "../../../bus/kube/kind.ts";
+import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { Application } from "../../../functions/paas/kinds.ts";
 import { AbsentError } from "../usage.ts";
 import type { DashboardFront } from "./dashboards.ts";
+import type { PaasPlay } from "./paassteps.ts";
 import { until } from "./settled.ts";
 import type { Play } from "./story.ts";
-import { logIn, type Visitor } from "./visitor.ts";
+import { connectGitHub, logIn, type Visitor } from "./visitor.ts";
 
 /** The API server, as the dashboard passes it on. */
 const prefix = "/api/kubernetes";
@@ -28,23 +32,65 @@ export async function checkDashboard(
       seen = await namesAt(visitor, list);
       return seen.includes(changed);
     });
-    const answer = await visitor.fetch(
-      `${prefix}${resourcePath(Application, namespace, changed)}?dryRun=All`,
-      {
+    const wanted = person.role === "admin" ? 200 : 403;
+    await expectAnswer(
+      await visitor.fetch(`${prefix}${resourcePath(Application, namespace, changed)}?dryRun=All`, {
         method: "PATCH",
         headers: { "content-type": "application/merge-patch+json" },
         body: JSON.stringify({ spec: { replicas: 2 } }),
-      },
+      }),
+      wanted,
+      `when ${person.name} changes ${changed}`,
     );
-    const said = await answer.text();
-    const wanted = person.role === "admin" ? 200 : 403;
-    if (answer.status !== wanted)
-      throw new AbsentError(
-        `expected the dashboard to answer ${wanted} when ${person.name} changes ${changed}, found ${answer.status}: ${said.slice(0, longestAnswer)}`,
-      );
     const does = wanted === 200 ? "may change them" : "may not change them (403)";
     step(person.name, `sees ${seen.length} Applications through the dashboard, and ${does}`);
   }
+}
+
+/**
+ * Has those of the people who may make an Installation connect GitHub, without which they may not. Throws an `AbsentError` when it is
+ * not as it should be.
+ */
+export async function checkConnection(
+  { namespace, github, signal }: Pick<PaasPlay, "namespace" | "github" | "signal">,
+  front: DashboardFront,
+  step: (by: string, what: string) => void,
+): Promise<void> {
+  const { login, installationId, repository } = github;
+  const installation = {
+    apiVersion: apiVersionOf(Installation),
+    kind: Installation.kind,
+    metadata: { name: "tried" },
+    spec: {
+      appRef: { kind: GitHubApp.kind, name: "app" },
+      installationID: installationId,
+      repositories: [repository.split("/")[1]],
+      key: "token",
+      template: {},
+    },
+  };
+  for (const person of front.people.filter(({ role }) => role === "admin")) {
+    const visitor = await logIn(front.url, person, signal);
+    const make = () =>
+      visitor.fetch(`${prefix}${resourcePath(Installation, namespace)}?dryRun=All`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(installation),
+      });
+    const when = `when ${person.name} makes an Installation`;
+    await expectAnswer(await make(), 403, `${when} without GitHub`);
+    await connectGitHub(visitor, login, signal);
+    await expectAnswer(await make(), 201, `${when} as ${login}`);
+    step(person.name, `has connected ${login} of GitHub, and may make an Installation for ${repository}`);
+  }
+}
+
+async function expectAnswer(answer: Response, wanted: number, when: string): Promise<void> {
+  const said = await answer.text();
+  if (answer.status === wanted) return;
+  throw new AbsentError(
+    `expected the dashboard to answer ${wanted} ${when}, found ${answer.status}: ${said.slice(0, longestAnswer)}`,
+  );
 }
 
 async function namesAt(visitor: Visitor, list: string): Promise<readonly string[]> {

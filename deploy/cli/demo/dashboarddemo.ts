@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { say } from "../output.ts";
 import { UsageError } from "../usage.ts";
 import type { Act, DemoOptions } from "./act.ts";
-import { checkDashboard } from "./dashboardcheck.ts";
+import { checkConnection, checkDashboard } from "./dashboardcheck.ts";
 import { healthyName, setScene } from "./dashboardscene.ts";
 import { guideToDashboard } from "./guide.ts";
 import { inNamespace } from "./namespace.ts";
 import { grantPeople } from "./people.ts";
 import { photograph, photographerPart } from "./photographer.ts";
 import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
-import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
+import { connectionOf, githubPart, type PlayedGitHub, startPlayedGitHub } from "./playedgithub.ts";
 import { kpackPart } from "./playedkpack.ts";
 import { loginPart } from "./playedlogin.ts";
 import { addressesOf, pipecdPart } from "./playedpipecd.ts";
@@ -25,10 +25,11 @@ const tokenSeconds = 3600;
 const repository = "acme/web";
 const namespace = "denrei-demo";
 
-const whatToLookAt = [
+const whatToLookAt = ({ login }: PlayedGitHub): readonly string[] => [
   "Applications: shop is well and has run two images, greedy can not be, and the others are previews of pull requests.",
   "The pipeline web makes them; PipeCD comes up; a Hikawa sings; and one that was given up is a dead letter.",
   "Log in as both, in two windows: what is a button for one of them is refused to the other, by the API server itself.",
+  `Create an Installation for GitHub, which is played: connect it, authorize as ${login}, and choose the GitHubApp app and ${repository}.`,
   "Pods are not really run, and images not really built: kwok and stand-ins say that they are.",
 ];
 
@@ -54,6 +55,7 @@ export function dashboardAct(options: DemoOptions): Act {
   const records = new Records();
   const ended = new AbortController();
   const onEnd = (error: Error) => ended.abort(error);
+  let onGitHub: PlayedGitHub | undefined;
   return {
     cast: {
       workers: options.workers ?? 3,
@@ -62,36 +64,44 @@ export function dashboardAct(options: DemoOptions): Act {
       nodes: 1,
       onLine: records.add,
       dashboard: { part: parts.login, program: login },
-      async before({ display, signal, ...backstage }) {
-        const played = startPlayedInCluster(backstage, parts.pipecd, { program: pipecd, onEnd, signal });
-        return addressesOf(await timed(display, "PipeCD stand-in", played));
+      async before({ display, signal, dashboard, ...backstage }) {
+        const common = { onEnd, signal };
+        const [played, there] = await Promise.all([
+          timed(
+            display,
+            "emulated GitHub",
+            startPlayedGitHub(backstage, {
+              ...common,
+              part: parts.github,
+              program: github,
+              repository,
+              tokenSeconds,
+              dashboardUrl: dashboard?.url,
+            }),
+          ),
+          timed(
+            display,
+            "PipeCD stand-in",
+            startPlayedInCluster(backstage, parts.pipecd, { ...common, program: pipecd }),
+          ),
+        ]);
+        onGitHub = played;
+        return { ...addressesOf(there), ...(await connectionOf(played, backstage.directory)) };
       },
     },
     async play(stage, display, stopped) {
       const signal = AbortSignal.any([stopped, ended.signal]);
-      const common = { onEnd, signal };
       const { dashboard: front } = stage;
-      if (front === undefined) throw new UsageError("expected a dashboard in front, found none");
-      const [played] = await Promise.all([
-        timed(
-          display,
-          "emulated GitHub",
-          startPlayedGitHub(stage, {
-            ...common,
-            part: parts.github,
-            program: github,
-            repository,
-            tokenSeconds,
-          }),
-        ),
-        timed(
-          display,
-          "kpack stand-in",
-          startPlayedInCluster(stage, parts.kpack, { ...common, program: kpack }),
-        ),
-      ]);
+      const played = onGitHub;
+      if (front === undefined || played === undefined)
+        throw new Error("expected a dashboard in front and a GitHub that was started, found none");
+      await timed(
+        display,
+        "kpack stand-in",
+        startPlayedInCluster(stage, parts.kpack, { program: kpack, onEnd, signal }),
+      );
       display.done();
-      say(["", ...guideToDashboard(front, namespace), "", ...whatToLookAt, ""].join("\n"));
+      say(["", ...guideToDashboard(front, namespace), "", ...whatToLookAt(played), ""].join("\n"));
       await inNamespace(stage, namespace, async () => {
         await grantPeople(stage.client, front.people, namespace);
         const play = { stage, namespace, github: played, records, signal };
@@ -100,6 +110,7 @@ export function dashboardAct(options: DemoOptions): Act {
         if (stage.podLogsPath) void writePodLogs(stage.podLogsPath, signal).catch(() => undefined);
         await setScene(play, step);
         await checkDashboard(play, front, healthyName, step);
+        await checkConnection(play, front, step);
         if (camera !== undefined && camera !== "" && options.screenshots !== undefined) {
           const part = parts.photographer;
           const pictures = await photograph(play, front, {

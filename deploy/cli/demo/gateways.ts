@@ -38,26 +38,34 @@ export async function makeHook(directory: string, addresses: readonly string[]):
   };
 }
 
-/** Starts `gateway-1` and so on, and resolves when all of them are ready. */
-export async function startGateways(
-  count: number,
-  options: ReplicaOptions,
-): Promise<{ readonly children: readonly Child[]; readonly hook: Hook }> {
+/** Gateways before they run: what sends webhooks may be started first. */
+export interface PreparedGateways {
+  /** Where they will be; nowhere if there are none. */
+  readonly hook: Hook;
+  /** Starts `gateway-1` and so on, and resolves when all of them are ready. */
+  start(options: ReplicaOptions): Promise<readonly Child[]>;
+}
+
+/** Prepares so many of them. What they need is kept in the folder of a run. */
+export async function prepareGateways(count: number, directory: string): Promise<PreparedGateways> {
   // One that is started again is to be found where it was.
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const addresses = ports.map((port) => `127.0.0.1:${port}`);
-  const { hook, env: received } = await makeHook(options.processes.directory, addresses);
-  const children = await Promise.all(
-    addresses.map((address, at) => {
-      const env = {
-        ...options.env,
-        // It tells of a webhook that it has taken in its log for debugging only.
-        DENREI_LOG_LEVEL: options.env.DENREI_LOG_LEVEL ?? "debug",
-        ...received,
-        DENREI_WEBHOOK_ADDRESS: address,
-      };
-      return startReplica(`gateway-${at + 1}${options.suffix}`, "gateway", [], { ...options, env });
-    }),
-  );
-  return { children, hook };
+  const { hook, env: received } = await makeHook(directory, addresses);
+  return {
+    hook,
+    start: (options) =>
+      Promise.all(
+        addresses.map((address, at) => {
+          const env = {
+            ...options.env,
+            // It tells of a webhook that it has taken in its log for debugging only.
+            DENREI_LOG_LEVEL: options.env.DENREI_LOG_LEVEL ?? "debug",
+            ...received,
+            DENREI_WEBHOOK_ADDRESS: address,
+          };
+          return startReplica(`gateway-${at + 1}${options.suffix}`, "gateway", [], { ...options, env });
+        }),
+      ),
+  };
 }

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { AbsentError } from "../usage.ts";
 import type { DashboardFront } from "./dashboards.ts";
+import type { PaasPlay } from "./paassteps.ts";
 import { type Part, startPlayed } from "./played.ts";
-import type { Play } from "./story.ts";
 
 const ready = z.object({ pictures: z.array(z.string()).min(1) });
 
@@ -19,14 +19,19 @@ export const photographerPart = (command: string): Part<z.infer<typeof ready>> =
   ready,
 });
 
-/** Takes the pictures, as the first of the people; resolves with their paths. Throws what `startPlayed` throws. */
+/** Takes the pictures, as the first of the people, who has connected GitHub; resolves with their paths. Throws what `startPlayed` throws. */
 export async function photograph(
-  { stage, namespace, signal }: Pick<Play, "stage" | "namespace" | "signal">,
+  { stage, namespace, github, signal }: Omit<PaasPlay, "records">,
   { url, people: [person] }: DashboardFront,
   { part, program, folder }: { part: Part<z.infer<typeof ready>>; program: string; folder: string },
 ): Promise<readonly string[]> {
   if (person === undefined) throw new AbsentError("expected somebody who can log in, found nobody");
-  const flags = { "--url": url, "--namespace": namespace, "--folder": resolve(folder) };
+  const flags = {
+    "--url": url,
+    "--namespace": namespace,
+    "--github": github.login,
+    "--folder": resolve(folder),
+  };
   const { pictures } = await startPlayed(stage, part, {
     program,
     args: Object.entries(flags).flat(),

@@ -12,12 +12,15 @@ const there = {
   appId: 1,
   installationId: 2,
   privateKey: "a key",
+  clientId: "an id",
+  clientSecret: "a secret",
+  login: "octocat",
   userToken: "a token",
   repository: "acme/web",
 };
 
 /** Starts a program that does what `run` does with its spec; what it was started with, and what became of it. */
-async function started(run: (spec: ChildSpec) => void) {
+async function started(run: (spec: ChildSpec) => void, dashboardUrl?: string) {
   let spec: ChildSpec | undefined;
   const ends: string[] = [];
   const spawn = async (given: ChildSpec) => {
@@ -31,6 +34,7 @@ async function started(run: (spec: ChildSpec) => void) {
     program: "github.ts",
     repository: "acme/web",
     tokenSeconds: 12,
+    dashboardUrl,
     onEnd: ({ message }) => ends.push(message),
     signal: new AbortController().signal,
   });
@@ -49,6 +53,11 @@ test("it is told where webhooks go, and how they are signed where nobody sees it
     "github.ts --deliver-to http://127.0.0.1:1/github/app,http://127.0.0.1:2/github/app --token-seconds 12 --repository acme/web",
   );
   expect(spec?.env).toMatchObject({ DEMO_WEBHOOK_SECRET: "hush" });
+});
+
+test("it is told of a dashboard whose users connect their accounts there", async () => {
+  const { spec } = await started(({ onLine }) => onLine?.(JSON.stringify(there)), "http://127.0.0.1:8090");
+  expect(spec?.args.join(" ")).toContain(" --dashboard-url http://127.0.0.1:8090");
 });
 
 test("as long as it has not said what there is, it is not ready", async () => {

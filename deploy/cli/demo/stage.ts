@@ -27,7 +27,7 @@ import {
   prepareDashboard,
   startDashboard,
 } from "./dashboards.ts";
-import { type Hook, startGateways } from "./gateways.ts";
+import { type Hook, prepareGateways } from "./gateways.ts";
 import { duration, type ProgressDisplay } from "./progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "./replicas.ts";
 import { revive } from "./revive.ts";
@@ -67,9 +67,9 @@ export interface Cast extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
   readonly before?: (backstage: Backstage) => Promise<ReplicaOptions["env"]>;
 }
 
-/** What there is before the replicas. */
+/** What there is before the replicas, and where these will be. */
 export interface Backstage
-  extends Pick<Stage, "kubeconfigPath" | "spawn">,
+  extends Pick<Stage, "kubeconfigPath" | "spawn" | "directory" | "hook" | "dashboard">,
     Pick<StageOptions, "display" | "signal"> {}
 
 /** What to set up, and who is told. */
@@ -111,16 +111,19 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       say(`Using the cluster at ${client.connection.server} and the bus at ${redacted(natsUrl)}:`);
       await installKinds(client, display, signal);
     }
-    const { workers, gateways, onLine, before } = cast;
+    const { workers, onLine, before } = cast;
     const { directory, spawn } = processes;
-    const told = await before?.({ kubeconfigPath, spawn, display, signal });
+    const { dashboard } = ground;
+    const gateways = await prepareGateways(cast.gateways, directory);
+    const { hook } = gateways;
+    const told = await before?.({ kubeconfigPath, spawn, directory, hook, dashboard, display, signal });
     const replicaOptions = { ...ground, env: { ...ground.env, ...told }, onLine, say, signal };
-    const dashboardEnv = ground.dashboard && (await ground.dashboardEnv());
-    const [replicas, { children, hook }, fronts] = await Promise.all([
+    const dashboardEnv = dashboard && (await ground.dashboardEnv());
+    const [replicas, receivers, fronts] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
-      gateways === 0
-        ? noGateways
-        : timed(display, count(gateways, "gateway"), startGateways(gateways, replicaOptions)),
+      cast.gateways === 0
+        ? []
+        : timed(display, count(cast.gateways, "gateway"), gateways.start(replicaOptions)),
       dashboardEnv === undefined
         ? []
         : timed(
@@ -131,9 +134,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     ]);
     const id = suffixOf(directory).slice(1).toLowerCase();
     const ready = {
-      replicas: [...replicas, ...children, ...fronts],
+      replicas: [...replicas, ...receivers, ...fronts],
       hook,
-      dashboard: ground.dashboard,
+      dashboard,
       podLogsPath: ground.podLogsPath,
       spawn,
       stop,
@@ -155,8 +158,6 @@ async function installKinds(
   await installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
   display.line("CRDs", "installed", "result");
 }
-
-const noGateways = { children: [], hook: { urls: [], secret: "" } };
 
 /** `1 worker`, `2 workers`. */
 export const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -92,6 +92,27 @@ export async function toCallback(
   return `${back.pathname}${back.search}`;
 }
 
+/**
+ * Connects the account of that name at a GitHub that is played, as who is logged in would with a browser. Throws an `AbsentError`
+ * when that does not come to it.
+ */
+export async function connectGitHub(who: Visitor, login: string, signal?: AbortSignal): Promise<void> {
+  const begun = await who.fetch("/auth/github/login");
+  await begun.body?.cancel();
+  const there = new URL(begun.headers.get("location") ?? "", who.url);
+  const body = new URLSearchParams([...there.searchParams, ["login", login]]);
+  const agreed = await sender(new Map(), signal)(there, { method: "POST", body });
+  await agreed.body?.cancel();
+  const back = new URL(agreed.headers.get("location") ?? "", there);
+  const ended = await who.fetch(`${back.pathname}${back.search}`);
+  await ended.body?.cancel();
+  const to = ended.headers.get("location");
+  if (to !== "/?github=connected")
+    throw new AbsentError(
+      `expected ${login} of GitHub to be connected at ${who.url}, found ${ended.status} ${to} after an answer ${agreed.status} of GitHub`,
+    );
+}
+
 /** Sends cookies as a browser does, and takes over those that come back. */
 function sender(cookies: Map<string, string>, signal: AbortSignal | undefined) {
   return async (to: URL, init: VisitorRequest = {}): Promise<Response> => {
