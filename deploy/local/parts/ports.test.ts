@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { openRun } from "../run/run.ts";
-import { withFreePorts } from "./ports.ts";
+import { canListen, freePort, holdPort, withFreePorts } from "./ports.ts";
 
 /** A program that listens on the port, and is as talkative as a server about why it cannot. */
 const listener = (port: number | undefined) => ({
@@ -60,4 +60,18 @@ test("ports are outside of those that outgoing connections get", async () => {
     expect(Math.max(...ports)).toBeLessThan(32_768);
     expect(Math.min(...ports)).toBeGreaterThan(1024);
   });
+});
+
+test("a port that is held is nobody else's until it is released", async () => {
+  const first = await freePort();
+  const held = await holdPort(first, 20);
+  expect(await canListen(held.port)).toBe(false);
+  const next = await holdPort(held.port, 20);
+  expect(next.port).toBeGreaterThan(held.port);
+  await expect(holdPort(held.port, 1)).rejects.toThrow(
+    `expected a free port from ${held.port} to ${held.port} on 127.0.0.1, found none`,
+  );
+  await Promise.all([held, next].map(({ release }) => release()));
+  await held.release();
+  expect(await canListen(held.port)).toBe(true);
 });

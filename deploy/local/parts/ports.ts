@@ -1,6 +1,6 @@
 /** Finding free ports, and surviving that somebody else takes one first. */
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { ChildStartError } from "../run/child.ts";
 
 /**
@@ -24,13 +24,47 @@ export async function freePort(): Promise<number> {
 }
 
 /** Whether nobody listens on a port of 127.0.0.1 right now. */
-export function canListen(port: number): Promise<boolean> {
+export async function canListen(port: number): Promise<boolean> {
+  const held = await listening(port);
+  await held?.release();
+  return held !== undefined;
+}
+
+/** A port that nobody else can have meanwhile. */
+export interface HeldPort {
+  readonly port: number;
+  /** Lets it go, for whoever is to listen there now. */
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the first of so many ports of 127.0.0.1 that is free, before anybody can listen there who is told of it. Does not keep the
+ * process from ending.
+ */
+export async function holdPort(first: number, tries: number): Promise<HeldPort> {
+  for (let port = first; port < first + tries; port++) {
+    const held = await listening(port);
+    if (held !== undefined) return held;
+  }
+  throw new Error(`expected a free port from ${first} to ${first + tries - 1} on 127.0.0.1, found none`);
+}
+
+/** Undefined where somebody listens. */
+function listening(port: number): Promise<HeldPort | undefined> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+    const server = createServer().unref();
+    server.once("error", () => resolve(undefined));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () =>
+      resolve({ port, release: () => closed(server) }),
+    );
   });
 }
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    // What is closed already is as it should be.
+    server.close(() => resolve());
+  });
 
 /**
  * Runs `attempt` with that many free ports, and again with others when a child found its port taken between our

@@ -6,7 +6,7 @@ export const refreshed = (): object => ({
   metadata: { annotations: { [annotations.refreshedAt]: new Date().toISOString().replace(/\.\d+Z$/, "Z") } },
 });
 
-/** A merge patch of the newest Build that has kpack make another one of the same, as `kp image trigger` does */
+/** A merge patch of the newest Build that has kpack make another one of the same, as `kp image trigger` does. */
 export const rebuilt = (): object => ({
   metadata: { annotations: { [kpack.rebuild]: new Date().toISOString() } },
 });
