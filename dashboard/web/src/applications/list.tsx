@@ -1,5 +1,4 @@
 /** All Applications, live. */
-import { memo } from "preact/compat";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
 import { applications } from "../api/resource.ts";
@@ -11,6 +10,7 @@ import { OutLink } from "../ui/link.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Health, healthOf } from "../ui/status.tsx";
+import { type Column, ObjectTable } from "../ui/table.tsx";
 
 /** The screen. */
 export function ApplicationList() {
@@ -34,7 +34,7 @@ export function ApplicationList() {
       >
         {(items) => (
           <Findable items={items} text={textOf} what="Applications">
-            {(found) => <Table items={found} />}
+            {(found) => <ObjectTable objects={found} to={addressOf} columns={columns} />}
           </Findable>
         )}
       </Loaded>
@@ -51,56 +51,12 @@ const textOf = (app: App): string => {
   );
 };
 
-function Table({ items }: { items: readonly App[] }) {
-  return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Health</th>
-            <th>Address</th>
-            <th>Image</th>
-            <th class="number">Pods</th>
-            <th>Created</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((app) => (
-            <Row key={app.metadata.uid} app={app} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const addressOf = ({ metadata }: App): string => `/applications/${metadata.namespace}/${metadata.name}`;
 
-/** Drawn anew only when its Application is another one: of a thousand, one changes. */
-const Row = memo(({ app }: { app: App }) => {
-  const { metadata, spec, status } = app;
-  return (
-    <tr>
-      <th scope="row" data-label="Name">
-        <span>
-          <a href={`/applications/${metadata.namespace}/${metadata.name}`}>{metadata.name}</a>
-          {namespace.value === "" && <span class="quiet small"> {metadata.namespace}</span>}
-        </span>
-      </th>
-      <td data-label="Health">
-        <Health of={app} />
-      </td>
-      <td data-label="Address">
-        <OutLink to={status?.url || undefined} />
-      </td>
-      <td data-label="Image">
-        <code class="cut">{status?.currentImage ?? ""}</code>
-      </td>
-      <td class="number" data-label="Pods">
-        {status?.readyReplicas ?? 0}/{spec.replicas}
-      </td>
-      <td data-label="Created">
-        <Age of={metadata.creationTimestamp} />
-      </td>
-    </tr>
-  );
-});
+const columns: readonly Column<App>[] = [
+  ["Health", (app) => <Health of={app} />],
+  ["Address", ({ status }) => <OutLink to={status?.url || undefined} />],
+  ["Image", ({ status }) => <code class="cut">{status?.currentImage ?? ""}</code>],
+  ["Pods", ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`, "number"],
+  ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+];

@@ -8,6 +8,7 @@ import { Age, Lasting } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { conditionsOf, Status } from "../ui/status.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 import { digestOf, endOf, newestFirst, numberOf, reasonOf, resultOf } from "./build.ts";
 import { Commit } from "./repository.tsx";
 import { Steps } from "./steps.tsx";
@@ -40,7 +41,16 @@ export function Builds({ sync, builds, pods, url, selected }: Shown) {
             const shown = sorted.find((build) => String(numberOf(build)) === selected) ?? sorted[0];
             return (
               <>
-                <Table builds={sorted} shown={shown} url={url} sync={sync} />
+                <Table
+                  rows={sorted}
+                  keyOf={({ metadata }) => metadata.uid ?? ""}
+                  columns={columnsWith(
+                    `/builds/${sync.metadata.namespace}/${sync.metadata.name}`,
+                    url,
+                    shown,
+                  )}
+                  current={shown}
+                />
                 {shown && <Steps key={shown.metadata.uid} build={shown} pods={pods} />}
               </>
             );
@@ -61,70 +71,34 @@ function Nothing({ sync }: { sync: RemoteSync }) {
   );
 }
 
-function Table({
-  builds,
-  shown,
-  url,
-  sync: { metadata },
-}: {
-  builds: readonly Stored<Build>[];
-  shown: Stored<Build> | undefined;
-  url: string | undefined;
-  sync: Stored<RemoteSync>;
-}) {
-  const at = `/builds/${metadata.namespace}/${metadata.name}`;
-  return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Build</th>
-            <th scope="col">Result</th>
-            <th scope="col">Reason</th>
-            <th scope="col">Revision</th>
-            <th scope="col">Duration</th>
-            <th scope="col">Image</th>
-            <th scope="col">Begun</th>
-          </tr>
-        </thead>
-        <tbody>
-          {builds.map((build) => {
-            const [tone, word] = resultOf(build);
-            const isShown = build === shown;
-            return (
-              <tr key={build.metadata.uid} aria-current={isShown || undefined}>
-                <th scope="row" data-label="Build">
-                  <span>
-                    <a href={`${at}?build=${numberOf(build)}`} aria-current={isShown || undefined}>
-                      #{numberOf(build)}
-                      <span class="unseen"> step by step</span>
-                    </a>
-                  </span>
-                </th>
-                <td data-label="Result">
-                  <Status tone={tone}>{word}</Status>
-                </td>
-                <td data-label="Reason">{reasonOf(build)}</td>
-                <td data-label="Revision">
-                  <Commit sha={build.spec.source?.git?.revision} url={url} />
-                </td>
-                <td data-label="Duration">
-                  <Lasting from={build.metadata.creationTimestamp} to={endOf(build)} />
-                </td>
-                <td data-label="Image">
-                  <Digest image={build.status?.latestImage} />
-                </td>
-                <td data-label="Begun">
-                  <Age of={build.metadata.creationTimestamp} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+/** `at` is the address of the screen, `url` that of the repository. */
+const columnsWith = (
+  at: string,
+  url: string | undefined,
+  shown: Stored<Build> | undefined,
+): readonly Column<Stored<Build>>[] => [
+  [
+    "Build",
+    (build) => (
+      <a href={`${at}?build=${numberOf(build)}`} aria-current={build === shown || undefined}>
+        #{numberOf(build)}
+        <span class="unseen"> step by step</span>
+      </a>
+    ),
+  ],
+  [
+    "Result",
+    (build) => {
+      const [tone, word] = resultOf(build);
+      return <Status tone={tone}>{word}</Status>;
+    },
+  ],
+  ["Reason", reasonOf],
+  ["Revision", ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
+  ["Duration", (build) => <Lasting from={build.metadata.creationTimestamp} to={endOf(build)} />],
+  ["Image", ({ status }) => <Digest image={status?.latestImage} />],
+  ["Begun", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+];
 
 function Digest({ image }: { image: string | undefined }) {
   const digest = digestOf(image);

@@ -1,7 +1,6 @@
 /** All RemoteSyncs, live. */
-import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Image } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
 import { images, remoteSyncs } from "../api/resource.ts";
@@ -12,7 +11,8 @@ import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { conditionsOf, Health, healthOf, Status, spaced, type Tone } from "../ui/status.tsx";
-import { Commit, Followed, Named, repositoryUrl } from "./repository.tsx";
+import { type Column, ObjectTable } from "../ui/table.tsx";
+import { Commit, Followed, Named, type UrlOf, useUrlOf } from "./repository.tsx";
 
 /** The screen. */
 export function RemoteSyncList() {
@@ -21,6 +21,8 @@ export function RemoteSyncList() {
     [remoteSyncs, place],
     [images, { ...place, labelSelector: labels.remoteSync }],
   );
+  const urlOf = useUrlOf(cloned.items);
+  const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
   return (
     <>
       <Head title="Builds">
@@ -43,7 +45,7 @@ export function RemoteSyncList() {
       >
         {(items) => (
           <Findable items={items} text={textOf} what="RemoteSyncs">
-            {(shown) => <Table items={shown} images={cloned.items} />}
+            {(shown) => <ObjectTable objects={shown} to={addressOf} columns={columns} />}
           </Findable>
         )}
       </Loaded>
@@ -62,73 +64,39 @@ const textOf = (sync: Sync): string => {
   ].join(" ");
 };
 
-function Table({ items, images }: { items: readonly Sync[]; images: readonly Image[] }) {
-  return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Health</th>
-            <th scope="col">Application</th>
-            <th scope="col">Repository</th>
-            <th scope="col">Revision</th>
-            <th scope="col">Build</th>
-            <th scope="col">Created</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((sync) => (
-            <Row key={sync.metadata.uid} sync={sync} url={repositoryUrl(images, sync.spec.base.github)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const addressOf = ({ metadata }: Sync): string => `/builds/${metadata.namespace}/${metadata.name}`;
 
-/** Drawn anew only when its RemoteSync is another one. */
-const Row = memo(({ sync, url }: { sync: Sync; url: string | undefined }) => {
-  const { metadata, spec, status } = sync;
-  const { owner, repo } = spec.base.github;
-  const application = spec.applicationRef.name;
-  return (
-    <tr>
-      <th scope="row" data-label="Name">
+const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
+  ["Health", (sync) => <Health of={sync} />],
+  ["Application", (sync) => <ApplicationLink sync={sync} />],
+  [
+    "Repository",
+    (sync) => {
+      const { github } = sync.spec.base;
+      return (
         <span>
-          <a href={`/builds/${metadata.namespace}/${metadata.name}`}>{metadata.name}</a>
-          {namespace.value === "" && <span class="quiet small"> {metadata.namespace}</span>}
-        </span>
-      </th>
-      <td data-label="Health">
-        <Health of={sync} />
-      </td>
-      <td data-label="Application">
-        <span>
-          <a href={`/applications/${metadata.namespace}/${application}`}>{application}</a>
-        </span>
-      </td>
-      <td data-label="Repository">
-        <span>
-          <Named to={url}>{`${owner}/${repo}`}</Named>
+          <Named to={urlOf(github)}>{`${github.owner}/${github.repo}`}</Named>
           <span class="quiet small">
             <br />
-            <Followed sync={sync} url={url} />
+            <Followed sync={sync} url={urlOf(github)} />
           </span>
         </span>
-      </td>
-      <td data-label="Revision">
-        <Commit sha={status?.revision} url={url} />
-      </td>
-      <td data-label="Build">
-        <BuildState sync={sync} />
-      </td>
-      <td data-label="Created">
-        <Age of={metadata.creationTimestamp} />
-      </td>
-    </tr>
+      );
+    },
+  ],
+  ["Revision", ({ spec, status }) => <Commit sha={status?.revision} url={urlOf(spec.base.github)} />],
+  ["Build", (sync) => <BuildState sync={sync} />],
+  ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+];
+
+function ApplicationLink({ sync: { metadata, spec } }: { sync: Sync }) {
+  const { name } = spec.applicationRef;
+  return (
+    <span>
+      <a href={`/applications/${metadata.namespace}/${name}`}>{name}</a>
+    </span>
   );
-});
+}
 
 const tones: Readonly<Record<string, Tone>> = { True: "good", False: "bad", Unknown: "busy" };
 

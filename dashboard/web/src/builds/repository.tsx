@@ -1,4 +1,5 @@
 /** Where repositories are looked at, and what of them is built. */
+import { useMemo } from "preact/hooks";
 import type { Image } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { OutLink } from "../ui/link.tsx";
@@ -17,6 +18,15 @@ export function repositoryUrl(images: readonly Image[], { owner, repo }: Reposit
   const ending = `/${owner}/${repo}`.toLowerCase();
   const urls = images.map(({ spec }) => spec.source.git.url.replace(/(\.git)?\/*$/, ""));
   return urls.find((url) => url.toLowerCase().endsWith(ending));
+}
+
+/** Says where a repository is, if that is known. */
+export type UrlOf = (name: RepositoryName) => string | undefined;
+
+/** {@link repositoryUrl} of these Images: another function only when other repositories are known. */
+export function useUrlOf(images: readonly Image[]): UrlOf {
+  const urls = images.map(({ spec }) => spec.source.git.url).join("\n");
+  return useMemo(() => (name) => repositoryUrl(images, name), [urls]);
 }
 
 /** Adds to an address, if it is known. */

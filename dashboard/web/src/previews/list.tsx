@@ -1,18 +1,18 @@
 /** All AppPipelines, live. */
-import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Image } from "../../../../functions/paas/kinds/kpack.ts";
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
 import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
-import { Named, repositoryUrl } from "../builds/repository.tsx";
+import { Named, type UrlOf, useUrlOf } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { Findable } from "../ui/findable.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Health, healthOf } from "../ui/status.tsx";
+import { type Column, ObjectTable } from "../ui/table.tsx";
 
 /** The screen. */
 export function PipelineList() {
@@ -21,6 +21,8 @@ export function PipelineList() {
     [appPipelines, place],
     [images, { ...place, labelSelector: labels.remoteSync }],
   );
+  const urlOf = useUrlOf(cloned.items);
+  const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
   return (
     <>
       <Head title="Previews">
@@ -43,7 +45,7 @@ export function PipelineList() {
       >
         {(items) => (
           <Findable items={items} text={textOf} what="AppPipelines">
-            {(shown) => <Table items={shown} images={cloned.items} />}
+            {(shown) => <ObjectTable objects={shown} to={addressOf} columns={columns} />}
           </Findable>
         )}
       </Loaded>
@@ -61,70 +63,24 @@ const textOf = (pipeline: Pipeline): string => {
   );
 };
 
-function Table({ items, images }: { items: readonly Pipeline[]; images: readonly Image[] }) {
-  return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Health</th>
-            <th scope="col">Repository</th>
-            <th scope="col" class="number">
-              Open
-            </th>
-            <th scope="col" class="number">
-              Ready
-            </th>
-            <th scope="col">Domain</th>
-            <th scope="col">Created</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((pipeline) => (
-            <Row
-              key={pipeline.metadata.uid}
-              pipeline={pipeline}
-              url={repositoryUrl(images, pipeline.spec.base.github)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const addressOf = ({ metadata }: Pipeline): string => `/previews/${metadata.namespace}/${metadata.name}`;
 
-/** Drawn anew only when its AppPipeline is another one. */
-const Row = memo(({ pipeline, url }: { pipeline: Pipeline; url: string | undefined }) => {
-  const { metadata, spec, status } = pipeline;
-  const { owner, repo } = spec.base.github;
-  const previews = status?.previews ?? [];
-  return (
-    <tr>
-      <th scope="row" data-label="Name">
-        <span>
-          <a href={`/previews/${metadata.namespace}/${metadata.name}`}>{metadata.name}</a>
-          {namespace.value === "" && <span class="quiet small"> {metadata.namespace}</span>}
-        </span>
-      </th>
-      <td data-label="Health">
-        <Health of={pipeline} />
-      </td>
-      <td data-label="Repository">
-        <span>
-          <Named to={url}>{`${owner}/${repo}`}</Named>
-        </span>
-      </td>
-      <td class="number" data-label="Open">
-        {status?.open ?? ""}
-      </td>
-      <td class="number" data-label="Ready">
-        {status && previews.filter(({ phase }) => phase === "Ready").length}
-      </td>
-      <td data-label="Domain">{spec.domainBase}</td>
-      <td data-label="Created">
-        <Age of={metadata.creationTimestamp} />
-      </td>
-    </tr>
-  );
-});
+const columnsWith = (urlOf: UrlOf): readonly Column<Pipeline>[] => [
+  ["Health", (pipeline) => <Health of={pipeline} />],
+  [
+    "Repository",
+    ({ spec: { base } }) => (
+      <span>
+        <Named to={urlOf(base.github)}>{`${base.github.owner}/${base.github.repo}`}</Named>
+      </span>
+    ),
+  ],
+  ["Open", ({ status }) => status?.open ?? "", "number"],
+  [
+    "Ready",
+    ({ status }) => status && (status.previews ?? []).filter(({ phase }) => phase === "Ready").length,
+    "number",
+  ],
+  ["Domain", ({ spec }) => spec.domainBase],
+  ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+];

@@ -5,6 +5,7 @@ import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";
 import { Status, spaced, type Tone } from "./status.tsx";
+import { type Column, Table } from "./table.tsx";
 
 /** What a pod is doing: the trouble of its containers comes before its phase. */
 export function podState({ metadata, status }: PodObject): readonly [Tone, string] {
@@ -31,54 +32,27 @@ export function Pods({ watched }: { watched: Watched<PodObject> }) {
         <h2 id="pods">Pods</h2>
       </header>
       <Loaded watched={watched} empty={<p>No pods: nothing is to run, or nothing could be started yet.</p>}>
-        {(pods) => (
-          <div class="table">
-            <table>
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>State</th>
-                  <th>Image</th>
-                  <th class="number">Restarts</th>
-                  <th>Age</th>
-                </tr>
-              </thead>
-              <tbody>
-                {pods.map((pod) => (
-                  <PodRow key={pod.metadata.uid} pod={pod} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+        {(pods) => <Table rows={pods} keyOf={({ metadata }) => metadata.uid ?? ""} columns={columns} />}
       </Loaded>
     </section>
   );
 }
 
-function PodRow({ pod }: { pod: Stored<PodObject> }) {
-  const [tone, word] = podState(pod);
-  const restarts = (pod.status?.containerStatuses ?? []).reduce(
-    (sum, { restartCount = 0 }) => sum + restartCount,
-    0,
-  );
-  return (
-    <tr>
-      <th scope="row" data-label="Name">
-        <span>{pod.metadata.name}</span>
-      </th>
-      <td data-label="State">
-        <Status tone={tone}>{word}</Status>
-      </td>
-      <td data-label="Image">
-        <code class="cut">{pod.spec.containers?.[0]?.image ?? ""}</code>
-      </td>
-      <td class="number" data-label="Restarts">
-        {restarts}
-      </td>
-      <td data-label="Age">
-        <Age of={pod.metadata.creationTimestamp} />
-      </td>
-    </tr>
-  );
-}
+const columns: readonly Column<Stored<PodObject>>[] = [
+  ["Name", ({ metadata }) => metadata.name],
+  [
+    "State",
+    (pod) => {
+      const [tone, word] = podState(pod);
+      return <Status tone={tone}>{word}</Status>;
+    },
+  ],
+  ["Image", ({ spec }) => <code class="cut">{spec.containers?.[0]?.image ?? ""}</code>],
+  [
+    "Restarts",
+    ({ status }) =>
+      (status?.containerStatuses ?? []).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
+    "number",
+  ],
+  ["Age", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+];

@@ -1,13 +1,82 @@
-/** Objects in rows, each with a link to its screen. */
+/** Rows under the names of their columns, and objects in rows, each with a link to its screen. */
 import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { namespace } from "./namespace.tsx";
 
-/** A column: its name, and what is in it. */
-export type Column<T extends KubeObject> = readonly [
-  name: string,
-  cell: (object: Stored<T>) => ComponentChildren,
-];
+/** A column: its name, what is in it, and whether that is a number. */
+export type Column<Row> = readonly [name: string, cell: (row: Row) => ComponentChildren, is?: "number"];
+
+/** A table. Its rows are drawn anew only when they are others, for as long as the columns stay the same list. */
+export function Table<Row>({
+  rows,
+  keyOf,
+  columns,
+  caption,
+  current,
+}: {
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** The first says what a row is about. */
+  columns: readonly Column<Row>[];
+  /** For whoever does not see it. */
+  caption?: string;
+  /** The row that somebody looks at. */
+  current?: Row | undefined;
+}) {
+  return (
+    <div class="table">
+      <table>
+        {caption && <caption class="unseen">{caption}</caption>}
+        <thead>
+          <tr>
+            {columns.map(([name, , is]) => (
+              <th key={name} scope="col" class={is}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <MemoRow key={keyOf(row)} row={row} columns={columns} isCurrent={row === current} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function TableRow<Row>({
+  row,
+  columns: [first, ...others],
+  isCurrent,
+}: {
+  row: Row;
+  columns: readonly Column<Row>[];
+  isCurrent: boolean;
+}) {
+  return (
+    <tr aria-current={isCurrent || undefined}>
+      {first && (
+        <th scope="row" data-label={first[0]}>
+          <span>{first[1](row)}</span>
+        </th>
+      )}
+      {others.map(([name, cell, is]) => (
+        <td key={name} class={is} data-label={name}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Of a thousand, one changes. */
+const MemoRow = memo(TableRow) as typeof TableRow;
+
+const uidOf = ({ metadata }: Stored): string => metadata.uid ?? "";
 
 /** A table of objects. The first column is the name, with the namespace where all of them are looked at. */
 export function ObjectTable<T extends KubeObject>({
@@ -18,39 +87,17 @@ export function ObjectTable<T extends KubeObject>({
   objects: readonly Stored<T>[];
   /** The address of an object's screen; without it there is none. */
   to?: (object: Stored<T>) => string;
-  columns: readonly Column<T>[];
+  columns: readonly Column<Stored<T>>[];
 }) {
-  return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            {columns.map(([name]) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {objects.map((object) => (
-            <tr key={object.metadata.uid}>
-              <th scope="row" data-label="Name">
-                <span>
-                  {to ? <a href={to(object)}>{object.metadata.name}</a> : object.metadata.name}
-                  {namespace.value === "" && <span class="quiet small"> {object.metadata.namespace}</span>}
-                </span>
-              </th>
-              {columns.map(([name, cell]) => (
-                <td key={name} data-label={name}>
-                  {cell(object)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const all = useMemo((): readonly Column<Stored<T>>[] => [["Name", nameTo(to)], ...columns], [to, columns]);
+  return <Table rows={objects} keyOf={uidOf} columns={all} />;
 }
+
+const nameTo =
+  <T extends KubeObject>(to: ((object: Stored<T>) => string) | undefined) =>
+  (object: Stored<T>) => (
+    <>
+      {to ? <a href={to(object)}>{object.metadata.name}</a> : object.metadata.name}
+      {namespace.value === "" && <span class="quiet small"> {object.metadata.namespace}</span>}
+    </>
+  );

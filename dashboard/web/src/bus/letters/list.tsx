@@ -7,6 +7,7 @@ import { Answered } from "../../ui/answered.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { spaced } from "../../ui/status.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
 import { deadLetterPath, deadLettersAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { plural } from "../numbers.ts";
@@ -41,7 +42,16 @@ export function DeadLetters() {
                 onChoose={(name) => route(deadLettersAddress(name || undefined), true)}
               />
             )}
-            {shown.length === 0 ? <Empty fn={fn} /> : <Letters letters={shown} />}
+            {shown.length === 0 ? (
+              <Empty fn={fn} />
+            ) : (
+              <Table
+                rows={shown}
+                keyOf={({ function: of, object }) => `${of} ${object.namespace}/${object.name}`}
+                columns={columns}
+                caption={`${plural(shown.length, "dead letter")}, the newest first`}
+              />
+            )}
           </>
         )}
       </Answered>
@@ -86,50 +96,27 @@ function FunctionFilter({
   );
 }
 
-function Letters({ letters }: { letters: readonly DeadLetterItem[] }) {
-  return (
-    <div class="table">
-      <table>
-        <caption class="unseen">{plural(letters.length, "dead letter")}, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Object</th>
-            <th scope="col">Function</th>
-            <th scope="col">Reason</th>
-            <th scope="col" class="number">
-              Attempts
-            </th>
-            <th scope="col">Given up</th>
-            <th scope="col">Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {letters.map(({ function: fn, object, reason, attempts, time, message }) => (
-            <tr key={`${fn} ${object.namespace}/${object.name}`}>
-              <th scope="row" data-label="Object">
-                <span>
-                  <span class="quiet">{object.kind}</span>{" "}
-                  <a href={`/bus${deadLetterPath(fn, object)}`}>{object.name}</a>
-                  <span class="quiet small"> {object.namespace}</span>
-                </span>
-              </th>
-              <td data-label="Function">{fn}</td>
-              <td data-label="Reason">{spaced(reason)}</td>
-              <td class="number" data-label="Attempts">
-                {attempts}
-              </td>
-              <td data-label="Given up">
-                <Age of={time} />
-              </td>
-              <td data-label="Message">
-                <span class="cut" title={message}>
-                  {message}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const columns: readonly Column<DeadLetterItem>[] = [
+  [
+    "Object",
+    ({ function: fn, object }) => (
+      <>
+        <span class="quiet">{object.kind}</span>{" "}
+        <a href={`/bus${deadLetterPath(fn, object)}`}>{object.name}</a>
+        <span class="quiet small"> {object.namespace}</span>
+      </>
+    ),
+  ],
+  ["Function", ({ function: fn }) => fn],
+  ["Reason", ({ reason }) => spaced(reason)],
+  ["Attempts", ({ attempts }) => attempts, "number"],
+  ["Given up", ({ time }) => <Age of={time} />],
+  [
+    "Message",
+    ({ message }) => (
+      <span class="cut" title={message}>
+        {message}
+      </span>
+    ),
+  ],
+];

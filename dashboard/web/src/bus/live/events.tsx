@@ -1,6 +1,7 @@
 /** How many events of each kind there are. */
 import { useMemo } from "preact/hooks";
 import type { LiveSample } from "../../../../api/bus.ts";
+import { type Column, Table } from "../../ui/table.tsx";
 import { KindName } from "../kindname.tsx";
 import { count, rate } from "../numbers.ts";
 import { Chart, mostLines, Swatch } from "./chart.tsx";
@@ -30,70 +31,42 @@ export function EventsChart({ live: { samples } }: { live: Live }) {
             label="Events per second of each kind over the last 15 minutes; the table below has the figures"
             format={rate}
           />
-          <div class="table">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Kind</th>
-                  <th scope="col" class="number">
-                    Now, per second
-                  </th>
-                  <th scope="col" class="number">
-                    Highest
-                  </th>
-                  <th scope="col" class="number">
-                    In 15 minutes
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {series.lines.map((line, at) => (
-                  <Row key={line.name} line={line} at={at} samples={samples} named={namesOf(series.lines)} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            rows={series.lines.map((line, at) => ({ ...line, at }))}
+            keyOf={({ name }) => name}
+            columns={columnsWith(samples, new Set(series.lines.map(({ name }) => name)))}
+          />
         </>
       )}
     </section>
   );
 }
 
-const namesOf = (lines: readonly Line[]): ReadonlySet<string> => new Set(lines.map(({ name }) => name));
-
-function Row({
-  line: { name, values },
-  at,
-  samples,
-  named,
-}: {
-  line: Line;
-  at: number;
-  samples: readonly LiveSample[];
-  named: ReadonlySet<string>;
-}) {
-  const figureOf = ({ events }: LiveSample): number =>
-    name === others
-      ? Object.entries(events).reduce((sum, [kind, value]) => (named.has(kind) ? sum : sum + value), 0)
-      : (events[name] ?? 0);
-  const highest = values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
-  return (
-    <tr>
-      <th scope="row" data-label="Kind">
+/** `named` are the kinds that have a line of their own. */
+function columnsWith(
+  samples: readonly LiveSample[],
+  named: ReadonlySet<string>,
+): readonly Column<Line & { readonly at: number }>[] {
+  const figureOf =
+    ({ name }: Line) =>
+    ({ events }: LiveSample): number =>
+      name === others
+        ? Object.entries(events).reduce((sum, [kind, value]) => (named.has(kind) ? sum : sum + value), 0)
+        : (events[name] ?? 0);
+  const highest = ({ values }: Line): number =>
+    values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+  return [
+    [
+      "Kind",
+      ({ name, at }) => (
         <span class="row">
           <Swatch at={at} />
           {name === others ? name : <KindName of={name} />}
         </span>
-      </th>
-      <td class="number" data-label="Now, per second">
-        {rate(recent(samples, nowSeconds, figureOf))}
-      </td>
-      <td class="number" data-label="Highest">
-        {rate(highest)}
-      </td>
-      <td class="number" data-label="In 15 minutes">
-        {count(total(samples, figureOf))}
-      </td>
-    </tr>
-  );
+      ),
+    ],
+    ["Now, per second", (line) => rate(recent(samples, nowSeconds, figureOf(line))), "number"],
+    ["Highest", (line) => rate(highest(line)), "number"],
+    ["In 15 minutes", (line) => count(total(samples, figureOf(line))), "number"],
+  ];
 }
