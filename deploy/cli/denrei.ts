@@ -98,15 +98,17 @@ program
     "nodes, of which kwok says that pods run (default: 1 for kpack and pipecd)",
     nodeCount,
   )
+  .option("--dashboard", "a dashboard in front, at 8090 or the next free port")
   .option("--github <path>", "program that plays GitHub; npm run dev has one")
   .option("--kpack <path>", "program that plays kpack; npm run dev has one")
   .option("--pipecd <path>", "program that plays PipeCD; npm run dev has one")
+  .option("--login <path>", "program that plays the login at the dashboard; npm run dev has one")
   .addHelpText(
     "after",
     `
 With KUBECONFIG and NATS_URL set, that cluster and that bus are used; the CRDs
-there follow the code, but lose nothing. Otherwise everything is local, as it
-is for up.`,
+there follow the code, but lose nothing; a dashboard there needs what it needs
+for up. Otherwise everything is local, as it is for up.`,
   )
   .action(async (names: string[], options) => (await import("./dev/dev.ts")).dev(names, options));
 

@@ -27,10 +27,15 @@ export interface DashboardFront {
   readonly people: readonly DemoPerson[];
 }
 
-/** What a dashboard is started with, before there is one. */
+/** A dashboard before it runs. */
 export interface PreparedDashboard extends DashboardFront {
-  readonly env: () => Promise<ReplicaOptions["env"]>;
-  /** For a local platform: starts the login that its API server trusts. */
+  /** What it is told in its environment. What it keeps in files is in the folder of a run. */
+  env(directory: string): Promise<ReplicaOptions["env"]>;
+}
+
+/** That of a local platform. */
+export interface LocalDashboard extends PreparedDashboard {
+  /** Starts the login that the API server trusts. */
   identities(ground: IdentityGround & Pick<LocalProcesses, "spawn">): Promise<Issuer>;
 }
 
@@ -49,17 +54,15 @@ export const hasIssuer = (): boolean => issuerVariables.every((name) => process.
 export async function prepareDashboard(
   { part, program }: DashboardPlan,
   { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
-): Promise<PreparedDashboard> {
+): Promise<LocalDashboard> {
   const people = inventPeople();
   const port = await freePortFrom(usualPort);
   const url = `http://${host}:${port}`;
   let login: Awaited<ReturnType<typeof startPlayedLogin>> | undefined;
-  let folder = "";
   return {
     url,
     people,
     async identities(ground) {
-      folder = join(ground.directory, "login");
       // Who is logged in stays so until their token ends.
       const onEnd = (error: Error) =>
         say(`${error.message}. Nobody can log in any more; start all of it again.`);
@@ -68,8 +71,9 @@ export async function prepareDashboard(
       });
       return { url: login.url, audiences: [login.clientId] };
     },
-    async env() {
+    async env(directory) {
       if (login === undefined) throw new Error("expected a login that was started, found none");
+      const folder = join(directory, "login");
       return {
         DENREI_DASHBOARD_ADDRESS: `${host}:${port}`,
         DENREI_DASHBOARD_URL: undefined,
@@ -85,21 +89,23 @@ export async function prepareDashboard(
 }
 
 /** A dashboard in somebody's own cluster: where their settings say. Throws a `ConfigError` when these can not be. */
-export function ownDashboard(): DashboardFront {
+export function ownDashboard(): PreparedDashboard {
   const { dashboardAddress, dashboardUrl = `http://${dashboardAddress}` } = readSettings(
     ["dashboardAddress", "dashboardUrl"],
     {},
     process.env,
   );
-  return { url: dashboardUrl, people: [] };
-}
-
-/** What a dashboard in somebody's own cluster is started with: their settings, and keys of its own where they name none. */
-export async function ownDashboardEnv(directory: string): Promise<ReplicaOptions["env"]> {
-  if (process.env.DENREI_DASHBOARD_KEYS) return {};
-  const folder = join(directory, "dashboard");
-  await mkdir(folder, { mode: 0o700 });
-  return { DENREI_DASHBOARD_KEYS: await sessionKeys(folder) };
+  return {
+    url: dashboardUrl,
+    people: [],
+    async env(directory) {
+      // Keys of its own, where they name none.
+      if (process.env.DENREI_DASHBOARD_KEYS) return {};
+      const folder = join(directory, "dashboard");
+      await mkdir(folder, { mode: 0o700 });
+      return { DENREI_DASHBOARD_KEYS: await sessionKeys(folder) };
+    },
+  };
 }
 
 /** Builds the page where it has to be, and starts `dashboard-1`. Resolves when it is ready. */
@@ -109,6 +115,18 @@ export async function startDashboard(options: ReplicaOptions, display: ProgressD
     onBuild: () => display.line("dashboard's page", "building (once, and after changes)", "result"),
   });
   return startReplica(`dashboard-1${options.suffix}`, "dashboard", [], options);
+}
+
+/** Where the dashboard is, and who can log in there. */
+export function guideToDashboard({ url, people }: DashboardFront, namespace: string): string[] {
+  const may = { admin: "who may do everything", view: "who may look" } as const;
+  return [
+    `The dashboard is at ${url}`,
+    ...people.map(
+      ({ name, password, role }) =>
+        `  Log in as ${name}, ${may[role]} in the namespace ${namespace}: ${password}`,
+    ),
+  ];
 }
 
 /** Why there is no dashboard, and how there would be one. */

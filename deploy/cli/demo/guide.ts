@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { quoted } from "../quoted.ts";
-import type { DashboardFront } from "./dashboards.ts";
+import { guideToDashboard } from "./dashboards.ts";
 import { sampleFile } from "./sing.ts";
 import type { Stage } from "./stage.ts";
 
@@ -37,16 +37,4 @@ export function guide({ client, kubeconfigPath, natsUrl, directory, replicas, da
     `Logs are in ${directory}/logs. Ctrl-C stops everything.`,
   ];
   return lines.join("\n");
-}
-
-/** Where the dashboard is, and who can log in there. */
-export function guideToDashboard({ url, people }: DashboardFront, namespace: string): string[] {
-  const may = { admin: "who may do everything", view: "who may look" } as const;
-  return [
-    `The dashboard is at ${url}`,
-    ...people.map(
-      ({ name, password, role }) =>
-        `  Log in as ${name}, ${may[role]} in the namespace ${namespace}: ${password}`,
-    ),
-  ];
 }

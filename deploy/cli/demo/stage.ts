@@ -22,7 +22,6 @@ import {
   type DashboardFront,
   type DashboardPlan,
   ownDashboard,
-  ownDashboardEnv,
   type PreparedDashboard,
   prepareDashboard,
   startDashboard,
@@ -81,9 +80,8 @@ export interface StageOptions {
 }
 
 /** What the replicas run on. */
-interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl" | "dashboard" | "podLogsPath"> {
-  /** What a dashboard is told in its environment. */
-  dashboardEnv(): Promise<ReplicaOptions["env"]>;
+interface Ground extends Pick<Stage, "origin" | "kubeconfigPath" | "natsUrl" | "podLogsPath"> {
+  readonly dashboard: PreparedDashboard | undefined;
   readonly natsUrlFor: ReplicaOptions["natsUrlFor"];
   readonly processes: LocalProcesses;
   readonly env: ReplicaOptions["env"];
@@ -118,7 +116,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const { hook } = gateways;
     const told = await before?.({ kubeconfigPath, spawn, directory, hook, dashboard, display, signal });
     const replicaOptions = { ...ground, env: { ...ground.env, ...told }, onLine, say, signal };
-    const dashboardEnv = dashboard && (await ground.dashboardEnv());
+    const dashboardEnv = await dashboard?.env(directory);
     const [replicas, receivers, fronts] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
       cast.gateways === 0
@@ -190,6 +188,7 @@ async function existingGround(
   const settings = readSettings(processSettings, {}, { ...process.env, ...env, NATS_URL: natsUrl });
   const bus = await connectBus(busAddress(settings, "denrei-cli"));
   await bus.nc.close();
+  const dashboard = plan && ownDashboard();
   const processes = await startLocalProcesses();
   // There may be replicas already, and nobody else has this folder.
   const suffix = suffixOf(processes.directory);
@@ -197,9 +196,7 @@ async function existingGround(
   const natsUrlFor = () => natsUrl;
   return {
     ...{ origin: "existing", processes, kubeconfigPath: undefined, natsUrl, natsUrlFor, env, suffix },
-    dashboard: plan && ownDashboard(),
-    podLogsPath: undefined,
-    dashboardEnv: () => ownDashboardEnv(processes.directory),
+    ...{ dashboard, podLogsPath: undefined },
   };
 }
 
@@ -221,8 +218,7 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
     };
     return parts[name];
   };
-  const dashboard: PreparedDashboard | undefined =
-    cast.dashboard && (await prepareDashboard(cast.dashboard, { say, signal }));
+  const dashboard = cast.dashboard && (await prepareDashboard(cast.dashboard, { say, signal }));
   platform = await startLocalPlatform({
     signal,
     identities: dashboard?.identities,
@@ -242,6 +238,5 @@ async function localGround({ cast, display, say }: StageOptions, signal: AbortSi
     ...{ origin: "local", processes: platform, kubeconfigPath, natsUrl, natsUrlFor, env, suffix: "" },
     dashboard,
     podLogsPath: platform.nodes?.kwok.podLogsPath,
-    dashboardEnv: async () => (await dashboard?.env()) ?? {},
   };
 }

@@ -5,6 +5,7 @@ import { ownCluster } from "../foreign.ts";
 import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
 import { UsageError } from "../usage.ts";
+import { openDashboard, planDashboard } from "./dashboard.ts";
 import { type Ground, openGround } from "./ground.ts";
 import { guide, inspectorPort as usualInspectorPort } from "./guide.ts";
 import type { Play } from "./playable.ts";
@@ -30,6 +31,10 @@ export interface DevOptions extends Programs {
   readonly gatewayPort?: number;
   /** What is played of the world outside; `github` includes `gateway`. */
   readonly play?: readonly Play[];
+  /** Has a dashboard in front. */
+  readonly dashboard?: true;
+  /** Path of a program that plays the login there. */
+  readonly login?: string;
   /** How many nodes a local platform has; one where pods matter to what is played, otherwise none. */
   readonly nodes?: number;
 }
@@ -49,6 +54,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       `expected no --nodes with KUBECONFIG and NATS_URL, found --nodes ${options.nodes}: a cluster that exists has its own`,
     );
   const begin = preparePlays(play, options);
+  const plan = options.dashboard && planDashboard(options.login);
   const { nodes = play.some((one) => one !== "github") ? 1 : 0 } = options;
   const inspector = isInspected
     ? await openRelay({
@@ -64,21 +70,32 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   let ground: Ground | undefined;
   try {
-    ground = await openGround({ display, say: tell, signal, nodes, isDebugged: inspector !== undefined });
+    const isDebugged = inspector !== undefined;
+    ground = await openGround({ display, say: tell, signal, nodes, isDebugged, dashboard: plan });
     display.done();
     signal.throwIfAborted();
     const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
     const receiver = hooks && (await openReceiver(ground, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
     const { github, env } = await begin({ ground, receiver, signal, onEnd });
-    ground = { ...ground, env: { ...ground.env, ...env } };
-    const codes = succession({ ground, functions, workers, inspector, receiver, root, screen, signal });
+    const there: Ground = { ...ground, env: { ...ground.env, ...env } };
+    const codes = succession({
+      ground: there,
+      functions,
+      workers,
+      inspector,
+      receiver,
+      root,
+      screen,
+      signal,
+    });
     let guided = false;
     const renew = async (): Promise<void> => {
       await codes.renew();
       if (guided || codes.declared === undefined || signal.aborted) return;
       guided = true;
-      say(guide(ground as Ground, codes.declared, { inspector, receiver, github }));
+      const dashboard = await openDashboard({ ground: there, display, say: tell, signal });
+      say(guide(there, codes.declared, { inspector, receiver, github, dashboard }));
     };
     await watchSaves({
       root,

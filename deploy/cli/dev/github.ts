@@ -6,7 +6,12 @@ import { optInLabel } from "../../../bus/domain.ts";
 import { apiVersionOf, type Kind, Namespace } from "../../../bus/kube/kind.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";
-import { type PlayedGitHub, type PlayOptions, startPlayedGitHub } from "../demo/playedgithub.ts";
+import {
+  connectionOf,
+  type PlayedGitHub,
+  type PlayOptions,
+  startPlayedGitHub,
+} from "../demo/playedgithub.ts";
 import type { Ground } from "./ground.ts";
 import type { Receiver } from "./receiver.ts";
 
@@ -19,11 +24,13 @@ export interface DevGitHub {
   readonly manifestPath: string;
   /** A file with the HTTP header by which somebody is a user who may write to the repository. */
   readonly headerPath: string;
+  /** What a dashboard is told of it in its environment. */
+  readonly connection: Readonly<Record<string, string>>;
 }
 
 /** What to play it with. */
 export interface DevGitHubOptions extends Pick<PlayOptions, "part" | "program" | "onEnd" | "signal"> {
-  readonly ground: Pick<Ground, "processes">;
+  readonly ground: Pick<Ground, "processes" | "dashboard">;
   readonly receiver: Pick<Receiver, "hook">;
 }
 
@@ -35,17 +42,21 @@ const privateKeySecretRef = { name: "app-key", key: "private-key.pem" };
 
 /** Starts it; its webhooks go to the receiver. Throws what `startPlayed` throws. */
 export async function openGitHub({
-  ground: { processes },
+  ground: { processes, dashboard },
   receiver: { hook },
   ...options
 }: DevGitHubOptions): Promise<DevGitHub> {
   const { spawn, directory } = processes;
-  const played = await startPlayedGitHub({ spawn, hook }, { ...options, repository, tokenSeconds });
+  const played = await startPlayedGitHub(
+    { spawn, hook },
+    { ...options, repository, tokenSeconds, dashboardUrl: dashboard?.url },
+  );
   const [manifestPath, headerPath] = [join(directory, "github.yaml"), join(directory, "github-user")];
   const secret = { mode: 0o600 };
   await writeFile(manifestPath, manifestOf(played), secret);
   await writeFile(headerPath, `authorization: Bearer ${played.userToken}\n`, secret);
-  return { url: played.url, repository, manifestPath, headerPath };
+  const connection = await connectionOf(played, directory);
+  return { url: played.url, repository, manifestPath, headerPath, connection };
 }
 
 const manifestOf = ({ url, appId, installationId, privateKey }: PlayedGitHub): string =>

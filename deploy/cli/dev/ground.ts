@@ -9,6 +9,12 @@ import {
   startLocalPlatform,
   startLocalProcesses,
 } from "../../local/index.ts";
+import {
+  type DashboardPlan,
+  ownDashboard,
+  type PreparedDashboard,
+  prepareDashboard,
+} from "../demo/dashboards.ts";
 import type { ProgressDisplay } from "../demo/progress.ts";
 import { revive } from "../demo/revive.ts";
 import { foreign, leftAlone, ownCluster } from "../foreign.ts";
@@ -24,6 +30,8 @@ export interface Ground {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What tells names from those of others on the same bus. */
   readonly suffix: string;
+  /** The dashboard that is to be in front; undefined if there is to be none. */
+  readonly dashboard: PreparedDashboard | undefined;
 }
 
 /** Who is told, and when to give up. */
@@ -35,6 +43,8 @@ export interface GroundOptions {
   readonly isDebugged: boolean;
   /** How many nodes a local platform has. */
   readonly nodes: number;
+  /** A dashboard in front; none unless given. */
+  readonly dashboard: DashboardPlan | undefined;
 }
 
 /** With both KUBECONFIG and NATS_URL set, it is theirs; otherwise everything is local. */
@@ -42,16 +52,25 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
   const own = ownCluster();
   if (own === undefined) return localGround(options);
   const { kubeconfig, natsUrl } = own;
+  const dashboard = options.dashboard && ownDashboard();
   options.say(`Using the cluster of ${kubeconfig} and the bus at ${redacted(natsUrl)}.`);
   const processes = await startLocalProcesses();
   const suffix = basename(processes.directory).replace(/^denrei/, "");
-  return { processes, kubeconfigPath: undefined, natsUrl, env: { [lostFieldsVariable]: undefined }, suffix };
+  const env = { [lostFieldsVariable]: undefined };
+  return { processes, kubeconfigPath: undefined, natsUrl, env, suffix, dashboard };
 }
 
 /** A client that does not answer is taken for dead after three times this. */
 const debuggedPingSeconds = 24 * 3600;
 
-async function localGround({ display, say, signal, nodes, isDebugged }: GroundOptions): Promise<Ground> {
+async function localGround({
+  display,
+  say,
+  signal,
+  nodes,
+  isDebugged,
+  dashboard: plan,
+}: GroundOptions): Promise<Ground> {
   const notice = leftAlone();
   if (notice !== undefined) say(notice);
   say("Starting a local platform:");
@@ -68,9 +87,11 @@ async function localGround({ display, say, signal, nodes, isDebugged }: GroundOp
         kwok: platform.nodes?.kwok,
       } as Partial<Record<BinaryName, Child>>
     )[name];
+  const dashboard = plan && (await prepareDashboard(plan, { say, signal }));
   platform = await startLocalPlatform({
     signal,
     nodes,
+    identities: dashboard?.identities,
     // What a function may do on the bus follows from its declaration, which changes here: the replicas may do everything.
     roles: [],
     ...(isDebugged && { pingSeconds: debuggedPingSeconds }),
@@ -79,5 +100,5 @@ async function localGround({ display, say, signal, nodes, isDebugged }: GroundOp
   });
   const { kubeconfigPath, natsUrl } = platform;
   const env = { ...foreign, KUBECONFIG: kubeconfigPath, NATS_URL: natsUrl, [lostFieldsVariable]: "drop" };
-  return { processes: platform, kubeconfigPath, natsUrl, env, suffix: "" };
+  return { processes: platform, kubeconfigPath, natsUrl, env, suffix: "", dashboard };
 }

@@ -6,7 +6,7 @@ import { guide, inspectorPort } from "./guide.ts";
 function debuggerLine(port: number): string {
   const ground = { kubeconfigPath: "/there", natsUrl: "nats://there" };
   const inspector = { port, lead: () => undefined, close: () => undefined };
-  const beside = { inspector, receiver: undefined, github: undefined };
+  const beside = { inspector, receiver: undefined, github: undefined, dashboard: undefined };
   const lines = guide(ground, { functions: ["a"], plurals: ["as"] }, beside).split("\n");
   return lines.find((line) => line.startsWith("A debugger")) ?? "";
 }

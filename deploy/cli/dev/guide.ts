@@ -1,6 +1,8 @@
 /** What to type next, once the first code runs. Every line is one that can be pasted as it is. */
 import { existsSync } from "node:fs";
+import { guideToDashboard } from "../demo/dashboards.ts";
 import { quoted } from "../quoted.ts";
+import type { DevDashboard } from "./dashboard.ts";
 import type { DevGitHub } from "./github.ts";
 import type { Ground } from "./ground.ts";
 import type { Receiver } from "./receiver.ts";
@@ -15,13 +17,14 @@ export interface Beside {
   readonly inspector: Relay | undefined;
   readonly receiver: Receiver | undefined;
   readonly github: DevGitHub | undefined;
+  readonly dashboard: DevDashboard | undefined;
 }
 
 /** The guide to a ground and what runs on it. */
 export function guide(
   { kubeconfigPath, natsUrl }: Pick<Ground, "kubeconfigPath" | "natsUrl">,
   { functions, plurals }: Pick<Declared, "functions" | "plurals">,
-  { inspector, receiver, github }: Beside,
+  { inspector, receiver, github, dashboard }: Beside,
 ): string {
   // The user's own settings are not repeated: there may be a password in them.
   const settings =
@@ -53,6 +56,7 @@ export function guide(
           }`,
         ]
       : []),
+    ...(dashboard ? guideToDashboard(dashboard, dashboard.namespace) : []),
     "Save a file below functions/ or bus/, and the next event is handled by its new code. Ctrl-C stops everything.",
     "",
   ].join("\n");

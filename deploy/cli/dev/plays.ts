@@ -64,6 +64,6 @@ export function preparePlays(
       begin("kpack", (program) => startPlayedInCluster(stage, parts.kpack, { ...options, program })),
       begin("pipecd", (program) => startPlayedInCluster(stage, parts.pipecd, { ...options, program })),
     ]);
-    return { github, env: pipecd ? addressesOf(pipecd) : {} };
+    return { github, env: { ...github?.connection, ...(pipecd && addressesOf(pipecd)) } };
   };
 }

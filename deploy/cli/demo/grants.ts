@@ -1,0 +1,54 @@
+/** What the people of a local platform may do. */
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { isAlreadyExists } from "../../../bus/kube/errors.ts";
+import type { Kind } from "../../../bus/kube/kind.ts";
+import type { KubeObject } from "../../../bus/kube/object.ts";
+import { ClusterRole, ClusterRoleBinding, RoleBinding } from "../../../bus/kube/rbac.ts";
+import { functions } from "../../../functions/index.ts";
+import { userRoles } from "../../generate/users.ts";
+import type { DemoPerson } from "./people.ts";
+
+const rbac = "rbac.authorization.k8s.io";
+/** The figures of the bus, for whoever may see them. */
+const busViewer = "denrei-bus-viewer";
+/** Which namespaces there are is no secret here, and one wants to choose among them. */
+const namespaces = "denrei-demo-namespaces";
+
+/** Gives people their roles in a namespace, and what there is to be seen of the whole. */
+export async function grantPeople(
+  client: KubeClient,
+  people: readonly DemoPerson[],
+  namespace: string,
+): Promise<void> {
+  const roles = [...userRoles(functions), namespaceRole];
+  const names = roles.map(({ metadata }) => (metadata as { name: string }).name);
+  for (const role of roles) await create(client, ClusterRole, role);
+  for (const { name, role } of people) {
+    await create(client, RoleBinding, binding("RoleBinding", name, role, namespace));
+    for (const wide of [namespaces, busViewer].filter((one) => names.includes(one)))
+      await create(client, ClusterRoleBinding, binding("ClusterRoleBinding", name, wide));
+  }
+}
+
+const namespaceRole = {
+  apiVersion: `${rbac}/v1`,
+  kind: "ClusterRole",
+  metadata: { name: namespaces },
+  rules: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] }],
+};
+
+const binding = (kind: string, user: string, role: string, namespace?: string) => ({
+  apiVersion: `${rbac}/v1`,
+  kind,
+  metadata: { name: `${role}-${user}`, ...(namespace !== undefined && { namespace }) },
+  roleRef: { apiGroup: rbac, kind: "ClusterRole", name: role },
+  subjects: [{ apiGroup: rbac, kind: "User", name: user }],
+});
+
+async function create(client: KubeClient, kind: Kind, object: object): Promise<void> {
+  try {
+    await client.create(kind, object as KubeObject, { fieldManager: "denrei-cli" });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

@@ -1,0 +1,67 @@
+/** `denrei dev --dashboard`: people look at what the functions that are being written do. */
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { visit } from "../../deploy/cli/demo/visitor.ts";
+import { place, root, run, start } from "../cli/program.ts";
+import { pidOf, printed } from "../cli/up.ts";
+
+const program = (name: string): string[] => [`--${name}`, join(root, `test/demo/${name}.ts`)];
+const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";
+const hikawa = {
+  apiVersion: "zundokokiyoshi.kaitoy.github.com/v1beta1",
+  kind: "Hikawa",
+  metadata: { name: "seen" },
+  spec: { intervalMillis: 86_400_000 },
+};
+
+test("who logs in sees what a function has done, and GitHub that is played, also after the dashboard has died", async () => {
+  const here = place();
+  const args = ["dev", "hikawa", "--dashboard", "--play", "github", ...["login", "github"].flatMap(program)];
+  const running = start(args, { env: here.env, longestMillis: 200_000 });
+  const url = /(http:\S+)$/.exec(await printed(running, "The dashboard is at "))?.[1] ?? "";
+  const { signal } = new AbortController();
+  const visitorNamed = async (name: string) => {
+    const line = await printed(running, `Log in as ${name}, `);
+    return visit({ url }, { name, password: /: (\S+)$/.exec(line)?.[1] ?? "" }, signal);
+  };
+  const [alice, bob] = [await visitorNamed("alice"), await visitorNamed("bob")];
+  // The API server reads its own roles a moment after it has stored them.
+  await expect
+    .poll(() => alice.ask("POST", hikawas, hikawa), { timeout: 30_000 })
+    .toMatchObject({ status: 201 });
+  expect(await bob.ask("POST", hikawas, hikawa)).toMatchObject({ status: 403 });
+  await expect
+    .poll(() => bob.ask("GET", `${hikawas}/seen`), { timeout: 30_000 })
+    .toMatchObject({ status: 200, json: { status: { conditions: expect.anything() } } });
+  // Of functions that do not run as well.
+  expect(await alice.ask("GET", "/api/bus/figures")).toMatchObject({ status: 200 });
+  await alice.connectGitHub("octocat");
+
+  process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
+  await printed(running, /^dashboard-1 was started again \(pid \d+\)/);
+  expect(await alice.ask("GET", "/api/github")).toMatchObject({ json: { isSetUp: true, login: "octocat" } });
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);
+
+describe("refused:", () => {
+  test.each<[args: string[], env: Record<string, string>, says: string]>([
+    [
+      [],
+      {},
+      "expected --login with the path of a program that plays a login, found none. It comes with a checkout and its development dependencies: npm ci && npm run dev -- --dashboard",
+    ],
+    [
+      program("login"),
+      { KUBECONFIG: "/there", NATS_URL: "nats://there" },
+      "expected DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID beside KUBECONFIG and NATS_URL for --dashboard, found none",
+    ],
+  ])("%j", async (args, env, says) => {
+    const { code, stdout, stderr } = await run(["dev", "--dashboard", ...args], { env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(says);
+  });
+});
