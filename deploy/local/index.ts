@@ -26,7 +26,7 @@ export type { IdentityGround, Issuer } from "./identities.ts";
 export type { NodeParts } from "./nodes.ts";
 export { type Kwok, kwokNodeAnnotation, notReadyAnnotation, podLogLine } from "./parts/kwok.ts";
 export type { NatsStorage } from "./parts/nats.ts";
-export { canListen, freePort } from "./parts/ports.ts";
+export { freePort, holdPort } from "./parts/ports.ts";
 export {
   type LocalNats,
   type LocalNatsOptions,

@@ -1,9 +1,10 @@
 /** `denrei dev --dashboard`: people look at what the functions that are being written do. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { visit } from "../../deploy/cli/demo/visitor.ts";
+import { connectGitHub } from "../../deploy/cli/demo/visitor.ts";
 import { place, root, run, start } from "../cli/program.ts";
 import { pidOf, printed } from "../cli/up.ts";
+import { logIn } from "../harness/visitor.ts";
 
 const program = (name: string): string[] => [`--${name}`, join(root, `test/demo/${name}.ts`)];
 const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";
@@ -19,27 +20,26 @@ test("who logs in sees what a function has done, and GitHub that is played, also
   const args = ["dev", "hikawa", "--dashboard", "--play", "github", ...["login", "github"].flatMap(program)];
   const running = start(args, { env: here.env, longestMillis: 200_000 });
   const url = /(http:\S+)$/.exec(await printed(running, "The dashboard is at "))?.[1] ?? "";
-  const { signal } = new AbortController();
   const visitorNamed = async (name: string) => {
     const line = await printed(running, `Log in as ${name}, `);
-    return visit({ url }, { name, password: /: (\S+)$/.exec(line)?.[1] ?? "" }, signal);
+    return logIn(url, { name, password: /: (\S+)$/.exec(line)?.[1] ?? "" });
   };
   const [alice, bob] = [await visitorNamed("alice"), await visitorNamed("bob")];
   // The API server reads its own roles a moment after it has stored them.
   await expect
-    .poll(() => alice.ask("POST", hikawas, hikawa), { timeout: 30_000 })
+    .poll(() => alice.ask(hikawas, { method: "POST", body: hikawa }), { timeout: 30_000 })
     .toMatchObject({ status: 201 });
-  expect(await bob.ask("POST", hikawas, hikawa)).toMatchObject({ status: 403 });
+  expect(await bob.ask(hikawas, { method: "POST", body: hikawa })).toMatchObject({ status: 403 });
   await expect
-    .poll(() => bob.ask("GET", `${hikawas}/seen`), { timeout: 30_000 })
-    .toMatchObject({ status: 200, json: { status: { conditions: expect.anything() } } });
+    .poll(async () => (await bob.ask(`${hikawas}/seen`)).json(), { timeout: 30_000 })
+    .toMatchObject({ status: { conditions: expect.anything() } });
   // Of functions that do not run as well.
-  expect(await alice.ask("GET", "/api/bus/figures")).toMatchObject({ status: 200 });
-  await alice.connectGitHub("octocat");
+  expect(await alice.ask("/api/bus/figures")).toMatchObject({ status: 200 });
+  await connectGitHub(alice, "octocat");
 
   process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
   await printed(running, /^dashboard-1 was started again \(pid \d+\)/);
-  expect(await alice.ask("GET", "/api/github")).toMatchObject({ json: { isSetUp: true, login: "octocat" } });
+  expect((await alice.ask("/api/github")).json()).toEqual({ isSetUp: true, login: "octocat" });
 
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readSettings } from "../../../bus/process/config.ts";
 import type { IdentityGround, Issuer, LocalProcesses } from "../../local/index.ts";
-import { type Child, canListen } from "../../local/index.ts";
+import { type Child, holdPort } from "../../local/index.ts";
 import { ownCluster } from "../foreign.ts";
 import { builtPage } from "../page.ts";
 import { type DemoPerson, inventPeople } from "./people.ts";
@@ -31,6 +31,8 @@ export interface DashboardFront {
 export interface PreparedDashboard extends DashboardFront {
   /** What it is told in its environment. What it keeps in files is in the folder of a run. */
   env(directory: string): Promise<ReplicaOptions["env"]>;
+  /** Lets go of the address that is held for it. */
+  makeRoom(): Promise<void>;
 }
 
 /** That of a local platform. */
@@ -56,7 +58,8 @@ export async function prepareDashboard(
   { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
 ): Promise<LocalDashboard> {
   const people = inventPeople();
-  const port = await freePortFrom(usualPort);
+  // The login is told of it long before somebody listens there.
+  const { port, release } = await holdPort(usualPort, tries);
   const url = `http://${host}:${port}`;
   let login: Awaited<ReturnType<typeof startPlayedLogin>> | undefined;
   return {
@@ -85,6 +88,7 @@ export async function prepareDashboard(
         DENREI_OIDC_CA: login.ca,
       };
     },
+    makeRoom: release,
   };
 }
 
@@ -105,16 +109,23 @@ export function ownDashboard(): PreparedDashboard {
       await mkdir(folder, { mode: 0o700 });
       return { DENREI_DASHBOARD_KEYS: await sessionKeys(folder) };
     },
+    makeRoom: async () => undefined,
   };
 }
 
 /** Builds the page where it has to be, and starts `dashboard-1`. Resolves when it is ready. */
-export async function startDashboard(options: ReplicaOptions, display: ProgressDisplay): Promise<Child> {
+export async function startDashboard(
+  dashboard: PreparedDashboard,
+  options: ReplicaOptions,
+  display: ProgressDisplay,
+): Promise<Child> {
   await builtPage({
     signal: options.signal,
     onBuild: () => display.line("dashboard's page", "building (once, and after changes)", "result"),
   });
-  return startReplica(`dashboard-1${options.suffix}`, "dashboard", [], options);
+  const env = { ...options.env, ...(await dashboard.env(options.processes.directory)) };
+  await dashboard.makeRoom();
+  return startReplica(`dashboard-1${options.suffix}`, "dashboard", [], { ...options, env });
 }
 
 /** Where the dashboard is, and who can log in there. */
@@ -142,9 +153,4 @@ async function file(folder: string, name: string, text: string): Promise<string>
   const path = join(folder, name);
   await writeFile(path, text, { mode: 0o600 });
   return path;
-}
-
-async function freePortFrom(first: number): Promise<number> {
-  for (let port = first; port < first + tries; port++) if (await canListen(port)) return port;
-  throw new Error(`expected a free port from ${first} to ${first + tries - 1} on ${host}, found none`);
 }

@@ -116,19 +116,16 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const { hook } = gateways;
     const told = await before?.({ kubeconfigPath, spawn, directory, hook, dashboard, display, signal });
     const replicaOptions = { ...ground, env: { ...ground.env, ...told }, onLine, say, signal };
-    const dashboardEnv = await dashboard?.env(directory);
     const [replicas, receivers, fronts] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
       cast.gateways === 0
         ? []
         : timed(display, count(cast.gateways, "gateway"), gateways.start(replicaOptions)),
-      dashboardEnv === undefined
+      dashboard === undefined
         ? []
-        : timed(
-            display,
-            "dashboard",
-            startDashboard({ ...replicaOptions, env: { ...replicaOptions.env, ...dashboardEnv } }, display),
-          ).then((child) => [child]),
+        : timed(display, "dashboard", startDashboard(dashboard, replicaOptions, display)).then((child) => [
+            child,
+          ]),
     ]);
     const id = suffixOf(directory).slice(1).toLowerCase();
     const ready = {

@@ -56,12 +56,7 @@ export async function openDashboard({
     const client = await connectCluster({ path: kubeconfigPath });
     await grantPeople(client, dashboard.people, namespace).finally(() => client.connection.close());
   }
-  const env = {
-    ...ground.env,
-    DENREI_HTTP_ADDRESS: undefined,
-    DENREI_LOG_LEVEL: undefined,
-    ...(await dashboard.env(processes.directory)),
-  };
-  await startDashboard({ processes, suffix, env, natsUrlFor: () => natsUrl, ...told }, display);
+  const env = { ...ground.env, DENREI_HTTP_ADDRESS: undefined, DENREI_LOG_LEVEL: undefined };
+  await startDashboard(dashboard, { processes, suffix, env, natsUrlFor: () => natsUrl, ...told }, display);
   return { url: dashboard.url, people: dashboard.people, namespace };
 }
