@@ -28,7 +28,11 @@ export function DeadLetters() {
     <>
       <Head title="Dead letters">
         {shown.length > 0 && (
-          <Replay letters={shown} label={`Replay all ${shown.length} shown`} onDone={answer.ask} />
+          <Replay
+            letters={shown}
+            label={shown.length === 1 ? "Replay the one shown" : `Replay all ${shown.length} shown`}
+            onDone={answer.ask}
+          />
         )}
       </Head>
       <BusTabs current="deadletters" />
