@@ -1,0 +1,66 @@
+/** A dashboard in front of a GitHub where somebody sees much, but not all. */
+import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
+import { type Scene, startScene } from "./dashboard.ts";
+
+/** More repositories than GitHub gives on one page. */
+export const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
+
+/** Where the App is installed. `octo` sees all but `unseen`; `nobody` sees none. */
+export const ids = { own: 51, others: 52, personal: 53, unseen: 54 } as const;
+
+/** Starts both; `github` is that of the dashboard. */
+export async function startGitHubScene(): Promise<{
+  readonly scene: Scene;
+  readonly github: EmulatedGitHub;
+  stop(): Promise<void>;
+}> {
+  let github: EmulatedGitHub | undefined;
+  const scene = await startScene({
+    async github(callbackUrl) {
+      github = await startGitHub({
+        repositories: [
+          "acme/web",
+          "acme/docs",
+          "acme/secret",
+          ...many,
+          "other/web",
+          "octo/home",
+          "hidden/web",
+        ],
+        people: [
+          {
+            login: "octo",
+            readOnly: ["acme/docs"],
+            repositories: ["acme/web", "acme/docs", ...many, "octo/home", "other/web"],
+          },
+          { login: "nobody", repositories: [] },
+        ],
+        apps: [
+          {
+            callbackUrls: [callbackUrl],
+            installations: [
+              { id: ids.own, account: "acme" },
+              { id: ids.others, account: "other", repositories: ["other/web"] },
+              { id: ids.personal, account: "octo" },
+              { id: ids.unseen, account: "hidden" },
+            ],
+          },
+        ],
+      });
+      return github;
+    },
+  }).catch(async (error: unknown) => {
+    await github?.stop();
+    throw error;
+  });
+  if (github === undefined) throw new Error("expected a GitHub that was started, found none");
+  const started = github;
+  return {
+    scene,
+    github: started,
+    async stop() {
+      await scene.stop();
+      await started.stop();
+    },
+  };
+}
