@@ -36,7 +36,7 @@ describe("connecting", () => {
     await page.getByRole("button", { name: "Authorize as octo" }).click();
     await page.waitForURL(`${scene.url}/github/new?github=connected`);
     const known = await page.evaluate(async () => (await fetch("/api/github")).text());
-    expect(JSON.parse(known)).toEqual({ isSetUp: true, login: "octo" });
+    expect(JSON.parse(known)).toEqual({ url: github.url, login: "octo" });
     // The token stays with the server.
     const cookies = await page.context().cookies();
     expect(JSON.stringify([cookies, known])).not.toContain("ghu_");
@@ -69,7 +69,7 @@ describe("connecting", () => {
     expect(await comeBack(alice, path.replace(/code=[^&]+/, `code=${code}`), cookie)).toBe(
       "/builds?github=failed",
     );
-    expect((await read(alice, "/api/github"))[1]).toEqual({ isSetUp: true });
+    expect((await read(alice, "/api/github"))[1]).toEqual({ url: github.url, login: null });
     expect(await comeBack(alice, path, cookie)).toBe("/builds?github=connected");
     expect(await comeBack(alice, path, cookie)).toBe("/builds?github=failed");
   });
@@ -84,7 +84,7 @@ describe("connecting", () => {
   test("ends with whoever disconnects, and GitHub takes the token back", async () => {
     await connect(alice, "octo");
     expect((await alice.fetch("/api/github/disconnect", { method: "POST" })).status).toBe(200);
-    expect((await read(alice, "/api/github"))[1]).toEqual({ isSetUp: true });
+    expect((await read(alice, "/api/github"))[1]).toEqual({ url: github.url, login: null });
     const last = github.requests().at(-1);
     expect([last?.method, last?.path, last?.status]).toEqual([
       "DELETE",

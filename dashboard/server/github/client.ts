@@ -52,6 +52,8 @@ export interface SeenRepository {
 
 /** GitHub. Its calls throw a `GitHubError`. */
 export interface GitHubClient {
+  /** As people see it, and as git clones from it. */
+  readonly url: string;
   /** A connection that begins, and where the browser goes for it. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly begun: BegunConnection }>;
   /** Ends it with the address that the browser came back to. Throws when anything is not as it should be. */
@@ -132,6 +134,7 @@ export async function openGitHub({ url, clientId, clientSecret }: GitHubSettings
   }
 
   return {
+    url,
     async begin(redirectUri) {
       const verifier = oidc.randomPKCECodeVerifier();
       const begun = { state: oidc.randomState(), verifier };

@@ -47,7 +47,7 @@ export function githubRoutes(parts: Parts): Hono<Env> {
 
   app.get("/api/github", (c) => {
     const login = c.get("session").session.github?.login;
-    return c.json({ isSetUp: github !== undefined, ...(login !== undefined && { login }) });
+    return c.json({ url: github?.url ?? null, login: login ?? null });
   });
 
   app.get("/api/github/installations", async (c) => {

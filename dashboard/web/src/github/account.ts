@@ -20,8 +20,9 @@ export interface ShownRepository {
 
 /** The answer to `GET /api/github`. */
 interface Connection {
-  readonly isSetUp: boolean;
-  readonly login?: string;
+  /** Of the GitHub that can be connected; null where there is none. */
+  readonly url: string | null;
+  readonly login: string | null;
 }
 
 /** What is known of the account. `apart` is one that is not connected, or not any more. */
@@ -30,6 +31,8 @@ export type Account =
   | { readonly state: "away"; readonly message: string }
   | {
       readonly state: "connected";
+      /** Of the GitHub. */
+      readonly url: string;
       readonly login: string;
       readonly installations: readonly ShownInstallation[];
     };
@@ -39,14 +42,14 @@ export const connectAddress = (form: string): string =>
   `/auth/github/login?${new URLSearchParams({ to: form })}`;
 
 async function ask(signal: AbortSignal): Promise<Account> {
-  const { isSetUp, login } = await request<Connection>("/api/github", { signal });
-  if (!isSetUp) return { state: "none" };
-  if (login === undefined) return { state: "apart" };
+  const { url, login } = await request<Connection>("/api/github", { signal });
+  if (url === null) return { state: "none" };
+  if (login === null) return { state: "apart" };
   const { installations } = await request<{ installations: readonly ShownInstallation[] }>(
     "/api/github/installations",
     { signal },
   );
-  return { state: "connected", login, installations };
+  return { state: "connected", url, login, installations };
 }
 
 /** Asks once whose account it is. */

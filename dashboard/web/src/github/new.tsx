@@ -31,12 +31,12 @@ const withTemplate = (draft: unknown): unknown => {
 const schema = z.preprocess(withTemplate, newObject(Installation, 253));
 
 /** The least that builds need: a token for git that can read. */
-const initialSpec = {
+const specFor = (gitHost: string): object => ({
   appRef: { kind: "ClusterGitHubApp" },
   format: "basic-auth",
   permissions: { contents: "read" },
-  template: { metadata: { annotations: { "kpack.io/git": "https://github.com" } } },
-};
+  template: { metadata: { annotations: { "kpack.io/git": gitHost } } },
+});
 
 /** The field that a refusal of the dashboard's own is about, by its reason. */
 const refusedFields: Readonly<Record<string, string>> = {
@@ -120,7 +120,10 @@ function Known({ account }: { account: Account }) {
 function InstallationForm({ account }: { account: Account }) {
   const { route } = useLocation();
   const form = useForm({
-    initial: { metadata: { namespace: namespace.value || undefined }, spec: initialSpec },
+    initial: {
+      metadata: { namespace: namespace.value || undefined },
+      spec: specFor(account.state === "connected" ? account.url : "https://github.com"),
+    },
     schema,
     fields: Object.values(paths),
     async send(draft) {

@@ -75,13 +75,18 @@ export function WorkingTable() {
 const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InHand): string =>
   `${replica} ${fn} ${object.namespace}/${object.name}`;
 
+/** More names would be a wall of words; a worker of all functions has some dozen. */
+const mostNamed = 3;
+
 function Idle({ of: { replica, functions } }: { of: WorkingReplica }) {
   return (
     <tr>
       <th scope="row" data-label="Replica">
         {replica}
       </th>
-      <td data-label="Function">{functions.join(", ")}</td>
+      <td data-label="Function" title={functions.join(", ")}>
+        {functions.length > mostNamed ? `${functions.length} functions` : functions.join(", ")}
+      </td>
       <td data-label="Object" colSpan={3}>
         <Status tone="off">Nothing in hand</Status>
       </td>
