@@ -7,6 +7,7 @@ import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
+import { fillIn, specOf } from "../harness/buildform.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { has } from "../harness/world.ts";
@@ -36,12 +37,6 @@ async function create(kind: Kind, name: string, rest: object, namespace = team):
     manager,
   );
 }
-
-const specOf = (application: string, github: object = {}): RemoteSync["spec"] => ({
-  applicationRef: { name: application },
-  base: { github: { owner: "acme", repo: "web", secretName: "acme-web", ...github } },
-  image: { name: "registry.example.com/acme/web", secretName: "regcred" },
-});
 
 beforeAll(async () => {
   scene = await startScene({ controllerManager: "run" });
@@ -87,21 +82,6 @@ async function open(path: string, page = alice): Promise<Page> {
 }
 
 const sync = (name: string): Promise<Stored<RemoteSync>> => scene.kit.client.get(RemoteSync, at(name));
-
-/** Fills in what every RemoteSync needs. */
-async function fillIn(page: Page, name: string): Promise<void> {
-  const texts = {
-    Name: name,
-    Application: name,
-    "Owner of the repository": "acme",
-    Repository: "web",
-    "Secret with the token of GitHub": "acme-web",
-    "Where the images go": "registry.example.com/acme/web",
-    "Secret with the credentials of the registry": "regcred",
-  };
-  for (const [label, text] of Object.entries(texts))
-    await page.getByRole("main").getByLabel(label, { exact: true }).fill(text);
-}
 
 test("a commit is built as somebody looks on, and the step that fails opens by itself", async () => {
   const { client, until } = scene.kit;
@@ -201,65 +181,6 @@ test("steps open and close with a keyboard, and builds of before are looked at",
   await scene.kit.client.delete(Pod, at("modoki-web-build-1-build-pod"), {});
   await steps.getByText("Its pod is not there, and so no log.").waitFor();
   expect(await steps.textContent()).toContain("These steps were done: prepare, analyze, detect");
-});
-
-test("what somebody chooses to build is what is sent: a branch, a pull request, a commit, or none of them", async () => {
-  const page = await open("/builds/new?application=choice");
-  expect(await page.getByLabel("Application", { exact: true }).inputValue()).toBe("choice");
-  const suggested = page.locator("datalist").filter({ has: page.locator('option[value="web"]') });
-  const application = page.getByLabel("Application", { exact: true });
-  await suggested.waitFor({ state: "attached" });
-  expect(await suggested.getAttribute("id")).toBe(await application.getAttribute("list"));
-  await fillIn(page, "choice");
-  await page.getByRole("radio", { name: "A branch" }).check();
-  await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("expected the name of a branch").waitFor();
-  expect((await scene.kit.list(RemoteSync, team)).map(({ metadata }) => metadata.name)).toEqual(["web"]);
-  await page.getByLabel("Branch", { exact: true }).fill("release/1.2");
-  await page.getByText("More: folder, builder").click();
-  await page.getByLabel("Folder of the repository").fill("services/web");
-  // This dashboard is told of no GitHub.
-  expect(await page.getByRole("link", { name: "Connect GitHub" }).count()).toBe(0);
-  await page.getByRole("button", { name: "Add a variable" }).click();
-  await page.getByLabel("Name of variable 1").fill("BP_NODE_VERSION");
-  await page.getByLabel("Value of variable 1").fill("24");
-  await page.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("heading", { level: 1, name: "choice" }).waitFor();
-  const { spec } = await sync("choice");
-  const { base } = specOf("choice", { branch: "release/1.2" });
-  expect(spec).toEqual({
-    ...specOf("choice"),
-    base: { ...base, subPath: "services/web" },
-    build: { env: [{ name: "BP_NODE_VERSION", value: "24" }] },
-  });
-
-  const github = async () => (await sync("choice")).spec.base.github;
-  const bare = specOf("choice").base.github;
-  const save = async () => {
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("choice is changed.").waitFor();
-    await page
-      .locator(".notice", { hasText: "choice is changed." })
-      .getByRole("button", { name: "Close" })
-      .click();
-  };
-  await page.getByRole("link", { name: "Settings" }).click();
-  expect(await page.getByRole("radio", { name: "A branch" }).isChecked()).toBe(true);
-  await expectAccessible(page);
-  await page.getByRole("radio", { name: "A pull request" }).check();
-  await page.getByLabel("Number of the pull request").fill("12");
-  await save();
-  expect(await github()).toEqual({ ...bare, pullRequest: 12 });
-  await page.getByRole("radio", { name: "A commit" }).check();
-  await page.getByLabel("Commit", { exact: true }).fill("1234");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("expected a whole commit id of 40 hexadecimal digits").waitFor();
-  await page.getByLabel("Commit", { exact: true }).fill(first);
-  await save();
-  expect(await github()).toEqual({ ...bare, sha: first });
-  await page.getByRole("radio", { name: "The default branch" }).check();
-  await save();
-  expect(await github()).toEqual(bare);
 });
 
 test("it is paused, resumed, refreshed, and deleted by whoever types its name", async () => {

@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import type { Response } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf, Secret } from "../../bus/kube/kind.ts";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
@@ -287,66 +286,5 @@ describe("limits", () => {
   test("a body of another type is not passed on", async () => {
     const answer = await create(alice, "yaml", {}, { "content-type": "application/yaml" });
     expect([answer.status, await answer.json()]).toMatchObject([400, { reason: "NotAllowed" }]);
-  });
-
-  test("of one session so many requests are passed on at once, and of another one as many", async () => {
-    const { pid } = scene.kit.platform.apiserver;
-    process.kill(pid ?? 0, "SIGSTOP");
-    const waiting: Promise<Response>[] = [];
-    try {
-      const refused: Response[] = [];
-      waiting.push(
-        ...Array.from({ length: 40 }, async () => {
-          const answer = await alice.fetch(applications(team));
-          refused.push(answer);
-          return answer;
-        }),
-      );
-      // Those that have no place are answered, while no other one can be.
-      await expect.poll(() => refused.length, { timeout: 60_000 }).toBe(8);
-      expect(refused[0]?.status).toBe(429);
-      expect(refused[0]?.headers.get("retry-after")).toBe("1");
-      expect(await refused[0]?.json()).toMatchObject({ reason: "TooMany" });
-      const other = bob.fetch(applications(team));
-      waiting.push(other);
-    } finally {
-      process.kill(pid ?? 0, "SIGCONT");
-    }
-    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(8);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(33);
-    expect((await alice.fetch(applications(team))).status).toBe(200);
-  });
-});
-
-describe("when the API server is not as it was", () => {
-  test("one that is away is told of, and one that is back answers again", async () => {
-    const { apiserver } = scene.kit.platform;
-    await apiserver.stop("SIGKILL");
-    try {
-      const answer = await alice.fetch(applications(team));
-      expect([answer.status, await answer.json()]).toMatchObject([
-        503,
-        { reason: "Unavailable", message: expect.stringContaining("Kubernetes API") },
-      ]);
-    } finally {
-      await apiserver.start();
-    }
-    await expect
-      .poll(async () => (await alice.fetch(applications(team))).status, { timeout: 60_000 })
-      .toBe(200);
-  });
-
-  test("a token that it does not take is told of as that", async () => {
-    const { apiserver } = scene.kit.platform;
-    // It begins without the issuer's keys.
-    await scene.issuer.stop();
-    await apiserver.stop("SIGKILL");
-    await apiserver.start();
-    const answer = await alice.fetch(applications(team));
-    expect([answer.status, await answer.json()]).toMatchObject([
-      401,
-      { reason: "TokenRefused", message: expect.stringContaining("log in again") },
-    ]);
   });
 });

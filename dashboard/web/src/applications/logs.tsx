@@ -4,7 +4,7 @@ import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import type { PodObject } from "../api/others.ts";
 import type { Watched } from "../api/watch.ts";
-import { NewestBuild } from "../builds/newest.tsx";
+import { NewestBuilds } from "../builds/newest.tsx";
 import { Log } from "../ui/log.tsx";
 import { Loaded } from "../ui/states.tsx";
 
@@ -52,9 +52,7 @@ export function Logs({
           <header>
             <h2 id="builds">What the builds of its image write</h2>
           </header>
-          {builds.map((build) => (
-            <NewestBuild key={build.metadata.uid} of={build} />
-          ))}
+          <NewestBuilds namespace={namespace} of={builds} />
         </section>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** The newest build of a RemoteSync, where something else is looked at. */
+/** The newest builds of RemoteSyncs, where something else is looked at. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
@@ -8,22 +8,31 @@ import { Loaded } from "../ui/states.tsx";
 import { newestFirst } from "./build.ts";
 import { Steps } from "./steps.tsx";
 
-/** Its steps, each with its log, and the way to the builds before it. */
-export function NewestBuild({ of: { metadata } }: { of: Stored<RemoteSync> }) {
-  const { namespace, name } = metadata;
-  const own = { namespace, labelSelector: `${labels.remoteSync}=${name}` };
-  const [made, running] = useWatch([builds, own], [pods, own]);
-  return (
-    <div class="stack">
-      <Loaded watched={made} empty={<p>{name} has not been built yet.</p>}>
-        {(items) => {
-          const [newest] = newestFirst(items);
-          return newest && <Steps key={newest.metadata.uid} build={newest} pods={running} />;
-        }}
-      </Loaded>
-      <p>
-        <a href={`/builds/${namespace}/${name}`}>All builds of {name}</a>
-      </p>
-    </div>
-  );
+/** Of each of these RemoteSyncs of a namespace: the steps with their logs, and the way to the builds before. One stream tells of all. */
+export function NewestBuilds({
+  namespace,
+  of: syncs,
+}: {
+  namespace: string;
+  of: readonly Stored<RemoteSync>[];
+}) {
+  const names = syncs.map(({ metadata }) => metadata.name).sort();
+  const theirs = { namespace, labelSelector: `${labels.remoteSync} in (${names.join(",")})` };
+  const [made, running] = useWatch([builds, theirs], [pods, theirs]);
+  return names.map((name) => {
+    const items = made.items.filter(({ metadata }) => metadata.labels?.[labels.remoteSync] === name);
+    return (
+      <div key={name} class="stack">
+        <Loaded watched={{ ...made, items }} empty={<p>{name} has not been built yet.</p>}>
+          {(found) => {
+            const [newest] = newestFirst(found);
+            return newest && <Steps key={newest.metadata.uid} build={newest} pods={running} />;
+          }}
+        </Loaded>
+        <p>
+          <a href={`/builds/${namespace}/${name}`}>All builds of {name}</a>
+        </p>
+      </div>
+    );
+  });
 }

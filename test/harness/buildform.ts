@@ -1,0 +1,25 @@
+/** RemoteSyncs of tests, as an object and as somebody fills in the form. */
+import type { Page } from "playwright-core";
+import type { RemoteSync } from "../../functions/paas/kinds.ts";
+
+/** One of acme/web, for the Application of that name. */
+export const specOf = (application: string, github: object = {}): RemoteSync["spec"] => ({
+  applicationRef: { name: application },
+  base: { github: { owner: "acme", repo: "web", secretName: "acme-web", ...github } },
+  image: { name: "registry.example.com/acme/web", secretName: "regcred" },
+});
+
+/** Fills in what every RemoteSync needs. */
+export async function fillIn(page: Page, name: string): Promise<void> {
+  const texts = {
+    Name: name,
+    Application: name,
+    "Owner of the repository": "acme",
+    Repository: "web",
+    "Secret with the token of GitHub": "acme-web",
+    "Where the images go": "registry.example.com/acme/web",
+    "Secret with the credentials of the registry": "regcred",
+  };
+  for (const [label, text] of Object.entries(texts))
+    await page.getByRole("main").getByLabel(label, { exact: true }).fill(text);
+}
