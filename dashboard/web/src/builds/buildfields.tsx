@@ -21,6 +21,26 @@ export const commitsOfPullRequest = [
   ["Head", "Its last commit"],
 ] as const;
 
+/** Where the images go. */
+export function ImageFields({ form }: { form: Form }) {
+  const field = (name: string) => ({ form, path: ["spec", "image", name] });
+  return (
+    <>
+      <TextField
+        {...field("name")}
+        label="Where the images go"
+        placeholder="registry.example.com/acme/web"
+        hint="A repository of a registry, without a tag."
+      />
+      <TextField
+        {...field("secretName")}
+        label="Secret with the credentials of the registry"
+        hint="To push and to pull. None where the registry asks for none."
+      />
+    </>
+  );
+}
+
 /** The fields, but for the variables of the build. */
 export function BuildFields({ form }: { form: Form }) {
   const field = (...path: string[]) => ({ form, path: [...build, ...path] });

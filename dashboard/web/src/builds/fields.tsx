@@ -11,7 +11,7 @@ import type { Form } from "../ui/form/form.ts";
 import { More } from "../ui/form/group.tsx";
 import { useListed } from "../ui/form/listed.ts";
 import type { Draft, ObjectForm } from "../ui/form/object.tsx";
-import { BuildFields, commitsOfPullRequest, shownBuildFields } from "./buildfields.tsx";
+import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "./buildfields.tsx";
 
 const github: Path = ["spec", "base", "github"];
 
@@ -109,17 +109,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
         />
       )}
       <TokenSecretField form={form} at={github} namespace={namespace} />
-      <TextField
-        {...field("image", "name")}
-        label="Where the images go"
-        placeholder="registry.example.com/acme/web"
-        hint="A repository of a registry, without a tag."
-      />
-      <TextField
-        {...field("image", "secretName")}
-        label="Secret with the credentials of the registry"
-        hint="To push and to pull. None where the registry asks for none."
-      />
+      <ImageFields form={form} />
       <EnvField {...field("build", "env")} label="Environment variables of the build" from="values" />
       <More what="folder, builder, resources and time of a build">
         <TextField

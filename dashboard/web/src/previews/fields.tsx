@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { AppPipeline } from "../../../../functions/paas/kinds/apppipeline.ts";
 import { appPipelines } from "../api/resource.ts";
-import { BuildFields, commitsOfPullRequest, shownBuildFields } from "../builds/buildfields.tsx";
+import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "../builds/buildfields.tsx";
 import { RepositoryFields, TokenSecretField } from "../github/repository.tsx";
 import { SwitchField } from "../ui/form/choices.tsx";
 import type { Path } from "../ui/form/draft.ts";
@@ -65,17 +65,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
         placeholder="preview.example.com"
         hint="Each preview has a host of its own below it."
       />
-      <TextField
-        {...field("image", "name")}
-        label="Where the images go"
-        placeholder="registry.example.com/acme/web"
-        hint="A repository of a registry, without a tag."
-      />
-      <TextField
-        {...field("image", "secretName")}
-        label="Secret with the credentials of the registry"
-        hint="To push and to pull. None where the registry asks for none."
-      />
+      <ImageFields form={form} />
       <Group label="Which pull requests">
         <LinesField
           {...field("filter", "labels")}
