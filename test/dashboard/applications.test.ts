@@ -2,7 +2,7 @@
 import { appendFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { apiVersionOf, Pod } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
@@ -160,6 +160,15 @@ test("it is scaled, and restarted as kubectl does it", async () => {
     JSON.stringify(spec).includes("kubectl.kubernetes.io/restartedAt"),
   );
   expect((await scene.kit.client.get(Application, at("web"))).spec.replicas).toBe(2);
+  await scene.kit.until(
+    Deployment,
+    at("web"),
+    ({ metadata, status }) =>
+      status?.observedGeneration === metadata.generation &&
+      status?.updatedReplicas === 2 &&
+      status.replicas === 2 &&
+      status.readyReplicas === 2,
+  );
 });
 
 test("what its pods write is followed line by line, and is text whatever is in it", async () => {
@@ -175,6 +184,23 @@ test("what its pods write is followed line by line, and is text whatever is in i
   expect(await log.locator("img").count()).toBe(0);
   expect(await log.getByText("listening on 8080").count()).toBe(1);
   await expectAccessible(alice);
+});
+
+test("whoever reads what a pod writes has it also when the pod is gone, and is led to the one in its place", async () => {
+  await open(alice, "web", "logs");
+  const log = alice.getByRole("log");
+  await log.getByText("listening on 8080").waitFor();
+  const read = (await alice.getByRole("combobox", { name: "Pod" }).inputValue()).split(" ")[0] ?? "";
+  await scene.kit.client.delete(Pod, at(read), {});
+  await alice.getByText("This pod is gone.").waitFor();
+  expect(await log.getAttribute("aria-label")).toContain(read);
+  expect(await log.getByText("listening on 8080").count()).toBe(1);
+  await expectAccessible(alice);
+  await alice.getByRole("button", { name: "Show the newest pod" }).click();
+  await alice.getByText("This pod is gone.").waitFor({ state: "detached" });
+  await log.getByText("listening on 8080").waitFor();
+  expect(await log.getAttribute("aria-label")).not.toContain(read);
+  expect(await alice.getByRole("combobox", { name: "Pod" }).locator("option").count()).toBe(2);
 });
 
 test("it is rolled back to an image of before, and comes forward again", async () => {

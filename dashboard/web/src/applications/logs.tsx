@@ -1,5 +1,5 @@
 /** What an Application's pods and the builds of its image write. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import type { PodObject } from "../api/others.ts";
@@ -16,16 +16,21 @@ interface Choice {
   readonly restarts: number;
 }
 
+const age = ({ metadata }: Stored<PodObject>): string => metadata.creationTimestamp ?? "";
+
+/** The newest pod first: after a change, it is the one to look at. */
 const choicesOf = (pods: readonly Stored<PodObject>[]): readonly Choice[] =>
-  pods.flatMap(({ metadata, spec, status }) =>
-    (spec.containers ?? []).map(({ name }) => ({
-      value: `${metadata.name} ${name}`,
-      name: (spec.containers ?? []).length > 1 ? `${metadata.name}, ${name}` : metadata.name,
-      pod: metadata.name,
-      container: name,
-      restarts: status?.containerStatuses?.find((container) => container.name === name)?.restartCount ?? 0,
-    })),
-  );
+  pods
+    .toSorted((a, b) => age(b).localeCompare(age(a)))
+    .flatMap(({ metadata, spec, status }) =>
+      (spec.containers ?? []).map(({ name }) => ({
+        value: `${metadata.name} ${name}`,
+        name: (spec.containers ?? []).length > 1 ? `${metadata.name}, ${name}` : metadata.name,
+        pod: metadata.name,
+        container: name,
+        restarts: status?.containerStatuses?.find((container) => container.name === name)?.restartCount ?? 0,
+      })),
+    );
 
 /** The second part of the screen. */
 export function Logs({
@@ -43,9 +48,7 @@ export function Logs({
         <header>
           <h2 id="runtime">What its pods write</h2>
         </header>
-        <Loaded watched={pods} empty={<p>No pods, and so nothing is written.</p>}>
-          {(items) => <PodLogs namespace={namespace} choices={choicesOf(items)} />}
-        </Loaded>
+        <PodLogs namespace={namespace} pods={pods} />
       </section>
       {builds.length > 0 && (
         <section class="card" aria-labelledby="builds">
@@ -59,16 +62,35 @@ export function Logs({
   );
 }
 
-function PodLogs({ namespace, choices }: { namespace: string; choices: readonly Choice[] }) {
-  const [chosen, setChosen] = useState("");
+/** Whoever reads a log goes on reading it while pods come and go, and has what was written when its own pod is gone. */
+function PodLogs({ namespace, pods }: { namespace: string; pods: Watched<PodObject> }) {
+  const [read, setRead] = useState<Choice>();
   const [run, setRun] = useState<"present" | "previous">("present");
-  const shown = choices.find(({ value }) => value === chosen) ?? choices[0];
-  if (shown === undefined) return null;
+  const choices = choicesOf(pods.items);
+  const there = choices.find(({ value }) => value === (read ?? choices[0])?.value);
+  const shown = there ?? read;
+  useEffect(() => setRead(shown), [shown?.value]);
+  if (shown === undefined)
+    return (
+      <Loaded watched={pods} empty={<p>No pods, and so nothing is written.</p>}>
+        {() => null}
+      </Loaded>
+    );
+  const isGone = there === undefined && pods.state === "live";
+  const [newest] = choices;
   return (
     <div class="stack">
       <label class="field">
         Pod
-        <select value={shown.value} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+        <select
+          value={shown.value}
+          onChange={({ currentTarget }) =>
+            setRead(choices.find(({ value }) => value === currentTarget.value))
+          }
+        >
+          {there === undefined && (
+            <option value={shown.value}>{`${shown.name}${isGone ? " (gone)" : ""}`}</option>
+          )}
           {choices.map(({ value, name }) => (
             <option key={value} value={value}>
               {name}
@@ -76,6 +98,16 @@ function PodLogs({ namespace, choices }: { namespace: string; choices: readonly 
           ))}
         </select>
       </label>
+      {isGone && (
+        <div class="notice row" role="status">
+          <span>This pod is gone. What was read of it stays here until another one is chosen.</span>
+          {newest && (
+            <button type="button" onClick={() => setRead(newest)}>
+              Show the newest pod
+            </button>
+          )}
+        </div>
+      )}
       {shown.restarts > 0 && (
         <label class="row">
           <input
