@@ -1,18 +1,30 @@
 /** 200 Hikawas on three replicas while workers, the bridge and the bus are killed (-9). */
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { killAtRandom } from "../harness/crowd.ts";
+import { keyState } from "../harness/ket/keystate.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
+const scope = { fn: "hikawa", cluster: "default" };
+/** For all songs of a test together, on a machine that has much else to do. Milliseconds. */
+const deadlineMillis = 420_000;
+const timeout = deadlineMillis + 60_000;
+
 let kit: Kit;
+let bus: Bus;
 let workers: Replica[];
 let bridge: Replica;
 const at = (name: string) => ({ namespace: "default", name });
 
 beforeAll(async () => {
   kit = await startKit();
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test", timeoutMillis: deadlineMillis });
   const env = {
     DENREI_ACK_WAIT_SECONDS: "4",
     DENREI_LOG_LEVEL: "info",
@@ -21,7 +33,10 @@ beforeAll(async () => {
   bridge = await kit.bridge("bridge-1", { env });
   workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
 });
-afterAll(() => kit?.stop());
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
 
 /** How many words have been said so far. */
 async function wordsSaid(): Promise<number> {
@@ -31,6 +46,7 @@ async function wordsSaid(): Promise<number> {
 
 /** Creates Hikawas, a few at a time, and resolves when all of them have ended. */
 async function singAll(names: readonly string[]): Promise<void> {
+  const deadline = performance.now() + deadlineMillis;
   const waiting = [...names];
   const creators = Array.from({ length: 5 }, async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
@@ -38,19 +54,46 @@ async function singAll(names: readonly string[]): Promise<void> {
     }
   });
   await Promise.all(creators);
-  for (const name of names) await kit.until(Hikawa, at(name), isFinished, 150_000);
+  for (const name of names) {
+    const left = Math.max(1, Math.ceil(deadline - performance.now()));
+    await kit.until(Hikawa, at(name), isFinished, left).catch(async (error: Error) => {
+      throw new Error(`${error.message}\n${await keyState(bus, scope, at(name))}`);
+    });
+  }
 }
 
-test("every song ends right while workers and the bridge are killed at random", async () => {
+/**
+ * Replays, as an operator would, what was given up because worker after worker was killed over it, until `over` settles: one
+ * that is killed at random so often is not told from one that dies of its object. Any other letter fails.
+ */
+async function replayInnocents(over: Promise<unknown>): Promise<void> {
+  const letters = deadLetters(bus, scope);
+  const queue = ticketQueue(bus, scope, { replica: "test" });
+  let going = true;
+  const end = () => {
+    going = false;
+  };
+  void over.then(end, end);
+  for (; going; await sleep(1000))
+    for (const { key, letter } of await letters.list()) {
+      expect(letter.reason, letter.message).toBe("WorkerCrashed");
+      await letters.replay(queue, key);
+    }
+}
+
+test("every song ends right while workers and the bridge are killed at random", { timeout }, async () => {
   const names = Array.from({ length: 200 }, (_, i) => `killed-${i}`);
   const ended = singAll(names);
-  const kills = await killAtRandom([...workers, bridge], ended, 700);
-  await ended;
+  const [kills] = await Promise.all([
+    killAtRandom([...workers, bridge], ended, 700),
+    replayInnocents(ended),
+    ended,
+  ]);
   await expectFinishedSongs(kit, names);
   expect(kills).toBeGreaterThan(3);
-}, 200_000);
+});
 
-test("every song ends right while the bus is killed and started again", async () => {
+test("every song ends right while the bus is killed and started again", { timeout }, async () => {
   const names = Array.from({ length: 40 }, (_, i) => `cut-off-${i}`);
   const ended = singAll(names);
   const nats = Object.assign(Object.create(kit.platform.nats), {
@@ -67,7 +110,7 @@ test("every song ends right while the bus is killed and started again", async ()
   await ended;
   await expectFinishedSongs(kit, names);
   expect(kills).toBeGreaterThan(0);
-}, 200_000);
+});
 
 test("a delayed request survives the death of all workers", async () => {
   await kit.client.create(Hikawa, hikawa("patient", 4000), { fieldManager: "test" });

@@ -1,4 +1,7 @@
-/** Every scenario of `npm run prove`, in a few minutes: smaller, with the same faults and the same limits. */
+/**
+ * Every scenario of `npm run prove`, in a few minutes: smaller, with the same faults. Limits are the same, too, but for
+ * times that depend on what else the machine does: here they tell a fault from its absence, on a slow machine as well.
+ */
 import { type TestContext, test } from "vitest";
 import { describe, prove } from "./prove.ts";
 import type { Scenario } from "./scenario.ts";
