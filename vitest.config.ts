@@ -10,6 +10,7 @@ export default defineConfig({
     // Each file with real parts starts its own; two at a time is what two cores carry.
     maxWorkers: 2,
     testTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
     reporters: ["default", "./test/harness/tally.ts"],
     projects: [

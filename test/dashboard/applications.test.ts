@@ -200,7 +200,8 @@ test("whoever reads what a pod writes has it also when the pod is gone, and is l
   await alice.getByText("This pod is gone.").waitFor({ state: "detached" });
   await log.getByText("listening on 8080").waitFor();
   expect(await log.getAttribute("aria-label")).not.toContain(read);
-  expect(await alice.getByRole("combobox", { name: "Pod" }).locator("option").count()).toBe(2);
+  const pods = alice.getByRole("combobox", { name: "Pod" }).getByRole("option");
+  await expect.poll(() => pods.count()).toBe(2);
 });
 
 test("it is rolled back to an image of before, and comes forward again", async () => {

@@ -1,5 +1,5 @@
 /** The API of the emulated GitHub, as clients see it: with nothing but fetch. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { appJwt, type Claims } from "./appjwt.ts";
 import { type EmulatedApp, type EmulatedGitHub, startGitHub } from "./emulator.ts";
 import type { FaultAnswer, FaultMatch } from "./faults.ts";
@@ -223,9 +223,9 @@ describe("a fault", () => {
     expect((await ask("GET", "/app", asApp())).status).toBe(200);
     expect(Date.now() - begun).toBeGreaterThanOrEqual(195);
     injected.remove();
-    const again = Date.now();
+    // Longer than this test may take.
+    fault({ path }, { delayMillis: 600_000 }).remove();
     expect((await ask("GET", "/app", asApp())).status).toBe(200);
-    expect(Date.now() - again).toBeLessThan(195);
   });
 
   test("resets connections", async () => {
@@ -245,19 +245,17 @@ test("it does not start with two Apps of one id", async () => {
 test("it ends at once, whatever is under way", async () => {
   const own = await startGitHub();
   onTestFinished(() => own.stop());
-  own.fault({ path: /./ }, { delayMillis: 60_000 });
+  own.fault({ path: /./ }, { delayMillis: 600_000 });
   const target = await startTarget();
   onTestFinished(() => target.close());
   target.answer("never");
   own.deliverTo([target.url]);
   const waiting = fetch(`${own.url}/api/v3/app`).catch((error: Error) => error);
   const delivering = own.send("delete", {});
-  await vi.waitFor(() => expect([own.requests().length, target.arrived.length]).toEqual([1, 1]));
-  const begun = Date.now();
+  await expect.poll(() => [own.requests().length, target.arrived.length]).toEqual([1, 1]);
   await own.stop();
   expect(await waiting).toBeInstanceOf(Error);
   await delivering;
-  expect(Date.now() - begun).toBeLessThan(2000);
   expect(own.deliveries()).toEqual([]);
   await own.stop();
 });
