@@ -157,14 +157,18 @@ test("an AppPipeline says in the same way how its previews are built", async () 
 test("whoever connects GitHub is offered its owners and repositories, and can type others", async () => {
   const page = await open("/builds/new?application=docs");
   const owner = field(page, "Owner of the repository");
+  await fill(page, { Name: "begun" });
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("alert").getByText("You have not allowed it at GitHub").waitFor();
+  await page.getByText("What you had typed is here again.").waitFor();
+  expect(await field(page, "Name").inputValue()).toBe("begun");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Authorize as octo" }).click();
   await page.getByRole("heading", { name: "Build a repository" }).waitFor();
   expect(await field(page, "Application").inputValue()).toBe("docs");
+  expect(await field(page, "Name").inputValue()).toBe("begun");
   expect(await suggestions(owner)).toEqual(["acme", "octo"]);
   expect(await page.getByRole("link", { name: "Connect GitHub" }).count()).toBe(0);
   const repository = field(page, "Repository");

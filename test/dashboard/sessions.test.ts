@@ -1,6 +1,7 @@
 /** Tokens end, issuers go away and change their minds: what becomes of a session. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Application } from "../../functions/paas/kinds.ts";
 import { openRecords, type Records } from "../harness/aged.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import type { Replica } from "../harness/kit.ts";
@@ -172,4 +173,67 @@ test("an issuer that has revoked it ends a session, and the page leads back to w
   await page.getByRole("link", { name: "Log in again" }).click();
   await page.getByRole("button", { name: "Log out" }).waitFor();
   expect(page.url()).toBe(address);
+});
+
+describe("what somebody types when their session ends", () => {
+  let page: Page;
+  const field = (label: string) => page.getByRole("main").getByLabel(label, { exact: true });
+  const back = () => page.getByText("What you had typed is here again.");
+  beforeAll(async () => {
+    page = await scene.loggedIn(people.alice, team);
+  });
+
+  /** Ends the session, and tries to send what was typed. */
+  async function sendTooLate(button: string): Promise<void> {
+    await scene.issuer.revokeAll();
+    await records.age(await cookieIn(page));
+    await page.getByRole("button", { name: button }).click();
+    await page.getByText("Your session has ended").waitFor();
+  }
+  const logInAgain = () => page.getByRole("link", { name: "Log in again" }).click();
+
+  test("is there when they have logged in again, and can be sent", async () => {
+    await page.goto(`${scene.url}/applications/new`);
+    await field("Name").fill("begun");
+    await field("Hosts").fill("begun.example.com");
+    await field("Image").fill("begun:1");
+    await sendTooLate("Create");
+    await logInAgain();
+    await back().waitFor();
+    expect(await field("Hosts").inputValue()).toBe("begun.example.com");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { name: "begun", level: 1 }).waitFor();
+    // It comes once.
+    await page.goto(`${scene.url}/applications/new`);
+    await field("Name").waitFor();
+    expect(await field("Name").inputValue()).toBe("");
+  });
+
+  test("is not given to what somebody else has changed meanwhile", async () => {
+    await page.goto(`${scene.url}/applications/${team}/begun/settings`);
+    await field("Image").fill("begun:2");
+    await sendTooLate("Save");
+    const at = { namespace: team, name: "begun" };
+    await scene.kit.client.mergePatch(Application, at, { spec: { replicas: 3 } }, { fieldManager: "test" });
+    await logInAgain();
+    await page.getByText("It was changed meanwhile").waitFor();
+    expect([await field("Image").inputValue(), await field("Pods").inputValue()]).toEqual(["begun:1", "3"]);
+  });
+
+  test("is not for somebody else", async () => {
+    await page.goto(`${scene.url}/applications/new`);
+    await field("Name").fill("secret");
+    await field("Hosts").fill("secret.example.com");
+    await field("Image").fill("secret:1");
+    await sendTooLate("Create");
+    await page.context().clearCookies();
+    await logInAgain();
+    await page.getByLabel("Name").fill(people.bob.name);
+    await page.getByLabel("Password").fill(people.bob.password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("button", { name: "Log out" }).waitFor();
+    await field("Name").waitFor();
+    expect(await field("Name").inputValue()).toBe("");
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
 });

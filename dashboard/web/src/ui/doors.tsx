@@ -51,7 +51,7 @@ export function Unreachable() {
   );
 }
 
-/** In front of the page when the session has ended: what was typed is still there behind it. */
+/** In front of the page when the session has ended: what was typed is still there behind it, and after the login as well. */
 export function SessionEnded() {
   return (
     <div class="notices" role="alert">

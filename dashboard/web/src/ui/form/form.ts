@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { z } from "zod";
 import { type FieldProblem, RequestError } from "../../api/session.ts";
 import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
+import { useKeptDraft } from "./kept.ts";
 
 /** A form under way. */
 export interface Form {
@@ -21,6 +22,8 @@ export interface Form {
 /** What a form is made with. */
 export interface FormOptions {
   readonly initial: unknown;
+  /** What it is a change of, such that another text is another base; nothing for what is new. */
+  readonly base?: string;
   /** Of the whole draft: `{ metadata, spec }`, say. */
   readonly schema: z.ZodType;
   /** The paths of the fields that are shown; what is wrong elsewhere is said above them. */
@@ -30,8 +33,8 @@ export interface FormOptions {
 }
 
 /** Begins a form. */
-export function useForm({ initial, schema, fields, send }: FormOptions): Form {
-  const [draft, setDraft] = useState(initial);
+export function useForm({ initial, base = "", schema, fields, send }: FormOptions): Form {
+  const [draft, setDraft] = useKeptDraft(initial, base);
   const [found, setFound] = useState<readonly FieldProblem[]>([]);
   const [wasSent, setWasSent] = useState(false);
   const [isSending, setSending] = useState(false);

@@ -126,6 +126,7 @@ function ChangeForm<T extends KubeObject>({
 }) {
   const form = useForm({
     initial: draftOf(begun.spec as object),
+    base: `${begun.metadata.uid} ${begun.metadata.generation}`,
     schema: z.preprocess((draft) => withSkeleton(draft, skeleton), schema),
     fields,
     async send(draft) {
