@@ -183,6 +183,14 @@ describe("what somebody types when their session ends", () => {
     page = await scene.loggedIn(people.alice, team);
   });
 
+  /** Types an Application that could be created. */
+  async function type(name: string): Promise<void> {
+    await page.goto(`${scene.url}/applications/new`);
+    await field("Name").fill(name);
+    await field("Hosts").fill(`${name}.example.com`);
+    await field("Image").fill(`${name}:1`);
+  }
+
   /** Ends the session, and tries to send what was typed. */
   async function sendTooLate(button: string): Promise<void> {
     await scene.issuer.revokeAll();
@@ -193,10 +201,7 @@ describe("what somebody types when their session ends", () => {
   const logInAgain = () => page.getByRole("link", { name: "Log in again" }).click();
 
   test("is there when they have logged in again, and can be sent", async () => {
-    await page.goto(`${scene.url}/applications/new`);
-    await field("Name").fill("begun");
-    await field("Hosts").fill("begun.example.com");
-    await field("Image").fill("begun:1");
+    await type("begun");
     await sendTooLate("Create");
     await logInAgain();
     await back().waitFor();
@@ -221,10 +226,7 @@ describe("what somebody types when their session ends", () => {
   });
 
   test("is not for somebody else", async () => {
-    await page.goto(`${scene.url}/applications/new`);
-    await field("Name").fill("secret");
-    await field("Hosts").fill("secret.example.com");
-    await field("Image").fill("secret:1");
+    await type("secret");
     await sendTooLate("Create");
     await page.context().clearCookies();
     await logInAgain();
