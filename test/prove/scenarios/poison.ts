@@ -7,7 +7,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";
-import { Probe } from "../../fixtures/functions/probe.ts";
+import probe, { Probe } from "../../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
 import { type Delay, followProbes, startHealthy } from "../healthy.ts";
 import { now } from "../journal.ts";
@@ -86,9 +86,9 @@ export const poison: Scenario = {
     const left = (await letters.list()).map(({ key }) => key.name);
 
     const ackWaitMillis = ackWaitSeconds * 1000;
-    // At the smallest size the machine does other things as well. Whoever waits for one that harms waits for its AckWait, and
-    // half of that tells the two apart on any machine.
-    const limitMillis = calm === calmMillis.least ? ackWaitMillis / 2 : promisedMillis;
+    // At the smallest size the machine does other things as well. Whoever waits for one that hangs waits until that is broken
+    // off, and somewhat less than that tells the two apart on a slow machine, too.
+    const limitMillis = calm === calmMillis.least ? 0.75 * probe.timeoutMillis : promisedMillis;
     /** The death whose redelivery ended the wait, if one did; suspects wait for each other, so it may end somewhat later. */
     const redelivered = ({ from, to }: Delay): number | undefined =>
       revived.deaths.find((time) => from <= time + ackWaitMillis && to >= time + 0.9 * ackWaitMillis);
