@@ -238,4 +238,13 @@ describe("what somebody types when their session ends", () => {
     expect(await field("Name").inputValue()).toBe("");
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
+
+  test("is forgotten when they log out", async () => {
+    await type("left");
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("button", { name: "Yes, sign me out" }).click();
+    await page.getByRole("link", { name: "Log in" }).waitFor();
+    expect(page.url()).toBe(`${scene.url}/`);
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
 });

@@ -253,9 +253,11 @@ test("it ends at once, whatever is under way", async () => {
   const waiting = fetch(`${own.url}/api/v3/app`).catch((error: Error) => error);
   const delivering = own.send("delete", {});
   await expect.poll(() => [own.requests().length, target.arrived.length]).toEqual([1, 1]);
+  const begun = Date.now();
   await own.stop();
   expect(await waiting).toBeInstanceOf(Error);
   await delivering;
+  expect(Date.now() - begun).toBeLessThan(2000);
   expect(own.deliveries()).toEqual([]);
   await own.stop();
 });

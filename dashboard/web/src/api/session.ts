@@ -106,5 +106,6 @@ export const loginUrl = (): string =>
 /** Ends the session, here and at the issuer. */
 export async function logOut(): Promise<void> {
   const { goTo } = await request<{ goTo: string }>("/api/session", { method: "DELETE" });
+  session.value = "none";
   location.assign(goTo);
 }

@@ -57,7 +57,9 @@ export function ApplicationDetail() {
         <>
           <Tabs at={at} tabs={tabs} current={tab} label={`About ${name}`} />
           {tab === "" && <Overview app={app} pods={running} events={said} builds={builds} />}
-          {tab === "logs" && <Logs namespace={namespace} pods={running} builds={builds} />}
+          {tab === "logs" && (
+            <Logs key={app.metadata.uid} namespace={namespace} pods={running} builds={builds} />
+          )}
           {tab === "history" && <History app={app} />}
           {tab === "settings" && <ChangedObject key={app.metadata.uid} kind={applicationForm} object={app} />}
         </>

@@ -46,7 +46,8 @@ export function useKeptDraft(initial: unknown, base: string): [unknown, (draft: 
     else if (kept) notify("bad", "It was changed meanwhile: what you had typed is not here any more.");
     const of = { user: user(), at: location.pathname, base };
     const keep = () => {
-      if (typed.current === undefined) return;
+      // Whoever logs out leaves nothing behind.
+      if (typed.current === undefined || session.value === "none") return;
       sessionStorage.setItem(storedAs, JSON.stringify({ ...of, draft: typed.current } satisfies Kept));
     };
     // Whoever goes back to a page that the browser has kept as it was needs nothing else.
