@@ -1,37 +1,74 @@
 import { defineConfig } from "vitest/config";
+import { sizeVariable } from "./test/harness/size.ts";
 
-const timed = "test/prove/short.test.ts";
+/** Tests of the repository itself: `npm run check`. */
+const checks = ["test/checks/**/*.test.ts", "test/docs/links.test.ts"];
+
+/** Tests that start no server and no program but Node: `npm run test:unit`. All others stand in `test/`. */
+const unit = [
+  "{bus,functions,dashboard,deploy}/**/*.test.ts",
+  "test/{bench,ghapp,github,githubapi,model,mutations}/**/*.test.ts",
+  "test/harness/{changes,ket/match}.test.ts",
+  "test/kpack/{loop,names,reference}.test.ts",
+  "test/paas/charts/{builtin,names,routes}.test.ts",
+  "test/pipecd/**/*.test.ts",
+  "test/prove/**/{document,slope}.test.ts",
+];
+
+/** The long tail, at full size: `npm run test:nightly`. */
+const nightly = ["test/**/*.nightly.test.ts"];
+
 /** They need a node that runs pods: `npm run test:node`. */
-const withPods = "test/node/**";
+const withPods = ["test/node/**"];
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/harness/binaries.ts", "test/harness/page.ts"],
-    // Each file with real parts starts its own; two at a time is what two cores carry.
-    maxWorkers: 2,
+    // Node strips the types itself.
+    experimental: { viteModuleRunner: false },
+    // The files of a worker process share what is expensive: modules, a control plane, a browser.
+    isolate: false,
     testTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
-    reporters: ["default", "./test/harness/tally.ts"],
+    expect: { poll: { timeout: 60_000 } },
+    reporters: ["default", "./test/harness/durations.ts", "./test/harness/tally.ts"],
     projects: [
       {
         extends: true,
+        test: { name: "check", include: checks, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
         test: {
-          name: "all",
-          include: [
-            "bus/**/*.test.ts",
-            "functions/**/*.test.ts",
-            "dashboard/**/*.test.ts",
-            "deploy/**/*.test.ts",
-            "test/**/*.test.ts",
-          ],
-          exclude: [timed, withPods],
+          name: "unit",
+          include: unit,
+          exclude: [...nightly],
+          // No program can be obtained: a test that wants one belongs to the integration tests.
+          env: { DENREI_CACHE_DIR: "/dev/null", KUBEBUILDER_ASSETS: "/dev/null" },
+          testTimeout: 30_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        // Its limits are times: it has the machine to itself, after the others.
-        test: { name: "proof", include: [timed], sequence: { groupOrder: 1 } },
+        test: {
+          name: "integration",
+          include: ["test/**/*.test.ts"],
+          exclude: [...checks, ...unit, ...nightly, ...withPods],
+          // They wait more than they compute.
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "nightly",
+          include: [...nightly, "test/faults/**/*.test.ts"],
+          env: { [sizeVariable]: "full" },
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
+        },
       },
     ],
   },

@@ -6,16 +6,16 @@ import { ApiError } from "../../bus/kube/errors.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import type { WatchEvent } from "../../bus/kube/watchstream.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type OwnKit, startOwnKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
 const namespace = "quiet";
 /** What must not come along. */
 const hidden = "hunter2-hunter2";
-let kit: LocalKit;
+let kit: OwnKit;
 
 beforeAll(async () => {
-  kit = await startLocalKit({ crds: [] });
+  kit = await startOwnKit({ crds: [] });
   await createNamespace(kit.client, namespace);
 });
 afterAll(() => kit?.stop());

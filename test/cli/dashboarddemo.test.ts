@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
+
+await programs(...platformPrograms);
 
 /** As `npm run demo -- dashboard` has it. */
 const [, ...flags] = /demo( .*)$/.exec(manifest.scripts.demo)?.[1]?.split(" ") ?? [];

@@ -1,7 +1,10 @@
 /** `denrei demo`, from nothing to nothing. */
 import { expect, test } from "vitest";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run, start } from "./program.ts";
 import { said, song, words } from "./song.ts";
+
+await programs(...platformPrograms);
 
 /** The lines of a table, from its command to the next empty line. */
 const table = (stdout: string, kinds: string): string[] =>

@@ -13,7 +13,7 @@ let kit: Kit;
 const env = () => ({ ...song, KUBECONFIG: kit.platform.kubeconfigPath, NATS_URL: kit.platform.natsUrl });
 const theirs = { namespace: "default", name: "hikawa-sample" };
 beforeAll(async () => {
-  kit = await startKit({ controllerManager: "run" });
+  kit = await startKit();
   // What somebody else has there already.
   await kit.client.create(Hikawa, hikawa(theirs.name, 86_400_000), { fieldManager: "test" });
 });

@@ -122,7 +122,7 @@ test("without GitHub there is nothing to be seen", async () => {
 describe("on somebody's own cluster and bus", () => {
   let kit: Kit;
   beforeAll(async () => {
-    kit = await startKit({ controllerManager: "run" });
+    kit = await startKit();
   });
   afterAll(() => kit?.stop());
 

@@ -6,10 +6,10 @@ import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { people } from "../harness/dashboard.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type OwnKit, startOwnKit } from "../harness/kit.ts";
 import { grant } from "../harness/rights.ts";
 import { logIn } from "../harness/visitor.ts";
-import { type PlayedIssuer, startIssuer } from "../issuer/issuer.ts";
+import type { PlayedIssuer } from "../issuer/issuer.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { song } from "./song.ts";
 import { printed } from "./up.ts";
@@ -18,33 +18,24 @@ const rbac = "rbac.authorization.k8s.io";
 const prefix = "theirs:";
 const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";
 
-let kit: LocalKit;
+let kit: OwnKit;
 let issuer: PlayedIssuer | undefined;
 let url: string;
 let env: Environment;
 beforeAll(async () => {
   const address = `127.0.0.1:${await freePort()}`;
   url = `http://${address}`;
-  let oidc: Environment = {};
-  kit = await startLocalKit({
-    controllerManager: "run",
-    async identities({ ca, server, directory }) {
-      const file = async (name: string, text: string) => {
-        const path = join(directory, name);
-        await writeFile(path, text, { mode: 0o600 });
-        return path;
-      };
-      const tls = server(["127.0.0.1"]);
-      issuer = await startIssuer({ people: Object.values(people), tls, dashboardUrl: url });
-      oidc = {
-        DENREI_OIDC_ISSUER: issuer.url,
-        DENREI_OIDC_CLIENT_ID: issuer.clientId,
-        DENREI_OIDC_CLIENT_SECRET: await file("client-secret", issuer.clientSecret),
-        DENREI_OIDC_CA: await file("issuer-ca.crt", ca),
-      };
-      return { url: issuer.url, audiences: [issuer.clientId], usernamePrefix: prefix };
-    },
-  });
+  kit = await startOwnKit({ controllerManager: "run", issuer: { usernamePrefix: prefix } });
+  const site = kit.platform.issuer;
+  issuer = await site?.start({ people: Object.values(people), dashboardUrl: url });
+  const secretPath = join(kit.platform.directory, "client-secret");
+  await writeFile(secretPath, issuer?.clientSecret ?? "", { mode: 0o600 });
+  const oidc = {
+    DENREI_OIDC_ISSUER: issuer?.url,
+    DENREI_OIDC_CLIENT_ID: issuer?.clientId,
+    DENREI_OIDC_CLIENT_SECRET: secretPath,
+    DENREI_OIDC_CA: site?.caPath,
+  };
   const { kubeconfigPath: KUBECONFIG, natsUrl: NATS_URL } = kit.platform;
   env = { ...song, KUBECONFIG, NATS_URL, ...oidc, DENREI_DASHBOARD_ADDRESS: address };
   await grant(kit.client, [

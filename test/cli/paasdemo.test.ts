@@ -1,6 +1,9 @@
 /** `denrei demo paas`: pull requests become previews before one's eyes, and nothing is left. */
 import { expect, test } from "vitest";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
+
+await programs(...platformPrograms);
 
 const args = ["demo", "paas", "--github", "test/demo/github.ts", "--kpack", "test/demo/kpack.ts"];
 /** Previews are built three times. */

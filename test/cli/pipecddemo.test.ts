@@ -1,6 +1,9 @@
 /** `denrei demo pipecd`: PipeCD comes up before one's eyes, is told of what is deleted, and nothing is left. */
 import { expect, test } from "vitest";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
+
+await programs(...platformPrograms);
 
 const args = ["demo", "pipecd", "--pipecd", "test/demo/pipecd.ts"];
 const longestMillis = 110_000;

@@ -10,12 +10,14 @@ import { stringify } from "yaml";
 import {
   type LocalNats,
   type LocalProcesses,
-  obtainBinaries,
   startLocalNats,
   startLocalProcesses,
 } from "../../deploy/local/index.ts";
 import { createCertificateAuthority, type Validity } from "../../deploy/local/pki.ts";
+import { programs } from "../harness/programs.ts";
 import { run, start } from "./program.ts";
+
+const binaries = await programs("nats-server");
 
 export const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
 export const authority = createCertificateAuthority();
@@ -83,7 +85,6 @@ export const written = (text: string): string => {
 
 /** Starts a server with these arguments and returns its host and port. */
 export async function natsServer(name: string, ...args: string[]): Promise<string> {
-  const binaries = await obtainBinaries(["nats-server"]);
   let port = "";
   await processes.spawn({
     name,

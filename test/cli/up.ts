@@ -1,7 +1,10 @@
 /** Starting `denrei up` and watching it. */
 import { expect } from "vitest";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { type Place, type Running, start } from "./program.ts";
 import { song } from "./song.ts";
+
+await programs(...platformPrograms);
 
 /** How long something that ends by itself may take to be gone. */
 export const patience = { timeout: 30_000, interval: 100 };

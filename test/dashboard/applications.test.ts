@@ -17,7 +17,7 @@ let bob: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  scene = await startScene({ controllerManager: "run", nodes: 1 });
+  scene = await startScene();
   await Promise.all([
     scene.kit.bridge("bridge-1"),
     scene.kit.worker("worker-1", ["modoki-application"], { env: { CONTROLLER_NAMESPACE: team } }),
@@ -172,7 +172,7 @@ test("it is scaled, and restarted as kubectl does it", async () => {
 });
 
 test("what its pods write is followed line by line, and is text whatever is in it", async () => {
-  const path = scene.kit.platform.nodes?.kwok.podLogsPath ?? "";
+  const path = scene.kit.platform.podLogsPath ?? "";
   await appendFile(path, podLogLine("listening on 8080"));
   await open(alice, "web", "logs");
   const log = alice.getByRole("log");

@@ -39,7 +39,7 @@ async function create(kind: Kind, name: string, rest: object, namespace = team):
 }
 
 beforeAll(async () => {
-  scene = await startScene({ controllerManager: "run" });
+  scene = await startScene();
   const { client } = scene.kit;
   kpack = await startKpack({ client });
   await kpack.builder("default", "ready");

@@ -1,7 +1,7 @@
 /** Logs of containers, as they are written. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { foreign, type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
@@ -9,12 +9,12 @@ import { type Pod as BuildPod, Image as KpackImage, ServiceAccount } from "../kp
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { account, accountIn, imageIn } from "../kpack/scene.ts";
 
-let scene: Scene;
+let scene: OwnScene;
 let node: PlayedNode;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startOwnScene();
   node = await startPlayedNode(scene.kit.client);
   alice = await scene.visitor(people.alice);
 });

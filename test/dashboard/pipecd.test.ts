@@ -18,7 +18,7 @@ const at = (name: string) => ({ namespace: team, name });
 let scene: Scene;
 let pods: PipecdPods;
 beforeAll(async () => {
-  scene = await startScene({ controllerManager: "run", nodes: 1 });
+  scene = await startScene();
   const { kit } = scene;
   await optIn(kit.client, team);
   pods = await startPipecdPods({ client: kit.client });

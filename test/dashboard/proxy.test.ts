@@ -27,7 +27,7 @@ let scene: Scene;
 let alice: Visitor;
 let bob: Visitor;
 beforeAll(async () => {
-  scene = await startScene({ audited: true });
+  scene = await startScene();
   await scene.kit.client.create(
     Secret,
     {

@@ -1,16 +1,16 @@
 /** What a page is told when its requests can not be passed on: there are too many, or the API server is not as it was. */
 import type { Response } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 const applications = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
 
-let scene: Scene;
+let scene: OwnScene;
 let alice: Visitor;
 let bob: Visitor;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startOwnScene();
   [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });
 afterAll(() => scene?.stop());

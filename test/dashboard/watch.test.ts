@@ -5,7 +5,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { foreign, type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
@@ -34,11 +34,11 @@ const songs = `/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/${team}
 const pathOf = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
 const applications = pathOf(team);
 
-let scene: Scene;
+let scene: OwnScene;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startScene({ crds: crds.filter((crd) => !isSong(crd)) });
+  scene = await startOwnScene({ crds: crds.filter((crd) => !isSong(crd)) });
   alice = await scene.visitor(people.alice);
   await create("first");
 });

@@ -1,10 +1,10 @@
 /** People whose names in Kubernetes are not those that the issuer has for them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
 
-let scene: Scene;
+let scene: OwnScene;
 beforeAll(async () => {
-  scene = await startScene({ usernamePrefix: "oidc:" });
+  scene = await startOwnScene({ usernamePrefix: "oidc:" });
 });
 afterAll(() => scene?.stop());
 

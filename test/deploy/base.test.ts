@@ -12,10 +12,11 @@ import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
 import { collectorOf, tracingVariables } from "../../bus/process/tracing.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
 import { render } from "../../deploy/helm/kustomize.ts";
-import { obtainBinaries, versions } from "../../deploy/local/index.ts";
+import { versions } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { programs } from "../harness/programs.ts";
 import {
   type Binding,
   base,
@@ -29,6 +30,8 @@ import {
   type Service,
   type Workload,
 } from "./manifests.ts";
+
+const { "nats-server": server } = await programs("nats-server");
 
 const run = promisify(execFile);
 const webhookSettings = ["webhookAddress", "webhookPath", "webhookSecrets"] as const;
@@ -256,7 +259,6 @@ describe("NATS", () => {
   });
 
   test("accepts its configuration", async () => {
-    const { "nats-server": server } = await obtainBinaries(["nats-server"]);
     const folder = await temporaryFolder();
     const path = join(folder, "nats.conf");
     const { cert, key } = createCertificateAuthority().server(["nats"]);

@@ -7,9 +7,11 @@ import { parseAllDocuments } from "yaml";
 import { chartFiles } from "../../deploy/helm/chart.ts";
 import { mapStrings, withoutHashes } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
-import { obtainBinaries } from "../../deploy/local/index.ts";
 import { versions } from "../../deploy/local/versions.ts";
+import { programs } from "../harness/programs.ts";
 import type { Manifest } from "./manifests.ts";
+
+const { helm: program } = await programs("helm");
 
 /** Values as a site has them in a file. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -35,7 +37,6 @@ export interface Chart {
 
 /** Writes the chart; `kubeconfig` is of the cluster that Helm works with, if any. */
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
-  const { helm: program } = await obtainBinaries(["helm"]);
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
   await writeChart(folder, await chartFiles(cluster));

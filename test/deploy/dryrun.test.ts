@@ -6,10 +6,13 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
 import { base, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { beside, overlay, shownSite, siteWith } from "./overlays.ts";
+
+await programs(...platformPrograms);
 
 let platform: LocalPlatform;
 let connection: KubeConnection;

@@ -5,8 +5,11 @@ import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/k
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { type Chart, type Outcome, openChart, type Values } from "./chart.ts";
 import { containerOf, type Manifest, type Workload } from "./manifests.ts";
+
+await programs(...platformPrograms);
 
 const namespace = "platform";
 

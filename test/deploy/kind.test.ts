@@ -9,9 +9,12 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { obtainBinaries, versions } from "../../deploy/local/index.ts";
+import { versions } from "../../deploy/local/index.ts";
+import { programs } from "../harness/programs.ts";
 import { find, type Manifest, root, type Service } from "./manifests.ts";
 import { overlay } from "./overlays.ts";
+
+const kind = (await programs("kind")).kind.path;
 
 const path = join(root, "deploy/kind.yaml");
 
@@ -26,13 +29,10 @@ esac
 `;
 
 let folder: string;
-let kind: string;
 beforeAll(async () => {
-  kind = (await obtainBinaries(["kind"])).kind.path;
   folder = await mkdtemp(join(tmpdir(), "test-kind-"));
   await writeFile(join(folder, "docker"), docker, { mode: 0o755 });
-  // It may have to be built first.
-}, 900_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What kind would start for the node, and what it says in the end. */

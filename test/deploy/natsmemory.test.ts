@@ -1,17 +1,18 @@
 /** A NATS server keeps below the memory that its container may have, whatever that is. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { render } from "../../deploy/helm/kustomize.ts";
-import { type LocalNats, obtainBinaries, startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
+import { programs } from "../harness/programs.ts";
 import { type Chart, openChart } from "./chart.ts";
 import { base, find, type Manifest, type Workload } from "./manifests.ts";
 import { overlay } from "./overlays.ts";
 
+const nats = (await programs("nats-server"))["nats-server"].path;
+
 let chart: Chart;
 let local: LocalNats;
-let nats: string;
 beforeAll(async () => {
-  nats = (await obtainBinaries(["nats-server"]))["nats-server"].path;
   [chart, local] = await Promise.all([openChart(), startLocalNats()]);
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);

@@ -7,15 +7,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import { keptStreams } from "../../bus/permissions.ts";
 import { peerName, peerNames, serverNames } from "../../deploy/generate/certificates.ts";
-import { obtainBinaries } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
+import { programs } from "../harness/programs.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { operator } from "../ops/operator.ts";
 import { groupsAt } from "./natsgroups.ts";
+
+const nats = (await programs("nats")).nats.path;
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const replicas = { DENREI_STREAM_REPLICAS: "3" };
@@ -26,7 +28,6 @@ const hopeless = "long".padEnd(250, "g");
 const patience = { timeout: 90_000, interval: 200 };
 let kit: Kit;
 let secrets: Secret[];
-let nats: string;
 let backups: string;
 /** The bus that there is: of one server, then of three. */
 let bus: TlsBus;
@@ -57,7 +58,6 @@ beforeAll(async () => {
     secretWith(`${peerName}-tls`, authority.cert, authority.peer({ user: peerName }, [...peerNames, here])),
     ...clients.map((user) => secretWith(`${user}-tls`, authority.cert, authority.client({ user }))),
   ];
-  nats = (await obtainBinaries(["nats"])).nats.path;
   kit = await startKit();
   backups = join(kit.platform.directory, "backups");
   await mkdir(backups);

@@ -9,12 +9,14 @@ import { readSettings } from "../../bus/process/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 import { render } from "../../deploy/helm/kustomize.ts";
-import { obtainBinaries } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
+import { programs } from "../harness/programs.ts";
 import { base, containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { overlay, shownSite, siteWith } from "./overlays.ts";
 import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
+
+const { "nats-server": server } = await programs("nats-server");
 
 const ofKind = <T extends Manifest>(objects: readonly Manifest[], kind: string): T[] =>
   objects.filter((object): object is T => object.kind === kind);
@@ -99,7 +101,6 @@ describe("production", () => {
   });
 
   test("has servers that accept their configuration", async () => {
-    const { "nats-server": server } = await obtainBinaries(["nats-server"]);
     const folder = await mkdtemp(join(tmpdir(), "test-overlays-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const { cert, key } = createCertificateAuthority().peer({ user: "denrei-nats" }, ["nats"]);

@@ -11,6 +11,7 @@ import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/k
 import { imageName } from "../../deploy/generate/workloads.ts";
 import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
 import {
   containerOf,
@@ -22,6 +23,8 @@ import {
   type Workload,
 } from "./manifests.ts";
 import { type Skaffold, schemaOf, skaffoldFile } from "./skaffold.ts";
+
+await programs(...platformPrograms);
 
 const commands = ["run", "dev", "debug"];
 

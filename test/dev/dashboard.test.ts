@@ -4,7 +4,10 @@ import { describe, expect, test } from "vitest";
 import { connectGitHub } from "../../deploy/cli/demo/visitor.ts";
 import { place, root, run, start } from "../cli/program.ts";
 import { pidOf, printed } from "../cli/up.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { logIn } from "../harness/visitor.ts";
+
+await programs(...platformPrograms);
 
 const program = (name: string): string[] => [`--${name}`, join(root, `test/demo/${name}.ts`)];
 const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";

@@ -4,9 +4,12 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { place } from "../cli/program.ts";
 import { createNamespace } from "../harness/namespaces.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { project, startDev } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { firstMark, put, specFields, stone, untilMarked } from "./stones.ts";
+
+await programs(...platformPrograms);
 
 const pebble = "stones/pebble.ts";
 /** Somebody else's, and the first in every list. */

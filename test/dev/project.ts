@@ -4,7 +4,10 @@ import { onTestFinished } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { type Place, type Running, start } from "../cli/program.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { makeStoneCode, type StoneCode } from "./stonecode.ts";
+
+await programs(...platformPrograms);
 
 /** A project in a place. */
 export interface Project extends StoneCode {

@@ -9,7 +9,10 @@ import { startWorker } from "../../bus/worker/worker.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { clientOfNobody } from "../harness/clients.ts";
+import { programs } from "../harness/programs.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+
+await programs("nats-server");
 
 test("an API server that is away for longer than all the attempts is no dead letter; an error of the function is", async () => {
   const local = await startLocalNats();

@@ -7,11 +7,11 @@ import { resourcePath } from "../../bus/kube/client.ts";
 import type { ApiError } from "../../bus/kube/errors.ts";
 import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { type Bridged, type BridgeReplica, startBridged, startChurn } from "../harness/bridged.ts";
+import { type BridgeReplica, type OwnBridged, startChurn, startOwnBridged } from "../harness/bridged.ts";
 
 const user = "bridge";
 const kinds: Kind[] = [Note, Secret, ConfigMap];
-let bridged: Bridged;
+let bridged: OwnBridged;
 let bridge: BridgeReplica;
 let kubeconfig: string;
 let lives = 0;
@@ -20,7 +20,7 @@ const startBridge = () =>
   bridged.bridge(`bridge-${++lives}`, { env: { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" } });
 
 beforeAll(async () => {
-  bridged = await startBridged();
+  bridged = await startOwnBridged();
   // Nobody refuses an administrator, so the bridge is somebody who may be refused.
   kubeconfig = await bridged.kit.platform.kubeconfigFor(user);
   await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {

@@ -15,7 +15,7 @@ let gate: Gate;
 
 beforeAll(async () => {
   bridged = await startBridged();
-  proxy = await startProxy(Number(new URL(bridged.kit.platform.apiserver.url).port));
+  proxy = await startProxy(Number(new URL(bridged.kit.client.connection.server).port));
   gate = await startGate(bridged.kit.client.connection);
   await Promise.all(Array.from({ length: 10 }, (_, i) => bridged.create(`note-${i}`)));
 });

@@ -11,9 +11,9 @@ import {
   roleManifests,
   workloadName,
 } from "../../deploy/generate/rbac.ts";
-import type { LocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { type Asked, askedOf } from "./audit.ts";
+import type { ClusterPlatform } from "./ground.ts";
 import type { Kit } from "./kit.ts";
 import { optIn } from "./namespaces.ts";
 import { accountUser, grant } from "./rights.ts";
@@ -51,14 +51,14 @@ export async function openAccounts(
   platformNamespace: string,
 ): Promise<Accounts> {
   if (origin === "existing") return administrators(client);
-  const { kubeconfigFor } = platform as LocalPlatform;
+  const { kubeconfigFor } = platform as ClusterPlatform;
   const granted = (manifests: readonly Manifest[]) =>
     grant(client, [...alsoTogether(manifests), ...manifests]);
   await granted(roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
 
   const kubeconfigs = new Map<string, Promise<string>>();
   const optedIn = new Set([platformNamespace]);
-  const asked = () => askedOf(platform as LocalPlatform);
+  const asked = () => askedOf(platform as ClusterPlatform);
   return {
     async env(process) {
       const account = accountOf(process);

@@ -1,7 +1,7 @@
 /** What an audited API server was asked, by whom, and what it has refused. */
 import { readFile } from "node:fs/promises";
 import type { PolicyRule } from "../../bus/worker/function.ts";
-import type { LocalPlatform } from "../../deploy/local/index.ts";
+import type { ClusterPlatform } from "./ground.ts";
 import { accountUser } from "./rights.ts";
 
 /** What is read of an event of `audit.k8s.io/v1`. */
@@ -35,6 +35,9 @@ export interface Asked {
   readonly made: boolean;
 }
 
+/** An API server that writes an audit log. */
+type Audited = Pick<ClusterPlatform, "auditLogPath" | "auditLogStart">;
+
 /** A right in one line: `get apps/deployments/status`. */
 const rightText = (verb: string, group: string, resource: string): string =>
   `${verb} ${group ? `${group}/` : ""}${resource}`;
@@ -47,23 +50,21 @@ export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
     ),
   );
 
-/** What the API server was asked so far. Throws when it is not audited. */
-export async function auditEvents({
-  auditLogPath,
-}: Pick<LocalPlatform, "auditLogPath">): Promise<AuditEvent[]> {
+/** What the API server was asked since the test has it. Throws when it is not audited. */
+export async function auditEvents({ auditLogPath, auditLogStart }: Audited): Promise<AuditEvent[]> {
   if (auditLogPath === undefined) {
     throw new Error(
       "expected an API server that is audited, found one that is not. Start it with `audited`.",
     );
   }
-  const text = await readFile(auditLogPath, "utf8");
+  const text = (await readFile(auditLogPath)).subarray(auditLogStart).toString("utf8");
   // The last line may still be being written.
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent);
 }
 
 /** What the platform's users have asked about objects so far. Throws when the API server is not audited. */
-export async function askedOf(platform: Pick<LocalPlatform, "auditLogPath">): Promise<Asked[]> {
+export async function askedOf(platform: Audited): Promise<Asked[]> {
   const all = (await auditEvents(platform)).flatMap(askedIn);
   return all.filter(({ user }) => user.startsWith(accountUser("")));
 }

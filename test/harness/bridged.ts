@@ -16,7 +16,14 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { untilBusAgrees, watchedIn } from "./agreement.ts";
 import { type History, openHistory } from "./history.ts";
-import { type LocalKit, type Replica, type ReplicaOptions, startLocalKit } from "./kit.ts";
+import {
+  type LocalKit,
+  type OwnKit,
+  type Replica,
+  type ReplicaOptions,
+  startLocalKit,
+  startOwnKit,
+} from "./kit.ts";
 import { optIn } from "./namespaces.ts";
 import { random } from "./random.ts";
 
@@ -58,9 +65,22 @@ export interface Bridged {
 
 const deadlineMillis = 60_000;
 
-/** Starts a platform with the CRD of Note, and of more kinds if they are given; the namespace `default` is opted in. */
-export async function startBridged(more: readonly Kind[] = []): Promise<Bridged> {
-  const kit = await startLocalKit({ crds: [Note, ...more].map(crdOf) });
+/** Notes and bridges with a control plane of their own, which a test can stop. */
+export interface OwnBridged extends Bridged {
+  readonly kit: OwnKit;
+}
+
+/** Starts a bus with the CRD of Note, and of more kinds if they are given; the namespace `default` is opted in. */
+export const startBridged = async (more: readonly Kind[] = []): Promise<Bridged> =>
+  bridgedOn(await startLocalKit({ crds: [Note, ...more].map(crdOf) }));
+
+/** The same with a control plane of its own. */
+export async function startOwnBridged(more: readonly Kind[] = []): Promise<OwnBridged> {
+  const kit = await startOwnKit({ crds: [Note, ...more].map(crdOf) });
+  return { ...(await bridgedOn(kit)), kit };
+}
+
+async function bridgedOn(kit: LocalKit): Promise<Bridged> {
   await optIn(kit.client, "default");
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });

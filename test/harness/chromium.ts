@@ -1,9 +1,11 @@
 /** Debian's Chromium: installed where it is missing, and driven by Playwright. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
+import { withLock } from "../../deploy/local/binaries/lock.ts";
 
 const run = promisify(execFile);
 const names = ["chromium", "chromium-browser", "google-chrome"];
@@ -23,17 +25,31 @@ function installed(): string | undefined {
     });
 }
 
-/** Installs it where that is missing and possible; where it is not, what needs it says so. */
-export async function installChromium(): Promise<void> {
+/** Installs it where it is missing and this process can do that; elsewhere the first browser that is opened throws. */
+async function installChromium(): Promise<void> {
   if (installed() !== undefined || process.getuid?.() !== 0) return;
-  const install = () => run("apt-get", ["install", "--yes", "--no-install-recommends", "chromium"]);
-  // A machine that was just made has no lists, or old ones.
-  await install()
-    .catch(async () => {
-      await run("apt-get", ["update"]);
-      await install();
-    })
-    .catch(() => undefined);
+  // Two test processes may be at it.
+  await withLock(join(tmpdir(), "denrei-chromium.lock"), {}, async () => {
+    if (installed() !== undefined) return;
+    const install = () => run("apt-get", ["install", "--yes", "--no-install-recommends", "chromium"]);
+    // A machine that was just made has no lists, or old ones.
+    await install()
+      .catch(async () => {
+        await run("apt-get", ["update"]);
+        await install();
+      })
+      .catch(() => undefined);
+  });
+}
+
+await installChromium();
+
+let shared: Promise<Browser> | undefined;
+
+/** The browser of all test files that run in this process. It ends with the process. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= openBrowser();
+  return shared;
 }
 
 /** A browser of one's own. It talks to nobody but to the pages that it is shown. */

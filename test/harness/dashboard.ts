@@ -7,33 +7,34 @@ import { connectBus } from "../../bus/connect.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 
 import { ensureTopology } from "../../bus/topology.ts";
-
+import { builtPage } from "../../deploy/cli/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import type { EmulatedGitHub } from "../github/emulator.ts";
-import { type IssuerOptions, type Person, type PlayedIssuer, startIssuer } from "../issuer/issuer.ts";
-import { openBrowser } from "./chromium.ts";
-import { type KitOptions, type LocalKit, type Replica, startLocalKit, startReplica } from "./kit.ts";
+import type { IssuerOptions, Person, PlayedIssuer } from "../issuer/issuer.ts";
+import { sharedBrowser } from "./chromium.ts";
+import {
+  type KitOptions,
+  type LocalKit,
+  type OwnKit,
+  type Replica,
+  startLocalKit,
+  startOwnKit,
+  startReplica,
+} from "./kit.ts";
+import { people } from "./people.ts";
 import { grant } from "./rights.ts";
 import { logIn, type Visitor } from "./visitor.ts";
+
+export { people } from "./people.ts";
+
+await builtPage();
 
 /** Where `alice` may do everything that `admin` may, and `bob` may look. */
 export const team = "team-a";
 /** Where neither may do anything. */
 export const foreign = "team-b";
-
-/** The people of every test. */
-export const people = {
-  alice: { name: "alice", password: "alice's password", groups: ["developers"] },
-  bob: { name: "bob", password: "bob's password", groups: ["viewers"] },
-  /** Has no role anywhere, and is in so many groups that no cookie has room for the token. */
-  carol: {
-    name: "carol",
-    password: "carol's password",
-    groups: Array.from({ length: 200 }, (_, at) => `a-group-with-a-long-name-${at}`),
-  },
-} satisfies Record<string, Person>;
 
 /** What differs from what is usual. */
 export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {
@@ -41,8 +42,6 @@ export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSe
   readonly functions?: readonly string[];
   /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
   readonly github?: (callbackUrl: string) => Promise<EmulatedGitHub>;
-  /** What the API server puts before the names that the issuer has for people; nothing unless given. */
-  readonly usernamePrefix?: string;
 }
 
 /** A dashboard, and what is behind it. */
@@ -62,6 +61,11 @@ export interface Scene {
   /** A browser's window in which somebody is logged in, and looks at a namespace if one is given. */
   loggedIn(person: Person, namespace?: string): Promise<Page>;
   stop(): Promise<void>;
+}
+
+/** A scene with a control plane of its own, which a test can stop. */
+export interface OwnScene extends Scene {
+  readonly kit: OwnKit;
 }
 
 /** What roles of people are made of, where no controller puts `view`, `edit` and `admin` together. */
@@ -87,45 +91,43 @@ const binding = (namespace: string, user: string, role: string) => ({
 /** A line of the file with keys. */
 export const newKey = (): string => randomBytes(32).toString("base64");
 
-/** Starts everything. */
-export async function startScene({
-  idTokenSeconds,
-  functions: shown = [],
-  github: startGitHub,
+/** Starts everything, in the local cluster. */
+export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
+  sceneOn(await startLocalKit(options), options);
+
+/** Starts everything. The API server puts a prefix before the issuer's user names; none unless given. */
+export async function startOwnScene({
   usernamePrefix = "",
   ...options
-}: SceneOptions = {}): Promise<Scene> {
+}: SceneOptions & { readonly usernamePrefix?: string } = {}): Promise<OwnScene> {
+  const kit = await startOwnKit({ ...options, issuer: { usernamePrefix } });
+  return { ...(await sceneOn(kit, options)), kit };
+}
+
+async function sceneOn(
+  kit: LocalKit,
+  { idTokenSeconds, functions: shown = [], github: startGitHub }: SceneOptions,
+): Promise<Scene> {
+  const { client, platform } = kit;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let issuer: PlayedIssuer | undefined;
-  let caPath = "";
-  const kit = await startLocalKit({
-    ...options,
-    async identities({ ca, server, directory }) {
-      caPath = join(directory, "issuer-ca.crt");
-      await writeFile(caPath, ca);
-      issuer = await startIssuer({
-        people: Object.values(people),
-        tls: server(["127.0.0.1"]),
-        dashboardUrl: url,
-        ...(idTokenSeconds !== undefined && { idTokenSeconds }),
-      });
-      return { url: issuer.url, audiences: [issuer.clientId], usernamePrefix };
-    },
-  });
-  const { client, platform } = kit;
-  let browser: Promise<Browser> | undefined;
   const contexts: BrowserContext[] = [];
 
   async function stop(): Promise<void> {
     for (const context of contexts) await context.close();
-    await (await browser)?.close();
-    await kit.stop();
     await issuer?.stop();
+    await kit.stop();
   }
 
   try {
-    if (issuer === undefined) throw new Error("expected an issuer, found none");
+    const site = platform.issuer;
+    if (site === undefined) throw new Error("expected an API server that trusts an issuer, found none");
+    issuer = await site.start({
+      people: Object.values(people),
+      dashboardUrl: url,
+      ...(idTokenSeconds !== undefined && { idTokenSeconds }),
+    });
     for (const name of [team, foreign])
       await client.create(
         Namespace,
@@ -156,7 +158,7 @@ export async function startScene({
       DENREI_OIDC_ISSUER: issuer.url,
       DENREI_OIDC_CLIENT_ID: issuer.clientId,
       DENREI_OIDC_CLIENT_SECRET: await file("oidc-secret", issuer.clientSecret),
-      DENREI_OIDC_CA: caPath,
+      DENREI_OIDC_CA: site.caPath,
       ...(github &&
         app && {
           DENREI_GITHUB_URL: github.url,
@@ -169,10 +171,6 @@ export async function startScene({
         env: { ...env, DENREI_DASHBOARD_URL: url, DENREI_DASHBOARD_ADDRESS: address },
       });
     const dashboard = await replica("dashboard-1", `127.0.0.1:${port}`);
-    const open = () => {
-      browser ??= openBrowser();
-      return browser;
-    };
     return {
       kit,
       issuer,
@@ -185,9 +183,9 @@ export async function startScene({
         return Object.assign(Object.create(started) as Replica, { url: `http://127.0.0.1:${second}` });
       },
       visitor: (person) => logIn(url, person),
-      browser: open,
+      browser: sharedBrowser,
       async loggedIn(person, namespace) {
-        const context = await (await open()).newContext();
+        const context = await (await sharedBrowser()).newContext();
         contexts.push(context);
         context.setDefaultTimeout(60_000);
         const page = await context.newPage();

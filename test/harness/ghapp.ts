@@ -68,7 +68,7 @@ export async function startGhApps({
   ...options
 }: GhAppsOptions = {}): Promise<GhApps> {
   const [kit, github] = await Promise.all([
-    startKit({ audited: true, ownersProtected: true }),
+    startKit(),
     startGitHub({ repositories: ["acme/web", "acme/api"], ...options }),
   ]);
   const { client } = kit;

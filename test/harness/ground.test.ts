@@ -5,7 +5,7 @@ import { connectCluster } from "../../bus/process/cluster.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { clusterVariable } from "./ground.ts";
-import { startKit, startLocalKit } from "./kit.ts";
+import { startKit, startOwnKit } from "./kit.ts";
 
 let cluster: LocalPlatform;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ test("a kit in an existing cluster brings its bus and CRDs, and leaves the clust
 
 test("a kit that needs a control plane to itself says so at once, in an existing cluster", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
-  await expect(startLocalKit()).rejects.toThrow(
+  await expect(startOwnKit()).rejects.toThrow(
     `${clusterVariable} names an existing cluster (${cluster.kubeconfigPath})`,
   );
 });
@@ -53,7 +53,7 @@ test("a kubeconfig that is not there is named", async () => {
 
 test("without the variable a kit has a cluster of its own, and nodes if it wants some", async () => {
   vi.stubEnv(clusterVariable, undefined);
-  const kit = await startKit({ nodes: 1, crds: [] });
+  const kit = await startOwnKit({ nodes: 1, crds: [] });
   try {
     expect(kit.origin).toBe("local");
     expect(kit.client.connection.server).not.toBe(cluster.apiserver.url);

@@ -1,6 +1,6 @@
 /**
- * A cluster, a bus and replicas for one test file: real parts, thrown away at the end. Files that run side by side
- * never meet, unless they are told to use an existing cluster ({@link clusterVariable}).
+ * A cluster, a bus and replicas for one test file: real parts. The bus ends with the file, and the cluster is empty again for the
+ * next one. Files that run side by side never meet, unless they are told to use an existing cluster ({@link clusterVariable}).
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -11,11 +11,20 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
-import type { Child, LocalNats, LocalPlatform } from "../../deploy/local/index.ts";
+import type { Child, LocalNats } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { changesOf, type Trouble, troubleLines } from "./changes.ts";
 import { compiledBefore } from "./compiled.ts";
-import { type GroundOptions, ground, type KitPlatform, localGround, type Origin } from "./ground.ts";
+import {
+  type ClusterPlatform,
+  existingGround,
+  type KitPlatform,
+  localGround,
+  type Origin,
+  type OwnGroundOptions,
+  type OwnPlatform,
+  ownGround,
+} from "./ground.ts";
 import { Lines } from "./lines.ts";
 
 /** A replica and what it logs. */
@@ -49,19 +58,25 @@ export interface ReplicaOptions {
 }
 
 /** How to start. */
-export interface KitOptions extends GroundOptions {
-  /** The CRDs to install; those of every shipped function unless given. */
+export interface KitOptions {
+  /** The CRDs to install; those of every shipped function unless given. The local cluster has these, and those of functions of tests. */
   readonly crds?: readonly Record<string, unknown>[];
 }
 
+/** How to start a kit with a control plane of its own. */
+export interface OwnKitOptions extends KitOptions, OwnGroundOptions {}
+
+/** A kit in a local cluster, which other files use before and after it. */
+export type LocalKit = Kit<ClusterPlatform>;
+
 /** A kit for tests that do something to the control plane. */
-export type LocalKit = Kit<LocalPlatform>;
+export type OwnKit = Kit<OwnPlatform>;
 
 /** Everything a test needs. */
 export interface Kit<Platform extends KitPlatform = KitPlatform> {
   /** Whose the cluster is: one that exists has a past, and other users. */
   readonly origin: Origin;
-  /** etcd, the API server and so on are in a {@link LocalKit} alone. */
+  /** etcd, the API server and so on are in an {@link OwnKit} alone. */
   readonly platform: Platform;
   readonly client: KubeClient;
   /**
@@ -164,32 +179,46 @@ export async function startGateway(
   });
 }
 
-/** Starts a platform, or a bus beside an existing cluster, and installs CRDs. */
+/** Starts a kit in the local cluster, or in the one that the environment names. The CRDs are installed. */
 export async function startKit(options: KitOptions = {}): Promise<Kit> {
-  const { origin, platform } = await ground(withCrds(options));
-  return kitOn(origin, platform, options);
+  const platform = await existingGround();
+  return platform === undefined ? startLocalKit(options) : kitOn("existing", platform, options);
 }
 
-/** Starts a platform in any case and installs CRDs. Throws when the tests are told to use an existing cluster. */
+/** Starts a kit in the local cluster. Throws when the tests are told to use an existing cluster. */
 export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit> {
-  return kitOn("local", await localGround(withCrds(options)), options);
+  const platform = await localGround();
+  // One file can have several kits at a time.
+  if (platform === undefined)
+    return startOwnKit({
+      ...options,
+      nodes: 1,
+      controllerManager: "run",
+      audited: true,
+      ownersProtected: true,
+    });
+  return kitOn("local", platform, { crds: [], ...options });
+}
+
+/** Starts a kit with a control plane of its own. Throws when the tests are told to use an existing cluster. */
+export async function startOwnKit(options: OwnKitOptions = {}): Promise<OwnKit> {
+  const platform = await ownGround({
+    ...options,
+    // Controllers collect no garbage of kinds that come later for a while.
+    async prepare(path) {
+      const client = await connectCluster({ path });
+      try {
+        await install(client, options);
+      } finally {
+        await client.connection.close();
+      }
+    },
+  });
+  return kitOn("local", platform, { ...options, crds: [] });
 }
 
 const install = (client: KubeClient, { crds = crdManifests(functions) }: KitOptions): Promise<void> =>
   installCrds(client, crds, { fieldManager: "test", signal: AbortSignal.timeout(defaultDeadline) });
-
-/** Installs CRDs before controllers start: what these come to know later goes without garbage collection for a while. */
-const withCrds = (options: KitOptions): GroundOptions => ({
-  ...options,
-  async prepare(path) {
-    const client = await connectCluster({ path });
-    try {
-      await install(client, options);
-    } finally {
-      await client.connection.close();
-    }
-  },
-});
 
 async function kitOn<Platform extends KitPlatform>(
   origin: Origin,
@@ -199,8 +228,7 @@ async function kitOn<Platform extends KitPlatform>(
   let client: KubeClient | undefined;
   try {
     client = await connectCluster({ path: platform.kubeconfigPath });
-    // A platform of one's own has them already.
-    if (origin === "existing") await install(client, options);
+    await install(client, options);
     return kitWith(origin, platform, client);
   } catch (error) {
     await platform.stop();
@@ -260,8 +288,11 @@ function kitWith<Platform extends KitPlatform>(
     },
     list: async (kind, namespace = "default") => (await client.list(kind, namespace)).items,
     async stop() {
-      await platform.stop();
-      await client.connection.close();
+      try {
+        await platform.stop();
+      } finally {
+        await client.connection.close();
+      }
     },
   };
 }

@@ -1,6 +1,9 @@
 /** A bus for one test file: a real server and a connection to it, thrown away at the end. */
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { programs } from "./programs.ts";
+
+await programs("nats-server");
 
 /** A NATS server, and a connection as its administrator. */
 export interface LocalBus extends LocalNats {

@@ -37,8 +37,6 @@ const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
 
 /** What there is. */
 export interface PaasOptions extends GitHubOptions {
-  /** How many nodes run pods; one unless given. */
-  readonly nodes?: number;
   /** How many gateways there are; none unless given: webhooks go nowhere. */
   readonly gateways?: number;
   /** How many workers of all functions, three unless given; or one of each function, with its rights alone. */
@@ -87,12 +85,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
  */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const [ground, github] = await Promise.all([
-    startKit({
-      controllerManager: "run",
-      nodes: options.nodes ?? 1,
-      audited: true,
-      ownersProtected: true,
-    }),
+    startKit(),
     startGitHub({
       repositories: ["acme/web", "acme/api"],
       ...options,

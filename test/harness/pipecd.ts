@@ -80,12 +80,7 @@ export async function startPipecd({
   env = {},
   ...options
 }: PipecdOptions = {}): Promise<LocalPipecd> {
-  const kit = await startLocalKit({
-    controllerManager: "run",
-    nodes: 1,
-    audited: true,
-    ownersProtected: true,
-  });
+  const kit = await startLocalKit();
   const { client } = kit;
   const pods = await startPipecdPods({ client, ...options });
   const workers: Replica[] = [];

@@ -2,9 +2,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Child, type LocalProcesses, obtainBinaries } from "../../deploy/local/index.ts";
+import type { Child, LocalProcesses } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
 import type { KeyPair } from "../../deploy/local/pki.ts";
+import { programs } from "./programs.ts";
+
+const { "nats-server": binary } = await programs("nats-server");
 
 /** A Secret, as far as these tests look at it. */
 export interface Secret {
@@ -58,7 +61,6 @@ export async function startTlsBus(
   secrets: readonly Secret[],
   { name: busName = "tls", authorization, servers: count = 1 }: TlsBusOptions = {},
 ): Promise<TlsBus> {
-  const { "nats-server": binary } = await obtainBinaries(["nats-server"]);
   const folder = join(processes.directory, `${busName}-bus`);
   const folderOf = (secret: string) => join(folder, secret);
 

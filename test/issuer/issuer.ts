@@ -25,6 +25,8 @@ export interface IssuerOptions {
   readonly people: readonly Person[];
   /** A certificate for 127.0.0.1. */
   readonly tls: { readonly cert: string; readonly key: string };
+  /** Where machines reach it; a free port unless given. */
+  readonly port?: number;
   /** Where a login and a logout of the dashboard end: its address. */
   readonly dashboardUrl: string;
   /** How long an ID token is valid. Seconds; five minutes unless given. */
@@ -59,7 +61,8 @@ export interface PlayedIssuer {
   stop(): Promise<void>;
 }
 
-const clientId = "denrei-dashboard";
+/** What the dashboard is to the issuer. */
+export const clientId = "denrei-dashboard";
 
 /** Starts it on free ports of 127.0.0.1. */
 export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer> {
@@ -67,7 +70,7 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
   const clientSecret = randomBytes(24).toString("base64url");
   const machines = createHttpsServer({ cert: tls.cert, key: tls.key });
   const browsers = createHttpServer();
-  const [machinePort, browserPort] = await Promise.all([listen(machines), listen(browsers)]);
+  const [machinePort, browserPort] = await Promise.all([listen(machines, options.port), listen(browsers)]);
   const url = `https://127.0.0.1:${machinePort}`;
   const pages = `http://127.0.0.1:${browserPort}`;
   const keys: JWK[] = [await newKey()];

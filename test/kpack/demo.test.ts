@@ -14,7 +14,7 @@ const graceMillis = 20_000;
 
 let kit: Kit;
 beforeAll(async () => {
-  kit = await startKit({ controllerManager: "run", crds: [] });
+  kit = await startKit();
 });
 afterAll(() => kit?.stop());
 

@@ -4,11 +4,11 @@ import { kubeClient } from "../../bus/kube/client.ts";
 import { Image, Pod } from "./kinds.ts";
 import { startKpack } from "./kpack.ts";
 import { record } from "./recording.ts";
-import { manager, r1, r2, r3, revised, type Scene, startScene } from "./scene.ts";
+import { manager, type OwnScene, r1, r2, r3, revised, startOwnScene } from "./scene.ts";
 
-let scene: Scene;
+let scene: OwnScene;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startOwnScene();
 });
 afterAll(() => scene?.stop());
 

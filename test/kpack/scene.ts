@@ -1,7 +1,7 @@
 /** What tests of the stand-in for kpack begin with: a control plane, the stand-in, and a namespace with an account. */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalKit, type OwnKit, startLocalKit, startOwnKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { buildNumber } from "./builds.ts";
@@ -58,9 +58,21 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
-/** Starts it, with the ClusterBuilder `default`. */
-export async function startScene(): Promise<Scene> {
-  const kit = await startLocalKit({ controllerManager: "run", crds: [] });
+/** Starts it, with the ClusterBuilder `default`, in the local cluster. */
+export const startScene = async (): Promise<Scene> => sceneOn(await startLocalKit());
+
+/** A scene with a control plane of its own, which a test can stop. */
+export interface OwnScene extends Scene {
+  readonly kit: OwnKit;
+}
+
+/** Starts such a scene. */
+export async function startOwnScene(): Promise<OwnScene> {
+  const kit = await startOwnKit({ controllerManager: "run", crds: [] });
+  return { ...(await sceneOn(kit)), kit };
+}
+
+async function sceneOn(kit: LocalKit): Promise<Scene> {
   const { client } = kit;
   const failures = new Lines();
   const kpack = await startKpack({ client, log: (line) => failures.push(line) });

@@ -3,16 +3,14 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { alerts, natsAlerts } from "../../deploy/generate/monitoring/alerts.ts";
-import { obtainBinaries } from "../../deploy/local/index.ts";
+import { programs } from "../harness/programs.ts";
+
+const promtool = (await programs("promtool")).promtool.path;
 
 const folder = fileURLToPath(new URL("../../deploy/monitoring/", import.meta.url));
-let promtool: string;
-beforeAll(async () => {
-  promtool = (await obtainBinaries(["promtool"])).promtool.path;
-});
 
 const run = (args: readonly string[], cwd = folder): Promise<{ failed: boolean; text: string }> =>
   new Promise((resolve) => {

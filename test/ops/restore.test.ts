@@ -8,13 +8,15 @@ import { connectBus } from "../../bus/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import { keptStreams } from "../../bus/permissions.ts";
 import { kindSubjects, streams } from "../../bus/subjects.ts";
-import { obtainBinaries } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { run } from "../cli/program.ts";
 import { type GatewayReplica, type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import { programs } from "../harness/programs.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { operator } from "./operator.ts";
+
+const nats = (await programs("nats")).nats.path;
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 /** Its children's names would be too long, which no retry changes. */
@@ -24,7 +26,6 @@ let kit: LocalKit;
 let bridge: Replica;
 let worker: Replica;
 let gateway: GatewayReplica;
-let nats: string;
 let backups: string;
 
 const as = (role: string) => ({ NATS_URL: kit.platform.natsUrlFor(role) });
@@ -48,7 +49,6 @@ async function loseTheBus(): Promise<void> {
 }
 
 beforeAll(async () => {
-  nats = (await obtainBinaries(["nats"])).nats.path;
   kit = await startLocalKit();
   backups = join(kit.platform.directory, "backups");
   await mkdir(backups);

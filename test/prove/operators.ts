@@ -13,14 +13,14 @@ import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { words } from "../bench/contender.ts";
 import { buildPeer, startGoReplica } from "../bench/gopeer.ts";
 import { createHikawa, namesOf, type Stage, watchKind } from "../bench/hikawas.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type OwnKit, startOwnKit } from "../harness/kit.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 import type { Wait } from "./waits.ts";
 
 /** A platform for both operators, one after the other. */
 export interface OperatorGround extends Stage {
-  readonly kit: LocalKit;
+  readonly kit: OwnKit;
 }
 
 /** What takes minutes at any size is left out where there are only some. */
@@ -30,7 +30,7 @@ export const isTimeForOperators = ({ peer, scaled }: Trial): boolean =>
 /** Starts the platform and builds the Go operator. */
 export async function openOperatorGround(trial: Trial): Promise<OperatorGround> {
   await buildPeer(trial.signal);
-  const kit = await startLocalKit();
+  const kit = await startOwnKit();
   trial.defer(() => kit.stop());
   const broken = new AbortController();
   return {

@@ -11,6 +11,9 @@ import { activity, type ObjectKey, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { programs } from "../harness/programs.ts";
+
+await programs("nats-server");
 
 const scope = { fn: "songs", cluster: "default" };
 const options = { replicas: 1, ackWaitMillis: 10_000 };

@@ -4,6 +4,9 @@ import { externalKind } from "../../bus/kube/kind.ts";
 import { busRoles } from "../../bus/permissions.ts";
 import type { Interest } from "../../bus/topology.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
+import { programs } from "../harness/programs.ts";
+
+await programs("nats-server");
 
 export const cluster = "test";
 export const kind = externalKind({

@@ -3,7 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { platformPrograms, programs } from "../programs.ts";
 import { startKet } from "./index.ts";
+
+await programs(...platformPrograms);
 
 let folder: string;
 beforeAll(async () => {

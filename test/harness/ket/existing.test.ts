@@ -9,7 +9,10 @@ import { connectCluster } from "../../../bus/process/cluster.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../../deploy/local/index.ts";
 import { Banner } from "../../fixtures/functions/banners.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
+import { platformPrograms, programs } from "../programs.ts";
 import { startKet } from "./index.ts";
+
+await programs(...platformPrograms);
 
 const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url));

@@ -7,7 +7,10 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type LocalPlatform, startLocalPlatform, versions } from "../../../deploy/local/index.ts";
+import { platformPrograms, programs } from "../programs.ts";
 import { startKet } from "./index.ts";
+
+await programs(...platformPrograms);
 
 let platform: LocalPlatform;
 beforeAll(async () => {

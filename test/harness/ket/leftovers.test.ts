@@ -2,6 +2,9 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { place, start } from "../../cli/program.ts";
+import { platformPrograms, programs } from "../programs.ts";
+
+await programs(...platformPrograms);
 
 const program = fileURLToPath(new URL("../../fixtures/ketrun.ts", import.meta.url));
 const command = [process.execPath, program] as const;

@@ -5,6 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { root, run } from "../../cli/program.ts";
+import { platformPrograms, programs } from "../programs.ts";
+
+await programs(...platformPrograms);
 
 const theirs = fileURLToPath(new URL("../../fixtures/project", import.meta.url));
 /** What a newcomer reads of it. */

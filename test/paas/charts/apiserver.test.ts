@@ -7,9 +7,12 @@ import type { ChartApplication } from "../../../functions/paas/charts/chart.ts";
 import { checkedObjects } from "../../../functions/paas/charts/validate.ts";
 import { accepted, apply, dryRunPod } from "../../deploy/apply.ts";
 import type { Manifest } from "../../deploy/manifests.ts";
+import { platformPrograms, programs } from "../../harness/programs.ts";
 import { application } from "./expected.ts";
 import { site } from "./sites.ts";
 import { generous } from "./sources.ts";
+
+await programs(...platformPrograms);
 
 let platform: LocalPlatform;
 let connection: KubeConnection;

@@ -1,6 +1,6 @@
 /** Bridge and worker are started while neither the bus nor the API server is there. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalKit } from "../../harness/kit.ts";
+import type { OwnKit } from "../../harness/kit.ts";
 import { bounded, type Outcome, type Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
 
@@ -8,7 +8,7 @@ import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.t
 const awayMillis = 2500;
 
 /** The processes first, then one server after the other. */
-export async function absentAtStart(trial: Trial, kit: LocalKit, objects: number): Promise<Outcome> {
+export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
   const { nats, apiserver } = kit.platform;
   const wanted = new Map<string, number>();
   for (let i = 0; i < objects; i++) {

@@ -9,7 +9,7 @@ import { streams } from "../../../bus/subjects.ts";
 import type { NatsStorage } from "../../../deploy/local/index.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { differences } from "../../harness/agreement.ts";
-import { type Kit, type LocalKit, type Replica, startLocalKit } from "../../harness/kit.ts";
+import { type Kit, type OwnKit, type Replica, startOwnKit } from "../../harness/kit.ts";
 import { bounded, type Check, type Outcome, type Trial } from "../scenario.ts";
 
 /** Path of the function that the workers run: it copies `spec.value` into the status. */
@@ -19,8 +19,8 @@ export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.t
 export const deadlineMillis = 90_000;
 
 /** A kit with the kind of {@link probePath}, gone when the trial is over. */
-export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<LocalKit> {
-  const kit = await startLocalKit({ crds: [crdOf(Probe)], storage });
+export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<OwnKit> {
+  const kit = await startOwnKit({ crds: [crdOf(Probe)], storage });
   trial.defer(() => kit.stop());
   return kit;
 }

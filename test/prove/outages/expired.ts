@@ -8,7 +8,7 @@ import { startLocalNats } from "../../../deploy/local/index.ts";
 import { kubeconfigText } from "../../../deploy/local/kubeconfig.ts";
 import { createCertificateAuthority } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import { type LocalKit, startReplica } from "../../harness/kit.ts";
+import { type OwnKit, startReplica } from "../../harness/kit.ts";
 import type { Outcome, Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
 
@@ -18,7 +18,7 @@ const user = "operator";
 const groups = ["system:masters"];
 
 /** The client's certificate expires, objects change, and another one is put into the file; nobody is restarted. */
-export async function clientExpires(trial: Trial, kit: LocalKit, objects: number): Promise<Outcome> {
+export async function clientExpires(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
   const expires = new Date(Date.now() + validMillis);
   const kubeconfig = await kit.platform.kubeconfigFor(user, groups, { to: expires });
   // A watch that is open stays open; it is the next one that is refused.

@@ -8,7 +8,7 @@ import type { Kind } from "../../../bus/kube/kind.ts";
 import { Note } from "../../fixtures/functions/notes.ts";
 import { Shelf } from "../../fixtures/functions/shelves.ts";
 import { startGate, startProxy } from "../../fixtures/proxy.ts";
-import { startBridged } from "../../harness/bridged.ts";
+import { startOwnBridged } from "../../harness/bridged.ts";
 import { type Check, figure, type Scenario } from "../scenario.ts";
 import { checkShelves, firstReconcile, historyOf, readSightings, startShelving } from "../shelving.ts";
 
@@ -46,7 +46,7 @@ export const bridgeChaos: Scenario = {
     const silentMillis = trial.scaled(30_000, 3000);
     const downMillis = trial.scaled(60_000, 3000);
 
-    const bridged = await startBridged([Shelf]);
+    const bridged = await startOwnBridged([Shelf]);
     defer(() => bridged.stop());
     const { kit, history } = bridged;
     const { apiserver, etcd, directory, kubeconfigPath } = kit.platform;

@@ -17,7 +17,7 @@ import { Hikawa } from "../../../functions/zundoko/kinds.ts";
 import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";
 import onlooker from "../../fixtures/functions/onlooker.ts";
-import { type LocalKit, type Replica, startLocalKit } from "../../harness/kit.ts";
+import { type OwnKit, type Replica, startOwnKit } from "../../harness/kit.ts";
 import { metricSum } from "../../harness/metrics.ts";
 import { createCrowd, crowdCrds, deleteCrowd, objectBytes } from "../crowd.ts";
 import { diskBytes } from "../disk.ts";
@@ -53,7 +53,7 @@ export const many: Scenario = {
 /** What a scenario works with. */
 interface Stage {
   readonly trial: Trial;
-  readonly kit: LocalKit;
+  readonly kit: OwnKit;
   readonly bus: Bus;
 }
 
@@ -236,7 +236,7 @@ const memoryFigure = (who: string, { collected, asItIs, peak, heldBytes }: Footp
 });
 
 async function open(trial: Trial): Promise<Stage> {
-  const kit = await startLocalKit({ crds: crowdCrds() });
+  const kit = await startOwnKit({ crds: crowdCrds() });
   trial.defer(() => kit.stop());
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
   trial.defer(() => bus.nc.close());

@@ -8,7 +8,7 @@ import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";
 import probe, { Probe } from "../../fixtures/functions/probe.ts";
-import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
+import { type Kit, type Replica, startOwnKit } from "../../harness/kit.ts";
 import { type Delay, followProbes, startHealthy } from "../healthy.ts";
 import { now } from "../journal.ts";
 import { bounded, type Check, figure, type Scenario } from "../scenario.ts";
@@ -41,7 +41,7 @@ export const poison: Scenario = {
   fullMinutes: 2,
   limits: "times",
   async run(trial) {
-    const kit = await startKit({ crds: [crdOf(Probe)] });
+    const kit = await startOwnKit({ crds: [crdOf(Probe)] });
     trial.defer(() => kit.stop());
     const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
     trial.defer(() => bus.nc.close());

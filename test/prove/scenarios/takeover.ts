@@ -7,7 +7,7 @@ import { ConfigMap, type Kind, kindText, Secret } from "../../../bus/kube/kind.t
 import { compareVersions } from "../../../bus/kube/object.ts";
 import { quantile } from "../../bench/statistics.ts";
 import { Note } from "../../fixtures/functions/notes.ts";
-import { type BridgeReplica, startBridged, startChurn } from "../../harness/bridged.ts";
+import { type BridgeReplica, startChurn, startOwnBridged } from "../../harness/bridged.ts";
 import { bounded, type Check, figure, type Scenario } from "../scenario.ts";
 
 const kinds: readonly Kind[] = [Note, Secret, ConfigMap];
@@ -47,7 +47,7 @@ export const takeover: Scenario = {
   limits: "times",
   async run(trial) {
     const { next, say, signal, defer } = trial;
-    const bridged = await startBridged();
+    const bridged = await startOwnBridged();
     defer(() => bridged.stop());
     const { history, kv } = bridged;
     const lease = leaseKey("default", Note);

@@ -7,7 +7,7 @@ import { controllerOf } from "../../../bus/kube/object.ts";
 import { objectStore } from "../../../bus/objects/store.ts";
 import { Hikawa, Zundoko } from "../../../functions/zundoko/kinds.ts";
 import { differences } from "../../harness/agreement.ts";
-import { type Kit, type Replica, startKit } from "../../harness/kit.ts";
+import { type Kit, type Replica, startOwnKit } from "../../harness/kit.ts";
 import { hikawa } from "../../harness/song.ts";
 import { slowness } from "../pace.ts";
 import { bounded, figure, type Outcome, type Scenario, type Trial } from "../scenario.ts";
@@ -28,7 +28,7 @@ export const zero: Scenario = {
   fullMinutes: 3,
   limits: "times",
   async run(trial) {
-    const kit = await startKit();
+    const kit = await startOwnKit();
     trial.defer(() => kit.stop());
     const [worker, second] = await Promise.all([
       kit.worker("worker-1", ["hikawa"]),

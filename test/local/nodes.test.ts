@@ -11,7 +11,10 @@ import {
   notReadyAnnotation,
   podLogLine,
   startLocalPlatform,
-} from "./index.ts";
+} from "../../deploy/local/index.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
+
+await programs(...platformPrograms);
 
 /** The fields of Kubernetes' objects that are looked at here. */
 interface Found {

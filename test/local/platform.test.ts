@@ -7,9 +7,17 @@ import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { type LocalPlatform, type PlatformProgress, startLocalNats, startLocalPlatform } from "./index.ts";
-import { type Child, ChildStartError } from "./run/child.ts";
-import { identify } from "./run/identity.ts";
+import {
+  type LocalPlatform,
+  type PlatformProgress,
+  startLocalNats,
+  startLocalPlatform,
+} from "../../deploy/local/index.ts";
+import { type Child, ChildStartError } from "../../deploy/local/run/child.ts";
+import { identify } from "../../deploy/local/run/identity.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
+
+await programs(...platformPrograms);
 
 const runs = (pid: number | undefined): boolean => pid !== undefined && identify(pid) !== undefined;
 const deployments = "/apis/apps/v1/namespaces/default/deployments";

@@ -1,0 +1,194 @@
+/** Returns a shared cluster to the state that it had when it was started: deletes whatever a test file has left there. */
+import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
+import { isNotFound } from "../../bus/kube/errors.ts";
+import type { ObjectMeta } from "../../bus/kube/object.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
+
+/** The objects of a cluster and what tests may change of them, by path. */
+export type ClusterState = ReadonlyMap<string, ObjectMeta>;
+
+/** A collection of objects: `/apis/apps/v1`, `deployments`. */
+interface Resource {
+  readonly root: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+interface Found {
+  readonly resource: Resource;
+  readonly path: string;
+  readonly metadata: ObjectMeta;
+}
+
+const deadlineMillis = 60_000;
+const namespaces = "namespaces";
+const crds = "customresourcedefinitions";
+
+/** Controllers write these all the time, and they follow other objects. */
+const derived = new Set(["leases", "endpoints", "endpointslices", "componentstatuses", "apiservices"]);
+/** A webhook that nobody answers any more would refuse the deletions. */
+const webhooks = new Set(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]);
+
+/** What is in the cluster now. */
+export async function clusterState(client: KubeClient): Promise<ClusterState> {
+  return new Map((await listAll(client)).map(({ path, metadata }) => [path, metadata]));
+}
+
+/**
+ * Deletes every object that is not in the state, whatever its finalizers, and gives the others their labels back. Resolves when
+ * everything else is gone. Throws when something of the state is missing or its spec was changed.
+ */
+export async function resetCluster(client: KubeClient, state: ClusterState): Promise<void> {
+  const isNew = ({ path }: Found): boolean => !state.has(path);
+  const removeAll = (objects: readonly Found[]) => Promise.all(objects.map((one) => remove(client, one)));
+  await removeAll((await listAll(client, ({ plural }) => webhooks.has(plural))).filter(isNew));
+  await poll(
+    "the cluster to be as it was",
+    async () => {
+      const found = await listAll(client);
+      const added = found.filter(isNew);
+      const {
+        [namespaces]: spaces = [],
+        [crds]: kinds = [],
+        ...rest
+      } = Object.groupBy(added, ({ resource }) => resource.plural);
+      const content = Object.values(rest).flatMap((objects) => objects ?? []);
+      // Controllers create nothing in a namespace that is being deleted.
+      await removeAll(spaces);
+      await removeAll(content);
+      if (content.length === 0)
+        await Promise.all([removeAll(kinds), ...spaces.map((one) => finalize(client, one))]);
+      if (added.length > 0) throw new Error(`left: ${added.map(({ path }) => path).join(", ")}`);
+      await restoreLabels(client, found, state);
+      expectSpecs(found, state);
+    },
+    { timeoutMillis: deadlineMillis },
+  );
+  await removeEvents(client, state);
+}
+
+/** Every object, or those of some resources. */
+async function listAll(
+  client: KubeClient,
+  wanted: (resource: Resource) => boolean = () => true,
+): Promise<Found[]> {
+  const resources = (await discover(client)).filter(wanted);
+  const lists = await Promise.all(
+    resources.map(async (resource) => {
+      const { root, plural, namespaced } = resource;
+      const list = await client
+        .request<{ items: { metadata: ObjectMeta }[] }>({
+          method: "GET",
+          path: `${root}/${plural}`,
+          accept: metadataOnly.list,
+        })
+        .catch(ignoreMissing);
+      return (list?.items ?? []).map(({ metadata }): Found => {
+        const scope = namespaced ? `${namespaces}/${metadata.namespace}/` : "";
+        return { resource, path: `${root}/${scope}${plural}/${metadata.name}`, metadata };
+      });
+    }),
+  );
+  return lists.flat();
+}
+
+interface DiscoveryList {
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string };
+    readonly versions: readonly {
+      readonly version: string;
+      readonly resources?: readonly { resource: string; scope: string; verbs: readonly string[] }[];
+    }[];
+  }[];
+}
+
+/** https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery */
+async function discover(client: KubeClient): Promise<Resource[]> {
+  const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const lists = await Promise.all(
+    ["/api", "/apis"].map(async (path) => ({
+      path,
+      list: await client.request<DiscoveryList>({ method: "GET", path, accept }),
+    })),
+  );
+  return lists.flatMap(({ path, list }) =>
+    list.items.flatMap(({ metadata: { name }, versions: [preferred] }) => {
+      const root = [path, name, preferred?.version].filter(Boolean).join("/");
+      return (preferred?.resources ?? [])
+        .filter(
+          ({ resource, verbs }) =>
+            verbs.includes("list") && verbs.includes("delete") && !derived.has(resource),
+        )
+        .filter(({ resource }) => resource !== "events")
+        .map(({ resource, scope }) => ({ root, plural: resource, namespaced: scope === "Namespaced" }));
+    }),
+  );
+}
+
+async function remove(client: KubeClient, { path, metadata, resource }: Found): Promise<void> {
+  const isEnding = metadata.deletionTimestamp !== undefined;
+  if ((metadata.finalizers?.length ?? 0) > 0 && resource.plural !== crds)
+    await client
+      .request({
+        method: "PATCH",
+        path,
+        contentType: "application/merge-patch+json",
+        body: { metadata: { finalizers: null } },
+      })
+      .catch(ignoreMissing);
+  if (isEnding) return;
+  const body = {
+    kind: "DeleteOptions",
+    apiVersion: "v1",
+    gracePeriodSeconds: 0,
+    propagationPolicy: "Background",
+  };
+  await client.request({ method: "DELETE", path, body }).catch(ignoreMissing);
+}
+
+/** Ends an empty namespace, without waiting for the namespace controller to look into each resource. */
+async function finalize(client: KubeClient, { path, metadata: { name } }: Found): Promise<void> {
+  const body = { kind: "Namespace", apiVersion: "v1", metadata: { name }, spec: { finalizers: [] } };
+  await client.request({ method: "PUT", path: `${path}/finalize`, body }).catch(ignoreMissing);
+}
+
+async function restoreLabels(
+  client: KubeClient,
+  found: readonly Found[],
+  state: ClusterState,
+): Promise<void> {
+  for (const { path, resource, metadata } of found) {
+    if (resource.plural !== namespaces) continue;
+    const then = state.get(path)?.labels ?? {};
+    const removed = Object.keys(metadata.labels ?? {}).filter((name) => !(name in then));
+    if (removed.length === 0) continue;
+    await client.request({
+      method: "PATCH",
+      path,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { labels: { ...Object.fromEntries(removed.map((name) => [name, null])), ...then } } },
+    });
+  }
+}
+
+function expectSpecs(found: readonly Found[], state: ClusterState): void {
+  const now = new Map(found.map(({ path, metadata }) => [path, metadata]));
+  for (const [path, { generation }] of state)
+    if (now.get(path)?.generation !== generation)
+      throw new Error(
+        `expected ${path} to be as it was, found it ${now.has(path) ? "changed" : "missing"}. A test that does this needs a control plane of its own`,
+      );
+}
+
+/** Events of objects in namespaces that stay. */
+async function removeEvents(client: KubeClient, state: ClusterState): Promise<void> {
+  const paths = [...state.keys()].filter(
+    (path) => path.startsWith(`/api/v1/${namespaces}/`) && path.split("/").length === 5,
+  );
+  await Promise.all(paths.map((path) => client.request({ method: "DELETE", path: `${path}/events` })));
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isNotFound(error)) return undefined;
+  throw error;
+}

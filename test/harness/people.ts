@@ -1,0 +1,14 @@
+/** Users of the dashboard in tests. */
+import type { Person } from "../issuer/issuer.ts";
+
+/** The people whom the issuer of every test knows. */
+export const people = {
+  alice: { name: "alice", password: "alice's password", groups: ["developers"] },
+  bob: { name: "bob", password: "bob's password", groups: ["viewers"] },
+  /** Has no role anywhere, and is in so many groups that no cookie has room for the token. */
+  carol: {
+    name: "carol",
+    password: "carol's password",
+    groups: Array.from({ length: 200 }, (_, at) => `a-group-with-a-long-name-${at}`),
+  },
+} satisfies Record<string, Person>;

@@ -1,0 +1,33 @@
+/** Delayed requests of functions: how long they wait, and having one fall due early instead of waiting for it. */
+import type { ObjectName } from "../../bus/kube/client.ts";
+import { publishUntilAnswered } from "../../bus/queue/publish.ts";
+import { parseRequest } from "../../bus/queue/request.ts";
+import { timersStream, work } from "../../bus/subjects.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Has the delayed request of an object fall due now, by the schedule that a worker has stored, and resolves with the milliseconds
+ * that it had left. Waits up to a minute for a worker to store one. For delays of 5 s and more: the worker that stored a shorter one
+ * keeps a timer of its own as well.
+ */
+export async function fireTimer({ bus }: Pick<World, "bus">, fn: string, at: ObjectName): Promise<number> {
+  const scope = { fn, cluster: "default" };
+  const key = { namespace: at.namespace ?? "", name: at.name };
+  const request = await poll(
+    `a delayed request of ${fn} for ${at.name}`,
+    async () => {
+      const message = await bus.jsm.direct.getMessage(timersStream(fn), {
+        last_by_subj: work.timer(scope, key),
+      });
+      if (message === null) throw new Error("there is none");
+      return parseRequest(message.string());
+    },
+    { timeoutMillis: 60_000 },
+  );
+  const now = Date.now();
+  await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify({ ...request, since: now }), {
+    schedule: { at: new Date(now), target: work.timerDue(scope, key) },
+  });
+  return (request.since ?? now) - now;
+}
