@@ -1,10 +1,10 @@
 /**
- * A process that was started with Node's inspector (`node --inspect`): somebody may stop it at a breakpoint for as long as he
- * likes, and what it has in hand is to stay its own. Nothing here does anything in a process that was started without.
+ * A process with an open inspector port (`node --inspect`). A debugger may stop it at a breakpoint for any length of time, and
+ * the process keeps its in-flight objects meanwhile. Without an open port nothing here has an effect.
  */
 import { url as inspectorUrl } from "node:inspector";
 
-/** Whether a debugger can stop this process. */
+/** Whether a debugger can stop this process. False while only a profiler runs, through a session without a port. */
 export const isDebugged = (): boolean => inspectorUrl() !== undefined;
 
 const tickMillis = 250;

@@ -7,7 +7,7 @@ import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import type { Arena } from "./arena.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
-import { collectGarbage, inspectorArgument, inspectorUrl } from "./inspector.ts";
+import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler.ts";
 
 const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
 const workers = 3;
@@ -19,16 +19,16 @@ const settleDeadlineMillis = 300_000;
 
 /** Our side while it runs. */
 export interface DenreiRunning extends Running {
-  /** Inspectors of the Node processes by role, if they have one. */
-  readonly inspectors: ReadonlyMap<string, string>;
+  /** Profiler sockets of the Node processes by role; empty without a profiler. */
+  readonly profilers: ReadonlyMap<string, string>;
 }
 
-/** The platform with the Hikawa function. With an inspector, its processes can be looked into while they run. */
-export function denrei(arena: Arena, inspector: "inspector" | "no inspector" = "no inspector") {
+/** The platform with the Hikawa function. With a profiler, its processes can be profiled while they run. */
+export function denrei(arena: Arena, profiler: "profiler" | "no profiler" = "no profiler") {
+  const { directory } = arena.platform;
   return {
     side: "denrei",
     async start(label): Promise<DenreiRunning> {
-      const inspectors = new Map<string, string>();
       const start = (role: string) => {
         const isBridge = role === "bridge";
         const name = `${role}-${label}`;
@@ -36,33 +36,26 @@ export function denrei(arena: Arena, inspector: "inspector" | "no inspector" = "
           name,
           role: isBridge ? "bridge" : hikawa.name,
           command: process.execPath,
-          args: [
-            ...(inspector === "inspector" ? [inspectorArgument] : []),
-            program,
-            ...(isBridge ? ["bridge"] : ["worker", hikawa.name]),
-          ],
-          env: { DENREI_REPLICA: name },
+          args: [program, ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
+          env: { DENREI_REPLICA: name, ...(profiler === "profiler" && profilerEnv(directory)) },
           readyLine: /"msg":"(bridge|worker) ready"/,
-          onLine(line) {
-            const url = inspectorUrl(line);
-            if (url) inspectors.set(role, url);
-          },
         });
       };
       const roles = ["bridge", ...Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)];
       const children = await Promise.all(roles.map(start));
-      const pids = new Map([
-        ...children.map((child, at) => [roles[at] ?? "", pidOf(child)] as const),
-        ["nats-server", pidOf(arena.platform.nats)] as const,
-      ]);
+      const own = children.map((child, at) => [roles[at] ?? "", pidOf(child)] as const);
+      const pids = new Map([...own, ["nats-server", pidOf(arena.platform.nats)] as const]);
+      const profilers = new Map(
+        profiler === "profiler" ? own.map(([role, pid]) => [role, profilerSocket(directory, pid)]) : [],
+      );
       return {
         side: "denrei",
         pids,
-        inspectors,
+        profilers,
         settled: () => settled(arena, `bridge-${label}`),
         async collectGarbage() {
-          await Promise.all([...inspectors.values()].map(collectGarbage));
-          return [...inspectors.keys()];
+          await Promise.all([...profilers.values()].map(collectGarbage));
+          return [...profilers.keys()];
         },
         async stop() {
           await Promise.all(children.map((child) => child.stop()));

@@ -110,8 +110,9 @@ const methodOf = ({
   them deleted: code that was compiled and buffers that grew under load are no cost of an object that is there; what a
   process needs before any of it is in the column "started". Idle Hikawas wait for a word that is due
   tomorrow. Each figure is the least of the samples of 45 s in which nothing happens, with no heap limit set: V8 collects
-  when it pleases, so these lie tens of MB apart in either direction. "collected" is after a full collection, forced
-  through Node's inspector, which shows what the objects cost. The Go runtime can not be asked for one from outside.
+  when it pleases, so these lie tens of MB apart in either direction. "collected" is the
+  figure after a forced full collection, which shows what the objects cost. An inspector session without a port forces it, so
+  the processes run as in production. The Go runtime has no such command from outside.
 * Webhooks: pushes, signed, with the payloads of 7 to 8 KB that GitHub documents; each delivery has an id of its own. They
   come over ${connections} connections, one under way in each, from a process that has written the requests beforehand. It runs
   beside a gateway (\`denrei gateway\`) and its bus, whose streams are files, and nothing else: no API server. Each receiver starts

@@ -216,5 +216,5 @@ async function idles(arena: Arena): Promise<NonNullable<Results["idle"]>> {
   const go = await idleMemory(arena, goPeer(arena), options.idle);
   await arena.clearObjects();
   await arena.clearBus();
-  return { go, denrei: await idleMemory(arena, denrei(arena, "inspector"), options.idle) };
+  return { go, denrei: await idleMemory(arena, denrei(arena, "profiler"), options.idle) };
 }

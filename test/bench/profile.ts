@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Arena } from "./arena.ts";
 import { denrei } from "./denrei.ts";
-import { startProfile } from "./inspector.ts";
+import { startProfile } from "./profiler/profiler.ts";
 import { summary } from "./profilesummary.ts";
 import { throughput } from "./throughput.ts";
 import { gateway } from "./webhooks/gateway.ts";
@@ -13,13 +13,13 @@ import { connections, warmUp } from "./webhooks/rounds.ts";
 /** Sings twice, first to warm up; writes a profile of each process to the folder and returns their summaries. */
 export async function profileSongs(arena: Arena, folder: string, count: number): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const running = await denrei(arena, "inspector").start("profile");
+  const running = await denrei(arena, "profiler").start("profile");
   try {
     await running.settled();
     await throughput(arena, running, count);
     await arena.clearObjects();
     await running.settled();
-    return await profiled(folder, running.inspectors, () => throughput(arena, running, count));
+    return await profiled(folder, running.profilers, () => throughput(arena, running, count));
   } finally {
     await running.stop();
   }
@@ -28,11 +28,11 @@ export async function profileSongs(arena: Arena, folder: string, count: number):
 /** Delivers twice to a gateway, first to warm up; otherwise like {@link profileSongs}. */
 export async function profileGateway(ground: Ground, folder: string, deliveries: number): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const { url, inspector, stop } = await gateway(ground, "inspector").start("profile");
+  const { url, profiler, stop } = await gateway(ground, "profiler").start("profile");
   try {
-    const inspectors = new Map(inspector === undefined ? [] : [["gateway", inspector]]);
     await ground.load.make({ url, connections, deliveries: warmUp });
-    return await profiled(folder, inspectors, () => ground.load.make({ url, connections, deliveries }));
+    const profilers = new Map([["gateway", profiler]]);
+    return await profiled(folder, profilers, () => ground.load.make({ url, connections, deliveries }));
   } finally {
     await stop();
   }
@@ -40,11 +40,11 @@ export async function profileGateway(ground: Ground, folder: string, deliveries:
 
 async function profiled(
   folder: string,
-  inspectors: ReadonlyMap<string, string>,
+  profilers: ReadonlyMap<string, string>,
   work: () => Promise<unknown>,
 ): Promise<string> {
   const running = await Promise.all(
-    [...inspectors].map(async ([role, url]) => [role, await startProfile(url)] as const),
+    [...profilers].map(async ([role, socket]) => [role, await startProfile(socket)] as const),
   );
   await work();
   const profiles = await Promise.all(running.map(async ([role, stop]) => [role, await stop()] as const));

@@ -1,13 +1,16 @@
 /** A CPU profile in a page: functions and modules with the most time. */
 import { fileURLToPath } from "node:url";
-import type { Profile } from "./inspector.ts";
+import { type Profile, preload } from "./profiler/profiler.ts";
 
 type Node = Profile["nodes"][number];
 
 const shown = 25;
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Percent of the busy time by function (its own), by module (its own), and by function with all that it calls. */
+/**
+ * Percent of the busy time by function (its own), by module (its own), and by function with all that it calls. The calls that
+ * start and stop the profile take up to a second of their own and are left out.
+ */
 export function summary({ nodes, samples, timeDeltas }: Profile): string {
   const nodeOf = new Map(nodes.map((node) => [node.id, node]));
   const parentOf = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node])));
@@ -23,13 +26,14 @@ export function summary({ nodes, samples, timeDeltas }: Profile): string {
     const micros = timeDeltas[at] ?? 0;
     total += micros;
     if (node === undefined || node.callFrame.functionName === "(idle)") return;
+    const stack: Node[] = [];
+    for (let frame: Node | undefined = node; frame; frame = parentOf.get(frame.id)) stack.push(frame);
+    if (stack.some(({ callFrame }) => callFrame.url === preload)) return;
     busy += micros;
     add(own, nameOf(node), micros);
     add(modules, moduleOf(node), micros);
     // A function that calls itself counts once.
-    const stack = new Set<string>();
-    for (let frame: Node | undefined = node; frame; frame = parentOf.get(frame.id)) stack.add(nameOf(frame));
-    for (const name of stack) add(whole, name, micros);
+    for (const name of new Set(stack.map(nameOf))) add(whole, name, micros);
   });
   whole.delete("(root)");
   return [

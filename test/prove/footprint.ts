@@ -1,10 +1,7 @@
 /** What a process needs when it does nothing. */
-import { collectGarbage, heapBytes, inspectorArgument, inspectorUrl } from "../bench/inspector.ts";
 import { idleRssOf, measure } from "../bench/processes.ts";
+import { collectGarbage, heapBytes, profilerSocket } from "../bench/profiler/profiler.ts";
 import type { Replica } from "../harness/kit.ts";
-
-/** Lets a replica be looked into: for its environment. */
-export const inspected = { NODE_OPTIONS: inspectorArgument };
 
 /** Memory of a process. */
 export interface Footprint {
@@ -19,26 +16,27 @@ export interface Footprint {
 }
 
 /**
- * Measures a replica that was started with {@link inspected}. The kernel and V8 give memory back within seconds: the
- * least of what is seen in `sampleMillis` counts.
+ * Measures a replica that was started with the environment `profilerEnv(directory)`. The kernel and V8 free memory some
+ * seconds late, so the lowest sample of `sampleMillis` counts.
  */
 export async function footprintOf(
   replica: Replica,
+  directory: string,
   sampleMillis: number,
   signal: AbortSignal,
 ): Promise<Footprint> {
-  const pids = new Map([[replica.name, pidOf(replica)]]);
+  const pid = pidOf(replica);
+  const pids = new Map([[replica.name, pid]]);
   const usage = measure(pids)().get(replica.name);
-  const url = replica.log.all.map(inspectorUrl).findLast((found) => found !== undefined);
-  if (url === undefined || usage === undefined)
-    throw new Error(`expected ${replica.name} to run with an inspector, but it names none`);
-  await collectGarbage(url);
+  if (usage === undefined) throw new Error(`no memory figures for ${replica.name}`);
+  const profiler = profilerSocket(directory, pid);
+  await collectGarbage(profiler);
   const least = await idleRssOf(pids, { millis: sampleMillis, signal });
   return {
     asItIs: usage.rssMegabytes,
     peak: usage.peakMegabytes,
     collected: least.get(replica.name) ?? Number.NaN,
-    heldBytes: await heapBytes(url),
+    heldBytes: await heapBytes(profiler),
   };
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { streams } from "../../../bus/subjects.ts";
 import { ensureWebhooks } from "../../../bus/topology.ts";
 import { pidOf, startProcess } from "../contender.ts";
-import { inspectorArgument, inspectorUrl } from "../inspector.ts";
+import { profilerEnv, profilerSocket } from "../profiler/profiler.ts";
 import type { Ground } from "./ground.ts";
 import type { Receiver, RunningReceiver } from "./receiver.ts";
 
@@ -13,35 +13,37 @@ const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 
 /** Our side while it runs. */
 export interface RunningGateway extends RunningReceiver {
-  /** Its inspector, if it has one. */
-  readonly inspector: string | undefined;
+  /** Its profiler socket; nothing listens there without a profiler. */
+  readonly profiler: string;
 }
 
-/** `denrei gateway` on an empty bus. With an inspector, it can be looked into while it runs. */
-export function gateway(ground: Ground, inspector: "inspector" | "no inspector" = "no inspector") {
+/** `denrei gateway` on an empty bus. With a profiler, it can be profiled while it runs. */
+export function gateway(ground: Ground, profiler: "profiler" | "no profiler" = "no profiler") {
   const { bus, platform, secrets } = ground;
   return {
     name: "denrei",
     async start(label): Promise<RunningGateway> {
       await ensureWebhooks(bus, busOptions);
       let url = "";
-      let inspected: string | undefined;
       const child = await startProcess(ground, {
         name: `gateway-${label}`,
         role: "gateway",
         command: process.execPath,
-        args: [...(inspector === "inspector" ? [inspectorArgument] : []), program, "gateway"],
-        env: { DENREI_WEBHOOK_SECRETS: secrets, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0" },
+        args: [program, "gateway"],
+        env: {
+          DENREI_WEBHOOK_SECRETS: secrets,
+          DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
+          ...(profiler === "profiler" && profilerEnv(platform.directory)),
+        },
         readyLine: /"msg":"gateway ready"/,
         onLine(line) {
-          inspected ??= inspectorUrl(line);
           if (line.includes('"msg":"gateway ready"'))
             url = `${(JSON.parse(line) as { url: string }).url}/app`;
         },
       });
       return {
         url,
-        inspector: inspected,
+        profiler: profilerSocket(platform.directory, pidOf(child)),
         pids: new Map([
           ["gateway", pidOf(child)],
           ["nats-server", pidOf(platform.nats)],

@@ -16,12 +16,13 @@ import { functionStatus } from "../../../bus/worker/inspect.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
 import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";
+import { profilerEnv } from "../../bench/profiler/profiler.ts";
 import onlooker from "../../fixtures/functions/onlooker.ts";
 import { type OwnKit, type Replica, startOwnKit } from "../../harness/kit.ts";
 import { metricSum } from "../../harness/metrics.ts";
 import { createCrowd, crowdCrds, deleteCrowd, objectBytes } from "../crowd.ts";
 import { diskBytes } from "../disk.ts";
-import { type Footprint, footprintOf, inspected, pidOf } from "../footprint.ts";
+import { type Footprint, footprintOf, pidOf } from "../footprint.ts";
 import { bounded, type Figure, figure, type Outcome, type Scenario, type Trial } from "../scenario.ts";
 
 const cluster = "default";
@@ -86,8 +87,8 @@ async function measureAll(stage: Stage): Promise<Found> {
   const size = trial.scaled(100_000, 1000);
   const few = Math.round(size * fewShare);
   const warm = Math.max(warmUp.least, Math.round(size * warmUp.share));
-  const bridge = await kit.bridge("bridge-1", bridging("onlooker"));
-  const worker = await kit.worker("worker-1", [fixture("onlooker")], quiet);
+  const bridge = await kit.bridge("bridge-1", bridging(kit, "onlooker"));
+  const worker = await kit.worker("worker-1", [fixture("onlooker")], measured(kit));
 
   say(`warming up with ${figure(warm)} objects`);
   await createCrowd(kit.client, { prefix: "warm", first: 1, count: warm, signal });
@@ -104,7 +105,7 @@ async function measureAll(stage: Stage): Promise<Found> {
     return (performance.now() - begun) / 1000;
   };
   const fewSeconds = await create(1, few);
-  const fewMemory = await footprint(trial, bridge);
+  const fewMemory = await footprint(stage, bridge);
   const fewMegabytes = await peerMegabytes(stage, "few");
   const seconds = fewSeconds + (await create(few + 1, size - few));
   say("all are there, and looked at");
@@ -118,13 +119,13 @@ async function measureAll(stage: Stage): Promise<Found> {
   const resume = await timedBridge(stage, "bridge-2", "leading");
   say(`a bridge that resumes knows all after ${figure(resume.seconds)} s`);
   const repeated = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
-  const resumeMemory = await footprint(trial, resume.bridge);
+  const resumeMemory = await footprint(stage, resume.bridge);
   await Promise.all([resume.bridge.stop(), worker.stop()]);
 
   await deleteStreams(bus);
   const list = await timedBridge(stage, "bridge-3", "listed");
   say(`a bridge with an empty bus has listed all after ${figure(list.seconds)} s`);
-  const listMemory = await footprint(trial, list.bridge);
+  const listMemory = await footprint(stage, list.bridge);
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
     size,
@@ -243,11 +244,16 @@ async function open(trial: Trial): Promise<Stage> {
   return { trial, kit, bus };
 }
 
-/** Nobody reads a line per object. */
-const quiet = { env: { ...inspected, DENREI_LOG_LEVEL: "info" } };
+/** A replica with a profiler. The debug level would log a line per object. */
+const measured = ({ platform }: OwnKit) => ({
+  env: { ...profilerEnv(platform.directory), DENREI_LOG_LEVEL: "info" },
+});
 
-/** A bridge for these functions; it makes the streams that they need. */
-const bridging = (...functions: readonly string[]) => ({ ...quiet, args: functions.map(fixture) });
+/** A bridge for these functions, which creates their streams. */
+const bridging = (kit: OwnKit, ...functions: readonly string[]) => ({
+  ...measured(kit),
+  args: functions.map(fixture),
+});
 
 /** Starts a bridge and waits until it says something about Hikawas. */
 async function timedBridge(
@@ -256,7 +262,7 @@ async function timedBridge(
   msg: "leading" | "listed",
 ): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
   const begun = performance.now();
-  const bridge = await kit.bridge(name, bridging("onlooker"));
+  const bridge = await kit.bridge(name, bridging(kit, "onlooker"));
   const line = await bridge.log.until(
     (line) => line.includes(`"msg":"${msg}"`) && line.includes(`"kind":"${kindText(Hikawa)}"`),
     settleMillis,
@@ -287,8 +293,8 @@ async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
   );
 }
 
-const footprint = (trial: Trial, replica: Replica): Promise<Footprint> =>
-  footprintOf(replica, trial.scaled(sample.full, sample.least), trial.signal);
+const footprint = ({ trial, kit }: Stage, replica: Replica): Promise<Footprint> =>
+  footprintOf(replica, kit.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
 
 /** What everybody needs while nothing happens. */
 interface Rest {
@@ -302,8 +308,9 @@ interface Rest {
   readonly stored: number;
 }
 
-async function rest({ trial, kit, bus }: Stage, bridge: Replica, worker: Replica): Promise<Rest> {
-  const footprints = await Promise.all([bridge, worker].map((replica) => footprint(trial, replica)));
+async function rest(stage: Stage, bridge: Replica, worker: Replica): Promise<Rest> {
+  const { kit, bus } = stage;
+  const footprints = await Promise.all([bridge, worker].map((replica) => footprint(stage, replica)));
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
     bridge: footprints[0] as Footprint,
@@ -320,7 +327,7 @@ async function takeCensus(
   size: number,
 ): Promise<{ readonly seconds: number; readonly seen: number }> {
   // The bridge that comes with a new function stands by, and has made its streams.
-  const standby = await kit.bridge("bridge-new", bridging("onlooker", "census"));
+  const standby = await kit.bridge("bridge-new", bridging(kit, "onlooker", "census"));
   const begun = performance.now();
   const worker = await kit.worker("census-1", [fixture("census")], {
     env: { DENREI_LOG_LEVEL: "info", DENREI_TEST_CENSUS: String(size) },

@@ -8,8 +8,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Arena, openArena } from "../../bench/arena.ts";
 import { denrei } from "../../bench/denrei.ts";
-import { heapBytes } from "../../bench/inspector.ts";
 import { rssOf } from "../../bench/processes.ts";
+import { heapBytes } from "../../bench/profiler/profiler.ts";
 import { type Check, type Figure, figure } from "../scenario.ts";
 import { startLoad } from "./load.ts";
 import { type Sample, type Slope, slopeOf } from "./slope.ts";
@@ -60,12 +60,12 @@ async function measure(
   arena: Arena,
   { minutes, perSecond, say }: Omit<SoakOptions, "signal">,
 ): Promise<Soaked> {
-  const running = await denrei(arena, "inspector").start("soak");
+  const running = await denrei(arena, "profiler").start("soak");
   await running.settled();
   const load = await startLoad(arena, perSecond);
   const pids = new Map([...running.pids, ...arena.servers()]);
   const rss = new Map<string, Sample[]>([...pids.keys()].map((role) => [role, []]));
-  const heap = new Map<string, Sample[]>([...running.inspectors.keys()].map((role) => [role, []]));
+  const heap = new Map<string, Sample[]>([...running.profilers.keys()].map((role) => [role, []]));
   const begun = performance.now();
   const seconds = (): number => (performance.now() - begun) / 1000;
   const warm = minutes * 60 * warmShare;
@@ -78,8 +78,8 @@ async function measure(
     const collects = tick % samplesPerCollection === 0;
     if (collects) {
       await running.collectGarbage();
-      for (const [role, url] of running.inspectors)
-        heap.get(role)?.push({ seconds: seconds(), value: (await heapBytes(url)) / 1e6 });
+      for (const [role, profiler] of running.profilers)
+        heap.get(role)?.push({ seconds: seconds(), value: (await heapBytes(profiler)) / 1e6 });
     }
     for (const [role, value] of rssOf(pids)) rss.get(role)?.push({ seconds: seconds(), value });
     if (tick % 60 === 0) say(`${figure(tick / 60)} min, ${figure(load.sung)} songs`);
