@@ -5,7 +5,7 @@ import { topologyPath } from "./files.ts";
 import { changedUnderVersion, topologyIn } from "./topology.ts";
 import { staleFiles, writeFiles } from "./tree.ts";
 
-/** What a run has to say: lines for standard output and standard error, and its exit code. */
+/** The result of a run: lines for standard output and standard error, and the exit code. */
 export interface Report {
   readonly out: readonly string[];
   readonly err: readonly string[];

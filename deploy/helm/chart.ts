@@ -16,11 +16,11 @@ import { type Defaults, schemaText, valuesSchema, valuesText } from "./values.ts
 export type ChartFiles = ReadonlyMap<string, string>;
 
 /**
- * Makes the chart from the manifests, for functions of the cluster with that name (`DENREI_CLUSTER`). Throws when there is
- * no kustomize and none can be had.
+ * Makes the chart from the manifests, for functions of the cluster with that name (`DENREI_CLUSTER`). A caller that has the
+ * rendered manifests passes them as `rendered`. Throws when kustomize is missing and cannot be obtained.
  */
-export async function chartFiles(cluster: string): Promise<ChartFiles> {
-  const from = ofCluster(await sources(), cluster);
+export async function chartFiles(cluster: string, rendered?: Sources): Promise<ChartFiles> {
+  const from = ofCluster(rendered ?? (await sources()), cluster);
   const schema = valuesSchema(defaultsIn(from));
   const files = new Map([
     ["Chart.yaml", await about()],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { chartFiles } from "../../deploy/helm/chart.ts";
-import { mapStrings, withoutHashes } from "../../deploy/helm/sources.ts";
+import { mapStrings, type Sources, sources, withoutHashes } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { versions } from "../../deploy/local/versions.ts";
 import { programs } from "../harness/programs.ts";
@@ -35,11 +35,15 @@ export interface Chart {
   remove(): Promise<void>;
 }
 
+/** The rendered manifests: all test files of this process share the ten runs of kustomize. */
+let rendered: Promise<Sources> | undefined;
+
 /** Writes the chart; `kubeconfig` is of the cluster that Helm works with, if any. */
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  await writeChart(folder, await chartFiles(cluster));
+  rendered ??= sources();
+  await writeChart(folder, await chartFiles(cluster, await rendered));
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );

@@ -20,7 +20,14 @@ interface Workflow {
   readonly permissions: Readonly<Record<string, string>>;
   readonly concurrency: { readonly group: string };
   readonly jobs: Readonly<
-    Record<string, { readonly steps: readonly Step[]; readonly "timeout-minutes": number }>
+    Record<
+      string,
+      {
+        readonly steps: readonly Step[];
+        readonly "timeout-minutes": number;
+        readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
+      }
+    >
   >;
 }
 
@@ -98,10 +105,14 @@ async function expectVersions(workflow: string): Promise<void> {
 }
 
 describe("CI", () => {
-  test("runs what .ci/run and the README run, and nothing else", async () => {
+  test("runs the command of .ci/run and the README, one shard on each machine", async () => {
     const byHand = (await readFile(join(root, ".ci/run"), "utf8")).trim().split("\n").at(-1) ?? "";
-    expect(commandsOf("ci.yaml")).toEqual([byHand]);
+    const shard = "$" + "{{ matrix.shard }}";
+    expect(commandsOf("ci.yaml")).toEqual([`${byHand} -- --shard=${shard}`]);
     expect(await readFile(join(root, "README.md"), "utf8")).toContain(`\n${byHand}\n`);
+    const { strategy } = workflows.get("ci.yaml")?.jobs.test ?? {};
+    const count = strategy?.matrix.shard?.length ?? 0;
+    expect(strategy?.matrix.shard).toEqual(Array.from({ length: count }, (_, at) => `${at + 1}/${count}`));
   });
 
   test("takes the versions of Node and Go from files that are there", async () => {
@@ -114,6 +125,21 @@ describe("CI", () => {
     expect(files).toEqual(["deploy/local/versions.ts", "deploy/local/tools/*/go.sum"]);
     expect(await readFile(join(root, files[0] ?? ""), "utf8")).toContain("export const versions");
     expect(cache?.with?.path).toBe("~/.cache/denrei");
+  });
+});
+
+describe("the nightly workflow", () => {
+  test("runs commands that exist, every night and on request", async () => {
+    const { on, jobs } = workflows.get("nightly.yaml") ?? {};
+    expect(Object.keys(on ?? {}).sort()).toEqual(["schedule", "workflow_dispatch"]);
+    const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    const commands = jobs?.nightly?.strategy?.matrix.command ?? [];
+    expect(commands).toContain("npm run test:nightly");
+    for (const command of commands) expect(scripts).toHaveProperty([command.split(" ")[2] ?? ""]);
+  });
+
+  test("takes the versions of Node and Go from files that are there", async () => {
+    await expectVersions("nightly.yaml");
   });
 });
 

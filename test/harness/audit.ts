@@ -50,7 +50,7 @@ export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
     ),
   );
 
-/** What the API server was asked since the test has it. Throws when it is not audited. */
+/** The requests that the API server has answered since the test file started. Throws when it writes no audit log. */
 export async function auditEvents({ auditLogPath, auditLogStart }: Audited): Promise<AuditEvent[]> {
   if (auditLogPath === undefined) {
     throw new Error(

@@ -1,4 +1,4 @@
-/** Returns a shared cluster to the state that it had when it was started: deletes whatever a test file has left there. */
+/** Returns a shared cluster to its initial state: deletes everything that a test file has left there. */
 import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import type { ObjectMeta } from "../../bus/kube/object.ts";
@@ -24,12 +24,12 @@ const deadlineMillis = 60_000;
 const namespaces = "namespaces";
 const crds = "customresourcedefinitions";
 
-/** Controllers write these all the time, and they follow other objects. */
+/** Controllers write these all the time, and delete them with the objects that they describe. */
 const derived = new Set(["leases", "endpoints", "endpointslices", "componentstatuses", "apiservices"]);
-/** A webhook that nobody answers any more would refuse the deletions. */
+/** While a webhook has no server, the API server refuses deletions. */
 const webhooks = new Set(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]);
 
-/** What is in the cluster now. */
+/** The objects that are in the cluster now. */
 export async function clusterState(client: KubeClient): Promise<ClusterState> {
   return new Map((await listAll(client)).map(({ path, metadata }) => [path, metadata]));
 }
@@ -43,7 +43,7 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
   const removeAll = (objects: readonly Found[]) => Promise.all(objects.map((one) => remove(client, one)));
   await removeAll((await listAll(client, ({ plural }) => webhooks.has(plural))).filter(isNew));
   await poll(
-    "the cluster to be as it was",
+    "the cluster to be empty",
     async () => {
       const found = await listAll(client);
       const added = found.filter(isNew);
@@ -176,7 +176,7 @@ function expectSpecs(found: readonly Found[], state: ClusterState): void {
   for (const [path, { generation }] of state)
     if (now.get(path)?.generation !== generation)
       throw new Error(
-        `expected ${path} to be as it was, found it ${now.has(path) ? "changed" : "missing"}. A test that does this needs a control plane of its own`,
+        `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Start an own control plane for this test (startOwnKit)`,
       );
 }
 

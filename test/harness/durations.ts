@@ -1,4 +1,4 @@
-/** After a run of many files: how long each folder took, and which files were the slowest, so that growth is seen. */
+/** Prints the time per folder and the slowest files after a run of many files, so that growth is seen. */
 import { relative, sep } from "node:path";
 import type { Reporter, TestModule, Vitest } from "vitest/node";
 
@@ -13,7 +13,7 @@ interface FileTime {
 }
 
 const slowest = 20;
-/** Who runs a few files looks at them. */
+/** A smaller run shows the time of each file anyway. */
 const fewFiles = 20;
 
 export default class Durations implements Reporter {

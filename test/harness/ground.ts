@@ -1,4 +1,4 @@
-/** What a kit stands on: a bus of its own, and a cluster that is shared, its own, or the one that the environment names. */
+/** The ground of a kit: its own bus, and a cluster. The cluster is shared, its own, or the one that the environment names. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
@@ -42,7 +42,7 @@ export interface OwnPlatform extends ClusterPlatform, LocalPlatform {}
 /** Whose the cluster is. */
 export type Origin = "local" | "existing";
 
-/** How to start a control plane of one's own. */
+/** How to start a control plane for one test file. */
 export type OwnGroundOptions = Pick<
   LocalPlatformOptions,
   "nodes" | "storage" | "controllerManager" | "prepare" | "audited" | "ownersProtected"

@@ -1,6 +1,6 @@
 /**
  * A cluster, a bus and replicas for one test file: real parts. The bus ends with the file, and the cluster is empty again for the
- * next one. Files that run side by side never meet, unless they are told to use an existing cluster ({@link clusterVariable}).
+ * next one. Files that run side by side share nothing, unless {@link clusterVariable} names an existing cluster.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -185,7 +185,7 @@ export async function startKit(options: KitOptions = {}): Promise<Kit> {
   return platform === undefined ? startLocalKit(options) : kitOn("existing", platform, options);
 }
 
-/** Starts a kit in the local cluster. Throws when the tests are told to use an existing cluster. */
+/** Starts a kit in the local cluster. Throws when the environment names an existing cluster. */
 export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit> {
   const platform = await localGround();
   // One file can have several kits at a time.
@@ -200,7 +200,7 @@ export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit>
   return kitOn("local", platform, { crds: [], ...options });
 }
 
-/** Starts a kit with a control plane of its own. Throws when the tests are told to use an existing cluster. */
+/** Starts a kit with its own control plane. Throws when the environment names an existing cluster. */
 export async function startOwnKit(options: OwnKitOptions = {}): Promise<OwnKit> {
   const platform = await ownGround({
     ...options,

@@ -1,7 +1,7 @@
 /** Users of the dashboard in tests. */
 import type { Person } from "../issuer/issuer.ts";
 
-/** The people whom the issuer of every test knows. */
+/** The users of the issuer in every test. */
 export const people = {
   alice: { name: "alice", password: "alice's password", groups: ["developers"] },
   bob: { name: "bob", password: "bob's password", groups: ["viewers"] },

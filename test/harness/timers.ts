@@ -20,7 +20,7 @@ export async function fireTimer({ bus }: Pick<World, "bus">, fn: string, at: Obj
       const message = await bus.jsm.direct.getMessage(timersStream(fn), {
         last_by_subj: work.timer(scope, key),
       });
-      if (message === null) throw new Error("there is none");
+      if (message === null) throw new Error("none is stored");
       return parseRequest(message.string());
     },
     { timeoutMillis: 60_000 },

@@ -61,7 +61,7 @@ export interface PlayedIssuer {
   stop(): Promise<void>;
 }
 
-/** What the dashboard is to the issuer. */
+/** The dashboard as a client of the issuer. */
 export const clientId = "denrei-dashboard";
 
 /** Starts it on free ports of 127.0.0.1. */
