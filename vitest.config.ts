@@ -66,7 +66,8 @@ export default defineConfig({
           name: "nightly",
           include: [...nightly, "test/faults/**/*.test.ts"],
           env: { [sizeVariable]: "full" },
-          maxWorkers: 2,
+          // Some of its limits are times.
+          maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },
       },
