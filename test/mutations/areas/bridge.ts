@@ -1,0 +1,86 @@
+/** Mutations of the bridge. */
+import type { Mutation } from "../mutation.ts";
+
+export const bridge: readonly Mutation[] = [
+  {
+    name: "bridge-counts-deleted-objects",
+    file: "bus/bridge/ledger.ts",
+    find: "if (slot === 0 || flagsOf(slot) & flag.deleted) return;",
+    replace: "if (slot === 0) return;",
+    breaks: "The bridge reports deleted objects as existing.",
+    tests: ["bus/bridge/ledger.test.ts", "test/bridge/publisher.test.ts"],
+  },
+  {
+    name: "bridge-lag-is-the-smallest",
+    file: "bus/bridge/progress.ts",
+    find: "of.behindSeconds = Math.max(",
+    replace: "of.behindSeconds = Math.min(",
+    breaks: "The lag metric of a kind stays 0 while one of its namespaces is hours behind.",
+    tests: ["bus/bridge/progress.test.ts"],
+  },
+  {
+    name: "bridge-republishes-known-versions",
+    file: "bus/bridge/publisher.ts",
+    find: 'return order > 0 || (order === 0 && change === "deleted" && !before.deleted);',
+    replace: "return order >= 0;",
+    breaks: "Every list publishes all objects again and wakes every function for nothing.",
+    tests: ["test/bridge/publisher.test.ts"],
+  },
+  {
+    name: "bridge-keeps-lease-on-stop",
+    file: "bus/bridge/lease.ts",
+    find: "if (ours) await claim",
+    replace: "if (!ours) await claim",
+    breaks: "After an orderly stop no replica watches the kind until the lease runs out.",
+    tests: ["test/bridge/lease.test.ts", "test/faults/bridge-replicas.test.ts"],
+  },
+  {
+    name: "bridge-misses-deletions-while-away",
+    file: "bus/bridge/watcher.ts",
+    find: "publisher.names().filter((name) => !listed.has(name))",
+    replace: "publisher.names().filter((name) => name === resourceVersion)",
+    breaks: "An object that is deleted while no bridge runs stays in the object store for good.",
+    tests: ["test/faults/bridge-apiserver.test.ts"],
+  },
+  {
+    name: "bridge-reads-one-list-page",
+    file: "bus/bridge/watcher.ts",
+    find: "token = page.metadata.continue || undefined;",
+    replace: "token = undefined;",
+    breaks: "Of a kind with more than 500 objects the bridge publishes only the first page.",
+    tests: ["test/faults/bridge-objects.test.ts"],
+  },
+  {
+    name: "bridge-trusts-an-older-api-server",
+    file: "bus/bridge/watcher.ts",
+    find: "if (compareVersions(resourceVersion, from) >= 0) return",
+    replace: "if (compareVersions(resourceVersion, from) !== undefined) return",
+    breaks:
+      "After the API server is restored from a backup, the bridge publishes no change until it has caught up.",
+    tests: ["test/faults/bridge-apiserver.test.ts"],
+  },
+  {
+    name: "bridge-asks-for-secret-contents",
+    file: "bus/bridge/watcher.ts",
+    find: 'publish === "metadata" ? metadataOnly[request] : undefined;',
+    replace: 'publish === "object" ? metadataOnly[request] : undefined;',
+    breaks: "The bridge reads the contents of Secrets, and publishes other objects without their spec.",
+    tests: ["test/faults/bridge-objects.test.ts"],
+  },
+  {
+    name: "bridge-forgets-relabeled-namespaces",
+    file: "bus/bridge/optedin.ts",
+    find: "for (const namespace of left) inside.delete(namespace);",
+    replace: "left.length = 0;",
+    breaks: "A namespace that loses the opt-in label and gets it again is never watched again.",
+    tests: ["test/faults/bridge-optin.test.ts"],
+  },
+  {
+    name: "bridge-ready-without-rights",
+    file: "bus/bridge/bridge.ts",
+    find: "if (performance.now() - since <= troubledMillis) continue;",
+    replace: "if (performance.now() - since >= troubledMillis) continue;",
+    breaks: "A bridge that may not watch its kinds reports ready.",
+    tests: ["test/e2e/rbac.test.ts"],
+  },
+];

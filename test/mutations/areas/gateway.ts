@@ -1,0 +1,86 @@
+/** Mutations of the webhook gateway and of webhooks on the bus. */
+import type { Mutation } from "../mutation.ts";
+
+export const gateway: readonly Mutation[] = [
+  {
+    name: "gateway-skips-the-signature",
+    file: "bus/gateway/receiver.ts",
+    find: "return check.matches() ? body : unsigned;",
+    replace: "return check.matches() || body.length > 0 ? body : unsigned;",
+    breaks: "Anyone on the internet can publish webhooks.",
+    tests: ["test/gateway/signatures.test.ts"],
+  },
+  {
+    name: "gateway-knows-one-secret",
+    file: "bus/gateway/signature.ts",
+    find: "found = timingSafeEqual(mac.digest(), claimed) || found;",
+    replace: "found = timingSafeEqual(mac.digest(), claimed);",
+    breaks: "Webhooks are refused while a secret is exchanged for a new one.",
+    tests: ["test/gateway/secrets.test.ts"],
+  },
+  {
+    name: "gateway-answers-403",
+    file: "bus/gateway/receiver.ts",
+    find: "const unsigned = answer(\n  401,",
+    replace: "const unsigned = answer(\n  403,",
+    breaks: "GitHub shows another status than the documented 401 for a wrong secret.",
+    tests: ["test/gateway/refused.test.ts", "test/gateway/answers.test.ts"],
+  },
+  {
+    name: "gateway-answers-before-it-stores",
+    file: "bus/gateway/receiver.ts",
+    find: "const stored = await options.store(at, converted.event, answerBy);",
+    replace: 'const stored = (options.store(at, converted.event, answerBy).catch(() => {}), "stored");',
+    breaks: "GitHub is answered 202 for webhooks that the bus never stored.",
+    tests: ["test/gateway/bus.test.ts"],
+  },
+  {
+    name: "gateway-drops-redeliveries",
+    file: "bus/webhooks/deliveries.ts",
+    find: "time - stored.time.getTime() < repeatedMillis",
+    replace: "time - stored.time.getTime() > repeatedMillis",
+    breaks: "A webhook that a user redelivers on GitHub's page wakes no function.",
+    tests: ["test/gateway/deliveries.test.ts"],
+  },
+  {
+    name: "gateway-leaks-body-memory",
+    file: "bus/gateway/budget.ts",
+    find: "left[share] += taken;",
+    replace: "left[share] += 0;",
+    breaks: "After some hours the gateway answers every webhook with 503.",
+    tests: ["test/gateway/senders.test.ts"],
+  },
+  {
+    name: "gateway-keeps-removed-secrets",
+    file: "bus/gateway/secrets.ts",
+    find: "if (error instanceof NoSecretsError) secrets = new Map();",
+    replace: "if (error instanceof NoSecretsError) told = message;",
+    breaks: "A secret that was removed goes on working while it was the last one.",
+    tests: ["test/gateway/secrets.test.ts"],
+  },
+  {
+    name: "gateway-omits-retry-after",
+    file: "bus/gateway/receiver.ts",
+    find: 'answer(503, "busy", "busy: send it again", retry),',
+    replace: 'answer(503, "busy", "busy: send it again"),',
+    breaks: "A sender that finds the gateway busy is not told when to send again.",
+    tests: ["test/gateway/senders.test.ts"],
+  },
+  {
+    name: "gateway-keeps-connections-while-it-stops",
+    file: "bus/gateway/gateway.ts",
+    find: "...((stopping || !request.complete) && {",
+    replace: "...(!request.complete && {",
+    breaks:
+      "During a rolling update, senders lose requests on connections that the gateway closes without notice.",
+    tests: ["test/gateway/stop.test.ts"],
+  },
+  {
+    name: "gateway-replays-as-a-duplicate",
+    file: "bus/webhooks/history.ts",
+    find: "{ headers, messageId }",
+    replace: "{ headers, messageId: delivery }",
+    breaks: "`denrei webhooks replay` reports success and wakes no function.",
+    tests: ["test/cli/webhooks.test.ts"],
+  },
+];
