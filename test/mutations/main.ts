@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
+import { usageExitCode } from "../../deploy/cli/usage.ts";
 import prepareBinaries from "../harness/binaries.ts";
 import { installChromium } from "../harness/chromium.ts";
 import { run, say } from "../prove/terminal.ts";
@@ -43,6 +44,8 @@ const command = new Command("test:mutations")
   .option("--list", "print the mutations and exit")
   .option("--json <file>", "write the results to a file")
   .showHelpAfterError("(npm run test:mutations -- --help lists the options)")
+  .exitOverride(({ exitCode }: CommanderError) => process.exit(exitCode === 0 ? 0 : usageExitCode))
+  .addHelpText("after", "\nExit codes: 0 all caught, 1 some survived, 2 wrong command line, 130 Ctrl-C.")
   .parse();
 const options = command.opts<Options>();
 const selection = chosen(options);

@@ -21,7 +21,7 @@ export interface RunLimits {
   readonly signal: AbortSignal;
 }
 
-/** vitest's JSON report, as far as it is read: https://vitest.dev/guide/reporters#json-reporter */
+/** The parts of vitest's JSON report that matter here: https://vitest.dev/guide/reporters#json-reporter */
 const reportSchema = z.object({
   numPassedTests: z.int(),
   testResults: z.array(

@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const bridge: readonly Mutation[] = [
   {
-    name: "bridge-counts-deleted-objects",
+    name: "counts-deleted-objects",
     file: "bus/bridge/ledger.ts",
     find: "if (slot === 0 || flagsOf(slot) & flag.deleted) return;",
     replace: "if (slot === 0) return;",
@@ -11,7 +11,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["bus/bridge/ledger.test.ts", "test/bridge/publisher.test.ts"],
   },
   {
-    name: "bridge-lag-is-the-smallest",
+    name: "lag-is-the-smallest",
     file: "bus/bridge/progress.ts",
     find: "of.behindSeconds = Math.max(",
     replace: "of.behindSeconds = Math.min(",
@@ -19,7 +19,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["bus/bridge/progress.test.ts"],
   },
   {
-    name: "bridge-republishes-known-versions",
+    name: "republishes-known-versions",
     file: "bus/bridge/publisher.ts",
     find: 'return order > 0 || (order === 0 && change === "deleted" && !before.deleted);',
     replace: "return order >= 0;",
@@ -27,7 +27,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/bridge/publisher.test.ts"],
   },
   {
-    name: "bridge-keeps-lease-on-stop",
+    name: "keeps-lease-on-stop",
     file: "bus/bridge/lease.ts",
     find: "if (ours) await claim",
     replace: "if (!ours) await claim",
@@ -35,7 +35,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/bridge/lease.test.ts", "test/faults/bridge-replicas.test.ts"],
   },
   {
-    name: "bridge-misses-deletions-while-away",
+    name: "misses-deletions-while-away",
     file: "bus/bridge/watcher.ts",
     find: "publisher.names().filter((name) => !listed.has(name))",
     replace: "publisher.names().filter((name) => name === resourceVersion)",
@@ -43,7 +43,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/faults/bridge-apiserver.test.ts"],
   },
   {
-    name: "bridge-reads-one-list-page",
+    name: "reads-one-list-page",
     file: "bus/bridge/watcher.ts",
     find: "token = page.metadata.continue || undefined;",
     replace: "token = undefined;",
@@ -51,7 +51,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/faults/bridge-objects.test.ts"],
   },
   {
-    name: "bridge-trusts-an-older-api-server",
+    name: "trusts-an-older-api-server",
     file: "bus/bridge/watcher.ts",
     find: "if (compareVersions(resourceVersion, from) >= 0) return",
     replace: "if (compareVersions(resourceVersion, from) !== undefined) return",
@@ -60,7 +60,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/faults/bridge-apiserver.test.ts"],
   },
   {
-    name: "bridge-asks-for-secret-contents",
+    name: "asks-for-secret-contents",
     file: "bus/bridge/watcher.ts",
     find: 'publish === "metadata" ? metadataOnly[request] : undefined;',
     replace: 'publish === "object" ? metadataOnly[request] : undefined;',
@@ -68,7 +68,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/faults/bridge-objects.test.ts"],
   },
   {
-    name: "bridge-forgets-relabeled-namespaces",
+    name: "forgets-relabeled-namespaces",
     file: "bus/bridge/optedin.ts",
     find: "for (const namespace of left) inside.delete(namespace);",
     replace: "left.length = 0;",
@@ -76,7 +76,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/faults/bridge-optin.test.ts"],
   },
   {
-    name: "bridge-ready-without-rights",
+    name: "ready-without-rights",
     file: "bus/bridge/bridge.ts",
     find: "if (performance.now() - since <= troubledMillis) continue;",
     replace: "if (performance.now() - since >= troubledMillis) continue;",

@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const cli: readonly Mutation[] = [
   {
-    name: "cli-rounds-ages-down-a-unit",
+    name: "rounds-ages-down-a-unit",
     file: "deploy/cli/age.ts",
     find: "if (millis < 2 * day) return",
     replace: "if (millis < day) return",
@@ -11,7 +11,7 @@ export const cli: readonly Mutation[] = [
     tests: ["deploy/cli/age.test.ts"],
   },
   {
-    name: "cli-serves-an-old-page",
+    name: "serves-an-old-page",
     file: "deploy/cli/page.ts",
     find: "if (((await changedAt(join(root, path))) ?? 0) > built) return false;",
     replace: "if (((await changedAt(join(root, path))) ?? 0) < 0) return false;",
@@ -19,7 +19,7 @@ export const cli: readonly Mutation[] = [
     tests: ["deploy/cli/page.test.ts"],
   },
   {
-    name: "cli-ignores-half-a-cluster-silently",
+    name: "ignores-half-a-cluster-silently",
     file: "deploy/cli/foreign.ts",
     find: "if (only === undefined || other !== undefined) return undefined;",
     replace: "if (only === undefined || other === undefined) return undefined;",
@@ -27,7 +27,7 @@ export const cli: readonly Mutation[] = [
     tests: ["deploy/cli/foreign.test.ts"],
   },
   {
-    name: "cli-usage-errors-exit-with-0",
+    name: "usage-errors-exit-with-0",
     file: "deploy/cli/denrei.ts",
     find: "process.exit(exitCode === 0 ? 0 : usageExitCode)",
     replace: "process.exit(exitCode === 2 ? usageExitCode : 0)",
@@ -35,7 +35,7 @@ export const cli: readonly Mutation[] = [
     tests: ["test/cli/help.test.ts"],
   },
   {
-    name: "cli-opts-in-twice",
+    name: "opts-in-twice",
     file: "deploy/cli/manifests.ts",
     find: "const wanted = [...new Set(namespaces)];",
     replace: "const wanted = [...namespaces];",
@@ -43,7 +43,7 @@ export const cli: readonly Mutation[] = [
     tests: ["test/cli/help.test.ts"],
   },
   {
-    name: "cli-lists-old-webhooks-first",
+    name: "lists-old-webhooks-first",
     file: "deploy/cli/webhooks.ts",
     find: "const shown = found.slice(-limit).reverse();",
     replace: "const shown = found.slice(0, limit);",
@@ -51,7 +51,7 @@ export const cli: readonly Mutation[] = [
     tests: ["test/cli/webhooks.test.ts"],
   },
   {
-    name: "cli-dry-run-replays",
+    name: "dry-run-replays",
     file: "deploy/cli/webhooks.ts",
     find: "if (!options.dryRun) await replayDelivery(bus, one);",
     replace: "await replayDelivery(bus, one);",
@@ -59,7 +59,7 @@ export const cli: readonly Mutation[] = [
     tests: ["test/cli/webhooks.test.ts"],
   },
   {
-    name: "cli-status-omits-unknown-figures",
+    name: "status-omits-unknown-figures",
     file: "deploy/cli/status.ts",
     find: "const known = (_name: string, value: unknown) => value ?? null;",
     replace: "const known = (_name: string, value: unknown) => value;",
@@ -67,7 +67,7 @@ export const cli: readonly Mutation[] = [
     tests: ["test/cli/status.test.ts"],
   },
   {
-    name: "cli-replays-every-letter",
+    name: "replays-every-letter",
     file: "deploy/cli/deadletters.ts",
     find: "options.all || keyText(key) === object)",
     replace: "options.all || keyText(key) !== undefined)",
@@ -75,7 +75,7 @@ export const cli: readonly Mutation[] = [
     tests: ["test/cli/status.test.ts"],
   },
   {
-    name: "cli-prunes-in-a-dry-run",
+    name: "prunes-in-a-dry-run",
     file: "deploy/cli/prune.ts",
     find: "for (const one of dryRun ? [] : all.filter",
     replace: "for (const one of force ? [] : all.filter",

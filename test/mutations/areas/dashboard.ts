@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const dashboard: readonly Mutation[] = [
   {
-    name: "dashboard-redirects-anywhere",
+    name: "redirects-anywhere",
     file: "dashboard/server/auth/pathwithin.ts",
     find: "if (origin !== url || ",
     replace: "if (",
@@ -11,7 +11,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["dashboard/server/auth/pathwithin.test.ts"],
   },
   {
-    name: "dashboard-lets-the-page-write-services",
+    name: "lets-the-page-exec",
     file: "dashboard/server/kubernetes/allowlist.ts",
     find: 'rule({ ...core, plural: "pods/log" }, ["get"]),',
     replace: 'rule({ ...core, plural: "pods/exec" }, ["get"]),',
@@ -19,7 +19,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["dashboard/server/kubernetes/allowlist.test.ts"],
   },
   {
-    name: "dashboard-repeats-log-lines",
+    name: "repeats-log-lines",
     file: "dashboard/server/kubernetes/loglines.ts",
     find: "if (at === place.at && line.place?.count === place.count) {",
     replace: "if (at === place.at) {",
@@ -27,7 +27,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["dashboard/server/kubernetes/loglines.test.ts"],
   },
   {
-    name: "dashboard-counts-the-old-median",
+    name: "shortens-the-latency-window",
     file: "dashboard/server/bus/window.ts",
     find: "if (added.length <= ticks) return;",
     replace: "if (added.length < ticks) return;",
@@ -35,7 +35,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["dashboard/server/bus/window.test.ts"],
   },
   {
-    name: "dashboard-skips-the-csrf-check",
+    name: "skips-the-csrf-check",
     file: "dashboard/server/auth/guard.ts",
     find: 'if (!["GET", "HEAD"].includes(c.req.method) && !isSame(',
     replace: 'if (["GET", "HEAD"].includes(c.req.method) && isSame(',
@@ -43,7 +43,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/attacks.test.ts"],
   },
   {
-    name: "dashboard-keeps-a-planted-session",
+    name: "keeps-a-planted-session",
     file: "dashboard/server/auth/login.ts",
     find: "const old = before && (await sessions.end(before.id));",
     replace: "const old = before && (await sessions.find(before.id))?.session;",
@@ -51,7 +51,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/attacks.test.ts"],
   },
   {
-    name: "dashboard-may-be-framed",
+    name: "may-be-framed",
     file: "dashboard/server/page.ts",
     find: "\"frame-ancestors 'none'\",",
     replace: "",
@@ -59,7 +59,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/attacks.test.ts"],
   },
   {
-    name: "dashboard-drops-label-selectors",
+    name: "drops-label-selectors",
     file: "dashboard/server/kubernetes/proxy.ts",
     find: '  "labelSelector",\n',
     replace: "",
@@ -67,15 +67,15 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/proxy.test.ts"],
   },
   {
-    name: "dashboard-resumes-at-the-list",
+    name: "resumes-at-the-list",
     file: "dashboard/server/kubernetes/watch.ts",
     find: "seen[at] = object.metadata.resourceVersion;",
     replace: "seen[at] ??= object.metadata.resourceVersion;",
-    breaks: "A page that reconnects is told all changes since the list again.",
+    breaks: "A page that reconnects gets all changes since the list again.",
     tests: ["test/dashboard/watch.test.ts"],
   },
   {
-    name: "dashboard-sessions-never-end",
+    name: "sessions-never-end",
     file: "dashboard/server/auth/sessions.ts",
     find: "return session && endOf(session) > Date.now() ? session : undefined;",
     replace: "return session;",
@@ -83,7 +83,7 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/sessions.test.ts"],
   },
   {
-    name: "dashboard-shows-letters-to-everyone",
+    name: "shows-letters-to-everyone",
     file: "dashboard/server/bus/rights.ts",
     find: "if (await may(session, right, namespace)) return;",
     replace: "if (await may(session, right, namespace) || namespace) return;",

@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const gateway: readonly Mutation[] = [
   {
-    name: "gateway-skips-the-signature",
+    name: "skips-the-signature",
     file: "bus/gateway/receiver.ts",
     find: "return check.matches() ? body : unsigned;",
     replace: "return check.matches() || body.length > 0 ? body : unsigned;",
@@ -11,7 +11,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/signatures.test.ts"],
   },
   {
-    name: "gateway-knows-one-secret",
+    name: "knows-one-secret",
     file: "bus/gateway/signature.ts",
     find: "found = timingSafeEqual(mac.digest(), claimed) || found;",
     replace: "found = timingSafeEqual(mac.digest(), claimed);",
@@ -19,7 +19,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/secrets.test.ts"],
   },
   {
-    name: "gateway-answers-403",
+    name: "answers-403",
     file: "bus/gateway/receiver.ts",
     find: "const unsigned = answer(\n  401,",
     replace: "const unsigned = answer(\n  403,",
@@ -27,7 +27,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/refused.test.ts", "test/gateway/answers.test.ts"],
   },
   {
-    name: "gateway-answers-before-it-stores",
+    name: "answers-before-it-stores",
     file: "bus/gateway/receiver.ts",
     find: "const stored = await options.store(at, converted.event, answerBy);",
     replace: 'const stored = (options.store(at, converted.event, answerBy).catch(() => {}), "stored");',
@@ -35,7 +35,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/bus.test.ts"],
   },
   {
-    name: "gateway-drops-redeliveries",
+    name: "drops-redeliveries",
     file: "bus/webhooks/deliveries.ts",
     find: "time - stored.time.getTime() < repeatedMillis",
     replace: "time - stored.time.getTime() > repeatedMillis",
@@ -43,7 +43,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/deliveries.test.ts"],
   },
   {
-    name: "gateway-leaks-body-memory",
+    name: "leaks-body-memory",
     file: "bus/gateway/budget.ts",
     find: "left[share] += taken;",
     replace: "left[share] += 0;",
@@ -51,7 +51,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/senders.test.ts"],
   },
   {
-    name: "gateway-keeps-removed-secrets",
+    name: "keeps-removed-secrets",
     file: "bus/gateway/secrets.ts",
     find: "if (error instanceof NoSecretsError) secrets = new Map();",
     replace: "if (error instanceof NoSecretsError) told = message;",
@@ -59,7 +59,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/secrets.test.ts"],
   },
   {
-    name: "gateway-omits-retry-after",
+    name: "omits-retry-after",
     file: "bus/gateway/receiver.ts",
     find: 'answer(503, "busy", "busy: send it again", retry),',
     replace: 'answer(503, "busy", "busy: send it again"),',
@@ -67,7 +67,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/senders.test.ts"],
   },
   {
-    name: "gateway-keeps-connections-while-it-stops",
+    name: "keeps-connections-while-it-stops",
     file: "bus/gateway/gateway.ts",
     find: "...((stopping || !request.complete) && {",
     replace: "...(!request.complete && {",
@@ -76,7 +76,7 @@ export const gateway: readonly Mutation[] = [
     tests: ["test/gateway/stop.test.ts"],
   },
   {
-    name: "gateway-replays-as-a-duplicate",
+    name: "replays-as-a-duplicate",
     file: "bus/webhooks/history.ts",
     find: "{ headers, messageId }",
     replace: "{ headers, messageId: delivery }",

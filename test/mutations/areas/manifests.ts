@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const manifests: readonly Mutation[] = [
   {
-    name: "manifests-bind-secrets-everywhere",
+    name: "bind-secrets-everywhere",
     file: "deploy/generate/rbac.ts",
     find: "binding({ name, namespace }, optedInRole(name), namespace),",
     replace: "binding({ name, namespace }, optedInRole(name)),",
@@ -11,7 +11,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["deploy/generate/rbac.test.ts"],
   },
   {
-    name: "manifests-viewers-replay",
+    name: "viewers-replay",
     file: "deploy/generate/users.ts",
     find: 'busRule(["activity", "deadletters"], "list")',
     replace: 'busRule(["activity", "deadletters/replay"], "list")',
@@ -19,7 +19,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["deploy/generate/users.test.ts"],
   },
   {
-    name: "manifests-topology-changes-unnoticed",
+    name: "topology-changes-unnoticed",
     file: "deploy/generate/topology.ts",
     find: "if (now.topology > before.topology) return [];",
     replace: "if (now.topology >= before.topology) return [];",
@@ -27,7 +27,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["deploy/generate/topology.test.ts"],
   },
   {
-    name: "manifests-drop-a-pod-label",
+    name: "drop-a-pod-label",
     file: "deploy/generate/workloads.ts",
     find: "labels: workloadLabels(workload),\n    annotations:",
     replace: "labels: labelsOf(workload.name),\n    annotations:",
@@ -35,7 +35,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["deploy/generate/main.test.ts", "test/deploy/base.test.ts"],
   },
   {
-    name: "manifests-gateway-without-secrets",
+    name: "gateway-without-secrets",
     file: "deploy/kubernetes/base/gateway.yaml",
     find: "secretName: denrei-webhook-secrets",
     replace: "secretName: denrei-webhook-secret",
@@ -43,7 +43,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["test/deploy/base.test.ts"],
   },
   {
-    name: "manifests-nats-outlives-its-pod",
+    name: "nats-outlives-its-pod",
     file: "deploy/kubernetes/base/nats.conf",
     find: "lame_duck_duration: 30s",
     replace: "lame_duck_duration: 90s",
@@ -51,7 +51,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["test/deploy/base.test.ts"],
   },
   {
-    name: "manifests-route-leads-to-the-wrong-port",
+    name: "route-leads-to-the-wrong-port",
     file: "deploy/kubernetes/components/httproute/route.yaml",
     find: "port: 80\n",
     replace: "port: 8080\n",
@@ -59,7 +59,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["test/deploy/overlays.test.ts"],
   },
   {
-    name: "manifests-nats-misses-a-route",
+    name: "nats-misses-a-route",
     file: "deploy/kubernetes/components/nats-cluster/cluster.conf",
     find: "    tls://nats-2.nats-headless:6222\n",
     replace: "",
@@ -67,7 +67,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["test/deploy/overlays.test.ts"],
   },
   {
-    name: "manifests-app-use-is-not-enforced",
+    name: "app-use-is-not-enforced",
     file: "deploy/kubernetes/app-use/policy.yaml",
     find: "validationActions: [Deny]",
     replace: "validationActions: [Audit]",
@@ -75,7 +75,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["test/security/appuse.test.ts"],
   },
   {
-    name: "manifests-chart-ignores-the-digest",
+    name: "chart-ignores-the-digest",
     file: "deploy/helm/places.ts",
     find: '"{{- if .Values.image.digest }}@',
     replace: '"{{- if .Values.image.sha }}@',
@@ -83,7 +83,7 @@ export const manifests: readonly Mutation[] = [
     tests: ["test/deploy/helm.test.ts"],
   },
   {
-    name: "manifests-chart-keeps-old-pods",
+    name: "chart-keeps-old-pods",
     file: "deploy/helm/places.ts",
     find: 'settings: readonly string[] = ["settings.yaml"],',
     replace: "settings: readonly string[] = [],",

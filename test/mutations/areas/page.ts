@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const page: readonly Mutation[] = [
   {
-    name: "page-shows-old-health",
+    name: "shows-old-health",
     file: "dashboard/web/src/ui/health.ts",
     find: "seen < metadata.generation)",
     replace: "seen > metadata.generation)",
@@ -11,7 +11,7 @@ export const page: readonly Mutation[] = [
     tests: ["dashboard/web/src/ui/health.test.ts"],
   },
   {
-    name: "page-drops-removed-fields-from-patches",
+    name: "drops-removed-fields-from-patches",
     file: "dashboard/web/src/ui/form/draft.ts",
     find: "mergePatchOf(before[name], after[name]) : null;",
     replace: "mergePatchOf(before[name], after[name]) : undefined;",
@@ -19,7 +19,7 @@ export const page: readonly Mutation[] = [
     tests: ["dashboard/web/src/ui/form/draft.test.ts", "test/dashboard/applications.test.ts"],
   },
   {
-    name: "page-history-starts-with-the-oldest",
+    name: "history-starts-with-the-oldest",
     file: "dashboard/web/src/bus/history/merged.ts",
     find: "timeOf(b.entries.at(-1)) - timeOf(a.entries.at(-1))",
     replace: "timeOf(a.entries.at(-1)) - timeOf(b.entries.at(-1))",
@@ -27,7 +27,7 @@ export const page: readonly Mutation[] = [
     tests: ["dashboard/web/src/bus/history/merged.test.ts"],
   },
   {
-    name: "page-deletes-without-the-name",
+    name: "deletes-without-the-name",
     file: "dashboard/web/src/ui/dialog.tsx",
     find: "disabled={typed !== name}>",
     replace: "disabled={false}>",
@@ -35,7 +35,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/zundoko.test.ts"],
   },
   {
-    name: "page-omits-the-csrf-token",
+    name: "omits-the-csrf-token",
     file: "dashboard/web/src/api/session.ts",
     find: '...(method !== "GET" && typeof known === "object" &&',
     replace: '...(method === "POST" && typeof known === "object" &&',
@@ -43,7 +43,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/zundoko.test.ts"],
   },
   {
-    name: "page-keeps-deleted-objects",
+    name: "keeps-deleted-objects",
     file: "dashboard/web/src/api/watch.ts",
     find: 'if (type === "DELETED") this.items.delete(keyOf(object));',
     replace: 'if (type === "DELETED") this.items.set(keyOf(object), object);',
@@ -51,7 +51,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/zundoko.test.ts"],
   },
   {
-    name: "page-overwrites-concurrent-edits",
+    name: "overwrites-concurrent-edits",
     file: "dashboard/web/src/api/objects.ts",
     find: "if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)",
     replace: "if (metadata.uid !== read.metadata.uid)",
@@ -59,7 +59,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/applications.test.ts"],
   },
   {
-    name: "page-renders-logs-as-html",
+    name: "renders-logs-as-html",
     file: "dashboard/web/src/ui/log.tsx",
     find: "            {text}\n",
     replace: "            <span dangerouslySetInnerHTML={{ __html: text }} />\n",
@@ -67,7 +67,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/applications.test.ts"],
   },
   {
-    name: "page-sends-the-former-source",
+    name: "sends-the-former-source",
     file: "dashboard/web/src/builds/fields.tsx",
     find: "(left, name) => withValueAt(left, [...github, name], undefined),",
     replace: "(left, name) => withValueAt(left, [...github, name], valueAt(left, [...github, name])),",
@@ -75,7 +75,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/buildsources.test.ts"],
   },
   {
-    name: "page-login-forgets-the-query",
+    name: "login-forgets-the-query",
     file: "dashboard/web/src/api/session.ts",
     find: "encodeURIComponent(location.pathname + location.search)",
     replace: "encodeURIComponent(location.pathname)",
@@ -83,7 +83,7 @@ export const page: readonly Mutation[] = [
     tests: ["test/dashboard/sessions.test.ts"],
   },
   {
-    name: "page-forgets-the-theme",
+    name: "forgets-the-theme",
     file: "dashboard/web/src/ui/theme.tsx",
     find: "localStorage.setItem(storedAs, theme.value);",
     replace: 'localStorage.setItem(storedAs, "system");',

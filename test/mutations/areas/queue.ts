@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const queue: readonly Mutation[] = [
   {
-    name: "queue-drops-unknown-request-fields",
+    name: "drops-unknown-request-fields",
     file: "bus/queue/request.ts",
     find: "const readSchema = requestSchema.loose();",
     replace: "const readSchema = requestSchema;",
@@ -11,7 +11,7 @@ export const queue: readonly Mutation[] = [
     tests: ["bus/queue/request.test.ts"],
   },
   {
-    name: "queue-covers-marks-by-older-versions",
+    name: "covers-marks-by-older-versions",
     file: "bus/queue/queue.ts",
     find: "compareVersions(version, change.resourceVersion) >= 0;",
     replace: "compareVersions(version, change.resourceVersion) <= 0;",
@@ -19,7 +19,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/marks.test.ts"],
   },
   {
-    name: "queue-drops-marks-it-has-not-read",
+    name: "drops-marks-it-has-not-read",
     file: "bus/queue/queue.ts",
     find: "seq: last + 1 }",
     replace: "seq: 0 }",
@@ -27,7 +27,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/marks.test.ts"],
   },
   {
-    name: "queue-keeps-the-older-mark",
+    name: "keeps-the-older-mark",
     file: "bus/queue/marks.ts",
     find: "if (compareVersions(turn.name.version, waiting.turn.name.version) >= 0)",
     replace: "if (compareVersions(turn.name.version, waiting.turn.name.version) < 0)",
@@ -35,7 +35,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/marks.test.ts"],
   },
   {
-    name: "queue-counts-one-start-twice",
+    name: "counts-one-start-twice",
     file: "bus/queue/starts.ts",
     find: 'has(starts, id) ? "as they are" : [...starts, { id, version, wrote }],',
     replace: "[...starts, { id, version, wrote }],",
@@ -43,7 +43,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/starts.test.ts"],
   },
   {
-    name: "queue-takes-back-all-starts",
+    name: "takes-back-all-starts",
     file: "bus/queue/starts.ts",
     find: '(has(starts, id) ? without(starts, id) : "as they are")',
     replace: '(has(starts, id) ? [] : "as they are")',
@@ -51,7 +51,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/starts.test.ts"],
   },
   {
-    name: "queue-believes-an-overdue-sweep",
+    name: "believes-an-overdue-sweep",
     file: "bus/queue/sweep.ts",
     find: "Math.abs(dueAt(found) - Date.now()) < 2 * everyMillis",
     replace: "dueAt(found) - Date.now() < 2 * everyMillis",
@@ -59,7 +59,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/sweep.test.ts"],
   },
   {
-    name: "queue-leaves-stranded-messages",
+    name: "leaves-stranded-messages",
     file: "bus/queue/stranded.ts",
     find: "await forget(bus, stream, value.sequence);",
     replace: "void value.sequence;",
@@ -67,7 +67,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/queue/stranded.test.ts"],
   },
   {
-    name: "queue-replay-keeps-the-letter",
+    name: "replay-keeps-the-letter",
     file: "bus/queue/deadletters.ts",
     find: 'if (letter !== undefined) await replaceLast(bus, subject, letter.seq, "", emptyTtl);',
     replace: 'if (letter === undefined) await replaceLast(bus, subject, 0, "", emptyTtl);',
@@ -75,7 +75,7 @@ export const queue: readonly Mutation[] = [
     tests: ["test/security/rights.test.ts", "test/cli/status.test.ts"],
   },
   {
-    name: "queue-timers-fire-locally-only",
+    name: "timers-fire-locally-only",
     file: "bus/queue/timers.ts",
     find: "schedule: { at: new Date(at), target: work.timerDue(scope, key) },",
     replace: "schedule: { at: new Date(at * 1000), target: work.timerDue(scope, key) },",

@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const worker: readonly Mutation[] = [
   {
-    name: "worker-brake-is-late-by-one",
+    name: "brake-is-late-by-one",
     file: "bus/worker/brake.ts",
     find: "if (times.length < limits.reconciles) return 0;",
     replace: "if (times.length <= limits.reconciles) return 0;",
@@ -11,7 +11,7 @@ export const worker: readonly Mutation[] = [
     tests: ["bus/worker/brake.test.ts"],
   },
   {
-    name: "worker-may-not-delete-children",
+    name: "may-not-delete-children",
     file: "bus/worker/rbac.ts",
     find: '["create", "delete", "get", "patch"]',
     replace: '["create", "get", "patch"]',
@@ -19,7 +19,7 @@ export const worker: readonly Mutation[] = [
     tests: ["bus/worker/rbac.test.ts"],
   },
   {
-    name: "worker-reads-a-stale-store",
+    name: "reads-a-stale-store",
     file: "bus/worker/reads.ts",
     find: "if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);",
     replace: "if (compareVersions(version, needed.resourceVersion) > 0) return live(kind, key);",
@@ -27,7 +27,7 @@ export const worker: readonly Mutation[] = [
     tests: ["bus/worker/reads.test.ts"],
   },
   {
-    name: "worker-patch-keeps-null-fields",
+    name: "patch-keeps-null-fields",
     file: "bus/worker/writes.ts",
     find: "if (value === null) delete out[name];",
     replace: "if (value === undefined) delete out[name];",
@@ -35,7 +35,7 @@ export const worker: readonly Mutation[] = [
     tests: ["bus/worker/writes.test.ts"],
   },
   {
-    name: "worker-takes-over-foreign-children",
+    name: "takes-over-foreign-children",
     file: "bus/worker/writes.ts",
     find: "if (isOurs(found)) {",
     replace: "if (isOurs(found) || found.metadata.name === object.metadata.name) {",
@@ -43,7 +43,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/e2e/zundoko.test.ts"],
   },
   {
-    name: "worker-applies-over-foreign-objects",
+    name: "applies-over-foreign-objects",
     file: "bus/worker/writes.ts",
     find: "if (found && !isOurs(found) && !isLost) throw",
     replace: "if (found && !isOurs(found) && isLost) throw",
@@ -51,7 +51,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/e2e/applied.test.ts"],
   },
   {
-    name: "worker-keeps-the-finalizer",
+    name: "keeps-the-finalizer",
     file: "bus/worker/attempt.ts",
     find: "object.metadata.finalizers.filter((name) => name !== finalizer)",
     replace: "object.metadata.finalizers.filter((name) => name === finalizer)",
@@ -59,7 +59,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/e2e/signposts.test.ts"],
   },
   {
-    name: "worker-retries-quarantined-objects",
+    name: "retries-quarantined-objects",
     file: "bus/worker/attempt.ts",
     find: "observedGeneration === metadata.generation,",
     replace: "observedGeneration !== metadata.generation,",
@@ -68,7 +68,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/faults/functions.test.ts"],
   },
   {
-    name: "worker-retries-terminal-errors",
+    name: "retries-terminal-errors",
     file: "bus/worker/failures.ts",
     find: "if (error instanceof TerminalError) return giveUp(job, error);",
     replace: "if (error instanceof TerminalError && request.attempt > 0) return giveUp(job, error);",
@@ -76,7 +76,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/faults/functions.test.ts"],
   },
   {
-    name: "worker-blames-objects-for-an-outage",
+    name: "blames-objects-for-an-outage",
     file: "bus/worker/failures.ts",
     find: "if (isAbsence(error)) {",
     replace: "if (isAbsence(error) && failed < toldFrom) {",
@@ -84,7 +84,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/faults/apiserver-away.test.ts"],
   },
   {
-    name: "worker-drops-changes-behind-an-echo",
+    name: "drops-changes-behind-an-echo",
     file: "bus/worker/echoes.ts",
     find: "performance.now() < entry.until && compareVersions(entry.resourceVersion, resourceVersion) >= 0;",
     replace: "performance.now() < entry.until;",
@@ -92,7 +92,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/queue/echoes.test.ts"],
   },
   {
-    name: "worker-drops-a-redelivered-echo",
+    name: "drops-a-redelivered-echo",
     file: "bus/worker/reconciler.ts",
     find: "if (deliveries > 1) return undefined;",
     replace: "if (deliveries > 2) return undefined;",
@@ -100,7 +100,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/faults/echoes.test.ts"],
   },
   {
-    name: "worker-acknowledges-on-shutdown",
+    name: "acknowledges-on-shutdown",
     file: "bus/worker/reconciler.ts",
     find: "return ticket.delivery.handBack();",
     replace: "return ticket.delivery.done();",
@@ -108,7 +108,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/faults/functions.test.ts"],
   },
   {
-    name: "worker-quarantines-late",
+    name: "quarantines-late",
     file: "bus/worker/suspects.ts",
     find: "barren >= maxCrashes ||",
     replace: "barren > maxCrashes ||",
