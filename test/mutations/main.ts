@@ -19,6 +19,7 @@ interface Options {
   readonly at?: string;
   readonly minutes: number;
   readonly verify?: true;
+  readonly confirm: boolean;
   readonly list?: true;
   readonly json?: string;
 }
@@ -41,6 +42,7 @@ const command = new Command("test:mutations")
     10,
   )
   .option("--verify", "first run the test files of each area without a mutation, which must pass")
+  .option("--confirm", "run each file that caught a mutation again without it, and expect it to pass", false)
   .option("--list", "print the mutations and exit")
   .option("--json <file>", "write the results to a file")
   .showHelpAfterError("(npm run test:mutations -- --help lists the options)")
@@ -74,7 +76,11 @@ await run(async (signal) => {
       const trouble = options.verify && (await verify(scratch, mutations, limits));
       if (trouble) throw new Error(`${area}: ${trouble}`);
       for (const mutation of mutations) {
-        const result = await tryMutation(scratch, area, mutation, { ...limits, revision });
+        const result = await tryMutation(scratch, area, mutation, {
+          ...limits,
+          revision,
+          confirm: options.confirm,
+        });
         results.push(result);
         say(resultLine(result, mutation));
       }

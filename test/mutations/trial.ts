@@ -20,22 +20,39 @@ export interface Result {
 
 type Verdict = Pick<Result, "outcome" | "by" | "file">;
 
-/** Tries a mutation. A revision other than the present one need not have its text, nor its tests. */
+/** How a mutation is tried. */
+export interface TrialOptions extends RunLimits {
+  /** A revision other than the present one need not have the mutation's text, nor its tests. */
+  readonly revision: "present" | "other";
+  /** Whether the file that caught it must pass without it: on a busy machine a test may fail by itself. */
+  readonly confirm: boolean;
+}
+
+/** Tries a mutation. */
 export async function tryMutation(
   scratch: Scratch,
   area: string,
   mutation: Mutation,
-  options: RunLimits & { readonly revision: "present" | "other" },
+  options: TrialOptions,
 ): Promise<Result> {
   const started = performance.now();
-  const verdict = await verdictOn(scratch, mutation, options);
+  let verdict = await verdictOn(scratch, mutation, options);
+  if (options.confirm && verdict.outcome === "caught" && verdict.file !== undefined) {
+    const { outcome } = await runTestFile(scratch, verdict.file, options);
+    if (outcome !== "passed")
+      verdict = {
+        ...verdict,
+        outcome: "error",
+        by: `the file fails without the mutation, too: ${verdict.by}`,
+      };
+  }
   return { area, name: mutation.name, ...verdict, millis: Math.round(performance.now() - started) };
 }
 
 async function verdictOn(
   scratch: Scratch,
   mutation: Mutation,
-  { revision, ...limits }: RunLimits & { readonly revision: "present" | "other" },
+  { revision, ...limits }: TrialOptions,
 ): Promise<Verdict> {
   const { checkout } = scratch;
   const path = join(checkout, mutation.file);

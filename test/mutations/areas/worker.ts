@@ -19,11 +19,11 @@ export const worker: readonly Mutation[] = [
     tests: ["bus/worker/rbac.test.ts"],
   },
   {
-    name: "reads-a-stale-store",
+    name: "misses-the-write-of-a-replica",
     file: "bus/worker/reads.ts",
-    find: "if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);",
-    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return live(kind, key);",
-    breaks: "A reconcile works with a version of the object that is older than the change that woke it.",
+    find: 'compareVersions(inHand?.resourceVersion ?? "0", least) < 0;',
+    replace: 'compareVersions(inHand?.resourceVersion ?? "0", least) > 0;',
+    breaks: "A reconcile does not see what another replica wrote a moment ago, and creates a child twice.",
     tests: ["bus/worker/reads.test.ts"],
   },
   {
