@@ -67,11 +67,11 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/proxy.test.ts"],
   },
   {
-    name: "resumes-at-the-list",
+    name: "lists-again-on-reconnect",
     file: "dashboard/server/kubernetes/watch.ts",
-    find: "seen[at] = object.metadata.resourceVersion;",
-    replace: "seen[at] ??= object.metadata.resourceVersion;",
-    breaks: "A page that reconnects gets all changes since the list again.",
+    find: '/^\\d+$/.test(found[at] ?? "") ? (found[at] as string)',
+    replace: '/^\\d+$/.test(found[at] ?? "") ? ""',
+    breaks: "A page that reconnects loads whole lists again instead of the changes that it missed.",
     tests: ["test/dashboard/watch.test.ts"],
   },
   {
