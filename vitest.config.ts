@@ -15,7 +15,7 @@ const unit = [
   "test/prove/**/{document,slope}.test.ts",
 ];
 
-/** The long tail, at full size: `npm run test:nightly`. */
+/** The long tail: `npm run test:nightly`, which runs the fault tests at full size as well. */
 const nightly = ["test/**/*.nightly.test.ts"];
 
 /** They need a node that runs pods: `npm run test:node`. */
@@ -64,8 +64,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "nightly",
-          include: [...nightly, "test/faults/**/*.test.ts"],
-          env: { [sizeVariable]: "full" },
+          include: [
+            ...nightly,
+            ...(process.env[sizeVariable] === "full" ? ["test/faults/**/*.test.ts"] : []),
+          ],
           // Some of its limits are times.
           maxWorkers: 1,
           sequence: { groupOrder: 3 },

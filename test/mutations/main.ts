@@ -4,8 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
 import { usageExitCode } from "../../deploy/cli/usage.ts";
-import prepareBinaries from "../harness/binaries.ts";
-import { installChromium } from "../harness/chromium.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
 import { run, say } from "../prove/terminal.ts";
 import { areas, chosen } from "./areas.ts";
 import { mutated } from "./mutation.ts";
@@ -65,8 +64,7 @@ const commit = options.at === undefined ? undefined : await commitOf(options.at)
 
 await run(async (signal) => {
   // No time limit may include the build of a program.
-  await prepareBinaries();
-  await installChromium();
+  await programs(...platformPrograms);
   const scratch = await openScratch(commit);
   const limits = { limitMillis: options.minutes * 60_000, signal };
   const revision = commit === undefined ? "present" : "other";
