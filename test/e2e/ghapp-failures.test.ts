@@ -4,6 +4,7 @@ import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import type { Fault, FaultAnswer } from "../github/faults.ts";
 import { type GhApps, pemKey, startGhApps } from "../harness/ghapp.ts";
+import { fireTimer, timerLeft } from "../harness/timers.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const timeout = 100_000;
@@ -43,11 +44,30 @@ function fault(id: number | undefined, answer: FaultAnswer, times?: number): Fau
 
 const until = (name: string, status: "True" | "False", reason?: string) =>
   ghapps.kit.until(Installation, { name }, has("Ready", status, reason), timeout);
+/** Has an Installation's retry fall due now; the milliseconds that it had left. */
+const fire = (name: string) => fireTimer(ghapps, "installation", { namespace: "default", name });
+
+/** Notes in a Secret when its token is due or over, in milliseconds from now. */
+async function note(name: string, times: Readonly<Record<string, number>>): Promise<void> {
+  const noted = Object.entries(times).map(([key, millis]) => [
+    key,
+    new Date(Date.now() + millis).toISOString(),
+  ]);
+  await ghapps.patch(TokenSecret, name, { metadata: { annotations: Object.fromEntries(noted) } });
+}
+
+async function untilNotRefreshed(name: string): Promise<void> {
+  await expect
+    .poll(async () => (await ghapps.events(name)).map(({ type, reason }) => `${type} ${reason}`), { timeout })
+    .toContain("Warning TokenNotRefreshed");
+  await ghapps.untilQuiet();
+}
+
 const minted = (id: number) => ghapps.mints(id).map(({ status }) => status);
 const said = (message: string) => JSON.stringify({ message });
 
 test("a limit is kept to by all Installations of the App, however often they are woken", async () => {
-  const limited = ids.limited.splice(0, 6);
+  const limited = ids.limited.splice(0, 3);
   const refused = {
     status: 403,
     headers: { "retry-after": "3600" },
@@ -67,7 +87,7 @@ test("a limit is kept to by all Installations of the App, however often they are
     await ghapps.touch(Installation, names[wake % names.length] ?? "");
     await ghapps.untilQuiet();
   }
-  for (let wake = 0; wake < 10; wake++) {
+  for (let wake = 0; wake < 3; wake++) {
     await Promise.all(names.map((name) => ghapps.touch(Installation, name)));
     await ghapps.untilQuiet();
   }
@@ -79,21 +99,20 @@ test("a limit is kept to by all Installations of the App, however often they are
 
 test("when the limit has passed it goes on by itself", async () => {
   const id = ids.app.at(-1) ?? 0;
-  fault(id, { status: 429, headers: { "retry-after": "5" }, body: said("Slow down") }, 1);
+  fault(id, { status: 429, headers: { "retry-after": "2" }, body: said("Slow down") }, 1);
   await create("slowed");
   const { status } = await until("slowed", "False", "RateLimited");
   expect(status?.message).toContain("Slow down");
   await until("slowed", "True");
   const [first, second, ...more] = ghapps.mints(id);
   expect([first?.status, second?.status, more]).toEqual([429, 201, []]);
-  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(4900);
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1900);
 });
 
 test("a GitHub that is away is asked again, but not again and again", async () => {
   const answers: Record<string, [FaultAnswer, string]> = {
     failing: [{ status: 502, body: "<html>" }, "was answered 502: <html>. Try again later"],
     broken: ["reset", "Check url and the network"],
-    slow: [{ delayMillis: 12_000 }, "within 10 s, found none. Try again later"],
   };
   const used: Record<string, number> = {};
   for (const [name, [answer]] of Object.entries(answers)) {
@@ -105,12 +124,15 @@ test("a GitHub that is away is asked again, but not again and again", async () =
     const { status } = await until(name, "False", "GitHubUnreachable");
     expect(status?.message).toContain(message);
   }
+  await ghapps.untilQuiet();
   for (const name of Object.keys(answers)) {
+    const [refused] = ghapps.mints(used[name]);
+    const left = await fire(name);
+    expect(Date.now() + left - (refused?.at ?? 0), name).toBeGreaterThan(25_000);
+    expect(left, name).toBeLessThanOrEqual(30_000);
     await until(name, "True");
     await ghapps.untilQuiet();
-    const [first, second, ...more] = ghapps.mints(used[name]);
-    expect(more, name).toEqual([]);
-    expect((second?.at ?? 0) - (first?.at ?? 0), name).toBeGreaterThan(25_000);
+    expect(ghapps.mints(used[name]), name).toHaveLength(2);
   }
 });
 
@@ -120,83 +142,84 @@ test("while a token is good, it is no trouble that there is no newer one yet", a
   const { metadata, status } = await until("patient", "True");
   const token = await ghapps.token("patient");
   fault(id, { status: 503 }, 1);
-  const due = { [annotations.refresh]: new Date().toISOString() };
-  await ghapps.patch(TokenSecret, "patient", { metadata: { annotations: due } });
-  await expect
-    .poll(async () => (await ghapps.events("patient")).map(({ type, reason }) => `${type} ${reason}`), {
-      timeout,
-    })
-    .toContain("Warning TokenNotRefreshed");
-  await ghapps.untilQuiet();
+  await note("patient", { [annotations.refresh]: 0 });
+  await untilNotRefreshed("patient");
   expect(minted(id)).toEqual([201, 503]);
   expect(await ghapps.token("patient")).toBe(token);
   const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "patient" });
   expect(now.metadata.uid).toBe(metadata.uid);
   expect(conditionOf(now)).toEqual(status?.conditions?.find(({ type }) => type === "Ready"));
 
+  const left = await fire("patient");
+  expect(left).toBeGreaterThan(30_000);
+  expect(left).toBeLessThanOrEqual(60_000);
   await expect.poll(() => ghapps.token("patient"), { timeout }).not.toBe(token);
   expect(minted(id)).toEqual([201, 503, 201]);
 });
 
 test("when the token is over and there is no newer one, it is not ready until there is", async () => {
   const id = ids.app.at(-1) ?? 0;
-  ghapps.github.issueTokens({ lifetimeMillis: 20_000 });
   await create("over");
   await until("over", "True");
-  ghapps.github.issueTokens({});
   const down = fault(id, { status: 500 });
+  await note("over", { [annotations.refresh]: 0, [annotations.expires]: 40_000 });
+  await untilNotRefreshed("over");
+  // The next attempt comes when the token ends, sooner than a retry.
+  expect(await timerLeft(ghapps, "installation", { namespace: "default", name: "over" })).toBeLessThanOrEqual(
+    40_000,
+  );
+  expect(down.hits).toBe(1);
+  await note("over", { [annotations.expires]: 0 });
   const { status } = await until("over", "False", "GitHubUnreachable");
   expect(status).not.toHaveProperty("expiresAt");
   expect(status?.ready).toBe(false);
-  // When it was due, and when it was over.
+  await ghapps.untilQuiet();
   expect(down.hits).toBe(2);
   down.remove();
+  await fire("over");
   await until("over", "True");
   expect(minted(id)).toEqual([201, 500, 500, 201]);
 });
 
-test.each<[string, FaultAnswer | undefined, object, string, string]>([
-  [
-    "away",
+/** By name: the answer of GitHub, the request, and the condition that follows. */
+const refusals: Record<string, [FaultAnswer | undefined, object, reason: string, words: string]> = {
+  away: [
     undefined,
     { installationID: 7 },
     "NotFound",
     "Not Found. The App is not installed there (any more)",
   ],
-  [
-    "more",
+  more: [
     undefined,
     { permissions: { administration: "write" } },
     "Refused",
     "The permissions requested are not granted to this installation. The installation does not have",
   ],
-  [
-    "nowhere",
-    undefined,
-    { repositories: ["nowhere"] },
-    "Refused",
-    "repositories requested are not accessible",
-  ],
-  [
-    "suspended",
+  nowhere: [undefined, { repositories: ["nowhere"] }, "Refused", "repositories requested are not accessible"],
+  suspended: [
     { status: 403, body: said("This installation has been suspended") },
     {},
     "Forbidden",
     "This installation has been suspended. Check that",
   ],
-  ["none", { status: 200, body: "{}" }, {}, "GitHubFailed", "Check that url is that of a GitHub"],
-])(
-  "what GitHub says no to is told once, with GitHub's words: %s",
-  async (name, answer, spec, reason, words) => {
+  none: [{ status: 200, body: "{}" }, {}, "GitHubFailed", "Check that url is that of a GitHub"],
+};
+
+test("each refusal of GitHub is reported once, in GitHub's words", async () => {
+  const asked: Record<string, number> = {};
+  for (const [name, [answer, spec]] of Object.entries(refusals)) {
     const installationID = ids.app.pop() ?? 0;
     if (answer) fault(installationID, answer);
     const { spec: made } = await create(name, { installationID, ...spec });
+    asked[name] = made.installationID;
+  }
+  for (const [name, [, , reason, words]] of Object.entries(refusals)) {
     const { status } = await until(name, "False", reason);
-    expect(status?.message).toContain(words);
-    await ghapps.untilQuiet();
-    expect(ghapps.mints(made.installationID)).toHaveLength(1);
-  },
-);
+    expect(status?.message, name).toContain(words);
+  }
+  await ghapps.untilQuiet();
+  for (const [name, id] of Object.entries(asked)) expect(ghapps.mints(id), name).toHaveLength(1);
+});
 
 test("an App that GitHub does not answer for is asked about again, and its tokens stay", async () => {
   await create("steady");
@@ -207,6 +230,9 @@ test("an App that GitHub does not answer for is asked about again, and its token
   await ghapps.untilQuiet();
   const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "steady" });
   expect(now.status).toEqual(status);
+  expect(await fireTimer(ghapps, "githubapp", { namespace: "default", name: "app" })).toBeLessThanOrEqual(
+    30_000,
+  );
   await ghapps.kit.until(GitHubApp, { name: "app" }, has("Ready", "True"), timeout);
   expect(down.hits).toBe(1);
 });

@@ -1,13 +1,15 @@
 /** Tokens are changed in time, by one replica, whatever happens to replicas and timers. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
-import { sweeps, timersStream } from "../../bus/subjects.ts";
+import { sweeps, timersStream, work } from "../../bus/subjects.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import type { Fault } from "../github/faults.ts";
 import { type GhApps, startGhApps, texts } from "../harness/ghapp.ts";
 import type { Replica } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
+import { sweep } from "../harness/sweep.ts";
+import { timerLeft } from "../harness/timers.ts";
 import { has } from "../harness/world.ts";
 
 const timeout = 60_000;
@@ -26,10 +28,10 @@ beforeAll(async () => {
 afterAll(() => ghapps?.stop());
 
 /** Creates one that is deleted when the test is over: no worker has anything to do with it when the next one begins. */
-async function installation(name: string): Promise<number> {
+async function installation(name: string, finished = onTestFinished): Promise<number> {
   const installationID = ids.pop() ?? 0;
   await ghapps.installation(name, { installationID });
-  onTestFinished(async () => {
+  finished(async () => {
     await ghapps.kit.client.delete(Installation, { namespace: "default", name }, {});
     await ghapps.kit.untilGone(Installation, { namespace: "default", name });
     await ghapps.untilQuiet();
@@ -41,14 +43,13 @@ const untilReady = (name: string) => ghapps.kit.until(Installation, { name }, ha
 const secretOf = async (name: string) => (await ghapps.secret(name)) as Stored<SecretObject>;
 const use = (token: string | undefined) => ghapps.use(token, "GET /repos/acme/web");
 
-function issueTokens(lifetimeMillis: number): void {
-  ghapps.github.issueTokens({ lifetimeMillis });
-  onTestFinished(() => ghapps.github.issueTokens({}));
+/** The next token of an installation is given when it is released. */
+function held(id: number): Fault & { release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const path = new RegExp(`/installations/${id}/access_tokens`);
+  const fault = ghapps.github.fault({ path }, { heldUntil: promise }, 1);
+  return Object.assign(Object.create(fault) as Fault, { release: resolve });
 }
-
-/** The next token of an installation takes so long. */
-const delayed = (id: number, delayMillis: number): Fault =>
-  ghapps.github.fault({ path: new RegExp(`/installations/${id}/access_tokens`) }, { delayMillis }, 1);
 
 /** Which worker has an Installation in its hands. */
 async function busy(): Promise<Replica[]> {
@@ -60,36 +61,15 @@ async function busy(): Promise<Replica[]> {
   return ghapps.workers.filter((_, at) => (active[at] ?? 0) > 0);
 }
 
-test("a token is changed before it ends, again and again, and each that is made is used", async () => {
-  issueTokens(30_000);
-  const id = await installation("short");
-  await untilReady("short");
-  const seen = new Set<string>();
-  const late: string[] = [];
-  const tokens = async () => {
-    const found = await secretOf("short");
-    const { token = "" } = texts(found);
-    seen.add(token);
-    const ends = found.metadata.annotations?.[annotations.expires] ?? "";
-    const left = Date.parse(ends) - Date.now();
-    const status = await use(token);
-    if (!(left > 0) || status !== 200) late.push(`${status}, with ${left} ms left of ${ends}`);
-    return seen.size;
-  };
-  await expect.poll(tokens, { timeout: 200_000, interval: 100 }).toBe(4);
-  expect(late).toEqual([]);
-  expect(ghapps.mints(id)).toHaveLength(4);
-  expect([...seen]).toEqual(ghapps.github.tokens().slice(-4));
-}, 240_000);
-
 test("when the worker is killed that waits for a token, another one gets one", async () => {
   const id = ids.at(-1) ?? 0;
-  const slow = delayed(id, 8000);
+  const slow = held(id);
   await installation("killed");
   await expect.poll(() => slow.hits, { timeout, interval: 20 }).toBe(1);
   const [worker, ...more] = await busy();
   expect(more).toEqual([]);
   await worker?.kill();
+  slow.release();
   await untilReady("killed");
   const { token } = texts(await secretOf("killed"));
   expect(await use(token)).toBe(200);
@@ -104,46 +84,80 @@ test("however often it is woken, a token is asked for once", async () => {
   const name = "woken";
   const id = ids.at(-1) ?? 0;
   const wake = async () => {
-    for (let time = 0; time < 50; time++) await ghapps.touch(Installation, name);
+    for (let time = 0; time < 20; time++) await ghapps.touch(Installation, name);
   };
-  const first = delayed(id, 8000);
+  const first = held(id);
   await installation(name);
   await expect.poll(() => first.hits, { timeout, interval: 20 }).toBe(1);
   await wake();
   expect(ghapps.mints(id).map(({ status }) => status)).toEqual([undefined]);
+  first.release();
   await untilReady(name);
   await ghapps.untilQuiet();
   expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201]);
 
   const { token } = texts(await secretOf(name));
-  const second = delayed(id, 8000);
+  const second = held(id);
   const due = { [annotations.refresh]: new Date().toISOString() };
   await ghapps.patch(TokenSecret, name, { metadata: { annotations: due } });
   await expect.poll(() => second.hits, { timeout, interval: 20 }).toBe(1);
   await wake();
   expect(texts(await secretOf(name)).token).toBe(token);
+  second.release();
   await expect.poll(async () => texts(await secretOf(name)).token, { timeout }).not.toBe(token);
   await ghapps.untilQuiet();
   expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 201]);
 });
 
-test("an Installation whose timer is lost gets its token from the sweep", async () => {
-  const { jsm, js } = ghapps.bus;
-  issueTokens(30_000);
-  const id = await installation("swept");
-  await untilReady("swept");
-  await ghapps.untilQuiet();
-  const { token } = texts(await secretOf("swept"));
-  const stream = timersStream(scope.fn);
-  expect((await jsm.streams.purge(stream)).purged).toBeGreaterThanOrEqual(2);
-  await expect.poll(() => use(token), { timeout }).toBe(401);
-  expect(texts(await secretOf("swept")).token).toBe(token);
-  expect(ghapps.mints(id)).toHaveLength(1);
+// They wait for the end of a token, all at the same time.
+describe.concurrent("a token of half a minute", () => {
+  const lifetimeMillis = 24_000;
+  beforeAll(() => ghapps.github.issueTokens({ lifetimeMillis }));
+  afterAll(() => ghapps.github.issueTokens({}));
 
-  await js.publish(sweeps.due(scope), "");
-  await expect.poll(async () => use(texts(await secretOf("swept")).token), { timeout }).toBe(200);
-  expect(ghapps.mints(id)).toHaveLength(2);
-  // And it will be there again.
-  const last_by_subj = sweeps.at(scope);
-  await expect.poll(() => jsm.direct.getMessage(stream, { last_by_subj }), { timeout }).not.toBeNull();
+  test("is changed before it ends, and each that is made is used", async ({ expect, onTestFinished }) => {
+    const id = await installation("short", onTestFinished);
+    await untilReady("short");
+    const seen = new Set<string>();
+    const late: string[] = [];
+    const tokens = async () => {
+      const found = await secretOf("short");
+      const { token = "" } = texts(found);
+      seen.add(token);
+      const ends = found.metadata.annotations?.[annotations.expires] ?? "";
+      const left = Date.parse(ends) - Date.now();
+      const status = await use(token);
+      if (!(left > 0) || status !== 200) late.push(`${status}, with ${left} ms left of ${ends}`);
+      return seen.size;
+    };
+    await expect.poll(tokens, { timeout, interval: 100 }).toBe(2);
+    // The next change is planned as well.
+    const left = await timerLeft(ghapps, "installation", { namespace: "default", name: "short" });
+    expect(left).toBeLessThan((lifetimeMillis * 5) / 6);
+    expect(late).toEqual([]);
+    expect(ghapps.mints(id)).toHaveLength(2);
+    expect(ghapps.github.tokens()).toEqual(expect.arrayContaining([...seen]));
+  });
+
+  test("comes from the sweep when its timer is lost", async ({ expect, onTestFinished }) => {
+    const { jsm } = ghapps.bus;
+    const name = "swept";
+    const id = await installation(name, onTestFinished);
+    await untilReady(name);
+    const { token } = texts(await secretOf(name));
+    await timerLeft(ghapps, "installation", { namespace: "default", name });
+    const stream = timersStream(scope.fn);
+    for (const filter of [work.timer(scope, { namespace: "default", name }), sweeps.at(scope)])
+      expect((await jsm.streams.purge(stream, { filter })).purged).toBe(1);
+    await expect.poll(() => use(token), { timeout }).toBe(401);
+    expect(texts(await secretOf(name)).token).toBe(token);
+    expect(ghapps.mints(id)).toHaveLength(1);
+
+    await sweep(ghapps, scope.fn);
+    await expect.poll(async () => use(texts(await secretOf(name)).token), { timeout }).toBe(200);
+    expect(ghapps.mints(id)).toHaveLength(2);
+    // And the next sweep is planned again.
+    const last_by_subj = sweeps.at(scope);
+    await expect.poll(() => jsm.direct.getMessage(stream, { last_by_subj }), { timeout }).not.toBeNull();
+  });
 });

@@ -4,11 +4,12 @@ import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, platformNamespace, startGhApps, texts } from "../harness/ghapp.ts";
+import { sized } from "../harness/size.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const namespace = "team-a";
 const sample = { name: "acme-web", namespace };
-const rounds = 100;
+const rounds = sized(20, 100);
 /** Rounds without a pause between them. */
 const together = 10;
 const timeout = 60_000;

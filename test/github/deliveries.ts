@@ -42,6 +42,8 @@ export interface DeliveryOptions {
   readonly signal: AbortSignal;
 }
 
+const timeText = (time: Date): string => time.toISOString().replace(/\.\d+/, "");
+
 /** GitHub's ids do not fit into 32 bits. */
 const firstId = 170_000_000_001;
 
@@ -70,6 +72,14 @@ export class Deliveries {
     return this.#attempt(app, { event, body: payload, headers }, true);
   }
 
+  /** Moves every attempt so far into the past. */
+  age(millis: number): void {
+    for (const [at, delivery] of this.all.entries()) {
+      const moved = new Date(Date.parse(delivery.delivered_at) - millis);
+      this.all[at] = { ...delivery, delivered_at: timeText(moved) };
+    }
+  }
+
   async #attempt(
     app: number,
     { event, body, headers }: { event: string; body: string; headers: Record<string, string> },
@@ -83,7 +93,7 @@ export class Deliveries {
     const delivery = {
       id: firstId + number,
       guid: headers["X-GitHub-Delivery"] ?? "",
-      delivered_at: begun.toISOString().replace(/\.\d+/, ""),
+      delivered_at: timeText(begun),
       redelivery,
       duration: Math.round((Date.now() - begun.getTime()) / 10) / 100,
       event,

@@ -39,6 +39,8 @@ export interface GitHubOptions extends SeedOptions {
   readonly tokenLifetimeMillis?: number;
   /** How many characters installation tokens have, 60 or more; 31 unless given. Newer ones of GitHub have 520. */
   readonly tokenLength?: number;
+  /** The largest page of a list, whatever a client asks for; 100 as on GitHub unless given. */
+  readonly mostPerPage?: number;
 }
 
 /** An App, with all that is needed to be it. */
@@ -59,6 +61,8 @@ export interface EmulatedGitHub extends Account {
   deliverTo(urls: readonly string[]): void;
   /** All that were attempted so far, of all Apps, in the order of their ends. */
   deliveries(): readonly Delivery[];
+  /** Moves every attempt so far into the past, as if that time had passed since. */
+  ageDeliveries(millis: number): void;
   /**
    * Delivers a webhook that `emulate` does not send, to the App with that id or the first one, signed and recorded as
    * the others. The payload is as it is given; one without an installation gets the App's first. Resolves when there is
@@ -151,7 +155,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const keys = new AppKeys(apps);
   const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
   async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
-    const call = withCase(asked, seed.repositories);
+    const call = withPageSize(withCase(asked, seed.repositories), options.mostPerPage);
     const given = await answer(keys.resigned(call));
     const push = pushOf(call, given);
     if (push !== undefined) await pushed(push);
@@ -176,6 +180,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
       deliveries.targets = urls;
     },
     deliveries: () => deliveries.all,
+    ageDeliveries: (millis) => deliveries.age(millis),
     send,
     requests: () => requests,
     fault: (match, meets, times) => faults.add(match, meets, times),
@@ -200,6 +205,11 @@ const withCase = (call: ApiCall, repositories: readonly string[]): ApiCall => ({
     const name = repositories.find((one) => one.toLowerCase() === asked.toLowerCase());
     return name ?? asked;
   }),
+});
+
+const withPageSize = (call: ApiCall, most = 100): ApiCall => ({
+  ...call,
+  path: call.path.replace(/(?<=[?&]per_page=)\d+/, (asked) => String(Math.min(Number(asked), most))),
 });
 
 /** The user that acts for an App. */

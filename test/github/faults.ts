@@ -10,7 +10,12 @@ export interface FaultMatch {
 }
 
 /** Instead of the right answer: another one, the right one but later, or a connection that is reset. */
-export type FaultAnswer = Answer | { readonly delayMillis: number } | "reset";
+export type FaultAnswer =
+  | Answer
+  | { readonly delayMillis: number }
+  /** The right answer, once the promise is resolved. */
+  | { readonly heldUntil: Promise<unknown> }
+  | "reset";
 
 /** A fault that was injected. */
 export interface Fault {

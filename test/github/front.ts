@@ -69,6 +69,7 @@ export function front({
       return;
     }
     if (fault !== undefined && "delayMillis" in fault) await wait(fault.delayMillis, undefined, { signal });
+    if (fault !== undefined && "heldUntil" in fault) await fault.heldUntil;
     const given =
       fault !== undefined && "status" in fault
         ? { ...json(fault.status, {}, fault.headers), body: fault.body ?? "{}" }

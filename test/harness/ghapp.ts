@@ -1,4 +1,4 @@
-/** GitHub Apps and Installations on a real control plane: three replicas, the emulated GitHub, and what somebody writes. */
+/** GitHub Apps and Installations on a real control plane: replicas, the emulated GitHub, and the objects of users. */
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -27,8 +27,8 @@ export const texts = (secret: SecretObject | undefined): Record<string, string> 
 
 /** What there is. */
 export interface GhAppsOptions extends GitHubOptions {
-  /** Three workers of all functions, unless each function is to have one, with its rights alone. */
-  readonly workers?: "three" | "one each";
+  /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
+  readonly workers?: number | "one each";
 }
 
 /** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
@@ -63,10 +63,7 @@ export interface GhApps extends Omit<World, "close"> {
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Starts all of it. The namespaces `default` and {@link platformNamespace} are opted in. */
-export async function startGhApps({
-  workers: wanted = "three",
-  ...options
-}: GhAppsOptions = {}): Promise<GhApps> {
+export async function startGhApps({ workers: wanted = 2, ...options }: GhAppsOptions = {}): Promise<GhApps> {
   const [kit, github] = await Promise.all([
     startKit(),
     startGitHub({ repositories: ["acme/web", "acme/api"], ...options }),
@@ -101,7 +98,8 @@ export async function startGhApps({
   await optIn(client, platformNamespace);
   await accounts.optIn("default");
   const bridge = await kit.bridge("bridge-1", { env: await accounts.env("bridge") });
-  const groups = wanted === "three" ? [names, names, names] : names.map((name) => [name]);
+  const groups =
+    wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
   workers.push(
     ...(await Promise.all(
       groups.map(async (group, at) => {

@@ -39,7 +39,7 @@ const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
 export interface PaasOptions extends GitHubOptions {
   /** How many gateways there are; none unless given: webhooks go nowhere. */
   readonly gateways?: number;
-  /** How many workers of all functions, three unless given; or one of each function, with its rights alone. */
+  /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
   readonly workers?: number | "one each";
   /** Whether everybody has the generated rights, as it is unless given; with `none` nobody has any, and all are administrators. */
   readonly rights?: "granted" | "none";
@@ -114,7 +114,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     env: { DENREI_NAMESPACES: watched?.join(","), ...(await accounts.env("bridge")), ...options.env },
   });
   const names = ours.map(({ name }) => name);
-  const { workers: wanted = 3 } = options;
+  const { workers: wanted = 2 } = options;
   const groups =
     wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
   workers.push(

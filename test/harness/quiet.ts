@@ -1,5 +1,4 @@
 /** Whether all is done: nothing is on its way to the bus, nothing waits there, and nothing is under way. */
-import { expect } from "vitest";
 import type { Bus } from "../../bus/connect.ts";
 import { optInLabel } from "../../bus/domain.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
@@ -9,6 +8,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { interestOf, kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
 
 /** What to look at. */
 export interface QuietOptions {
@@ -78,5 +78,12 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     return waits + differ + (await events()) - before;
   };
 
-  return expect.poll(unsettled, { timeout: deadlineMillis, interval: 50 }).toBe(0);
+  return poll(
+    "all functions to be idle",
+    async () => {
+      const count = await unsettled();
+      if (count !== 0) throw new Error(`${count} are under way`);
+    },
+    { timeoutMillis: deadlineMillis, intervalMillis: 50 },
+  );
 }
