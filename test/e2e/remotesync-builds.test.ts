@@ -1,5 +1,5 @@
 /** What becomes of a RemoteSync when kpack, its builders and its webhooks are not as they should be. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
@@ -26,28 +26,6 @@ async function create(name: string, spec: Partial<RemoteSync["spec"]>): Promise<
   await Promise.all([paas.application(name), syncs.branch(name)]);
   await paas.remoteSync(name, { branch: name }, spec);
 }
-
-test("a build that the Image's status does not tell of is found all the same", async () => {
-  const { status } = await syncs.start("lost");
-  await syncs.steer("lost", { "sim.kpk/hold-step": "export" });
-  paas.kpack.loseNextReference({ namespace, name: "modoki-lost" });
-  const revision = await syncs.push("lost");
-  const building = await paas.kit.until(
-    RemoteSync,
-    { name: "lost" },
-    (sync) => sync.status?.buildNumber === 2 && has("Built", "Unknown", "Building")(sync),
-  );
-  expect(building.status?.buildRef).toBe("modoki-lost-build-2");
-  const image = (await syncs.image("lost")) as Image & { status?: { latestBuildRef?: string } };
-  expect(image.status?.latestBuildRef).toBe("modoki-lost-build-1");
-  // The Build is there before its pod.
-  const pod = { name: "modoki-lost-build-2-build-pod" };
-  await paas.kit.until(Pod, pod, () => true);
-  await paas.patch(Pod, pod.name, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
-  const done = await syncs.ready("lost", revision);
-  expect(done.status?.latestImage).not.toBe(status?.latestImage);
-  expect((await syncs.application("lost")).spec.image).toBe(done.status?.latestImage);
-});
 
 test("a new stack: the same revision with another digest is deployed, and it is ready all the time", async () => {
   const { status } = await syncs.start("stack");
@@ -86,17 +64,6 @@ test("a rebuild that fails says so and keeps the image; the next push heals it",
   await syncs.ready("rebuilt", await syncs.push("rebuilt"));
 });
 
-test("a builder that is missing, then broken, is waited for", async () => {
-  await create("late", builtBy("late"));
-  const missing = await syncs.until("late", "BuilderNotFound", "Built", "Unknown");
-  expect(missing.status?.message).toContain("Unable to find builder 'late'");
-  await paas.kpack.builder("late", "broken");
-  await syncs.until("late", "BuilderNotReady", "Built", "Unknown");
-  expect((await syncs.get("late")).status?.lastFailure).toBeUndefined();
-  await paas.kpack.builder("late", "ready");
-  await syncs.ready("late");
-});
-
 test("a builder that is edited makes nothing fail, and writes nothing", async () => {
   await paas.kpack.builder("edited", "ready");
   await create("edited", builtBy("edited"));
@@ -112,119 +79,6 @@ test("a builder that is edited makes nothing fail, and writes nothing", async ()
   await paas.untilQuiet();
   expect(await syncs.get("edited")).toEqual(before);
   expect((await paas.writes()) - writes).toBe(0);
-});
-
-test("a builder that is deleted while it builds: what the Build made is deployed, though the Image does not tell", async () => {
-  await paas.kpack.builder("going", "ready");
-  await create("going", builtBy("going"));
-  await syncs.ready("going");
-  await syncs.steer("going", { "sim.kpk/step-ms": "300" });
-  const revision = await syncs.push("going");
-  await paas.kit.until(RemoteSync, { name: "going" }, ({ status }) => status?.buildNumber === 2);
-  await paas.kpack.builder("going", "deleted");
-  const { status } = await syncs.ready("going", revision);
-  const image = await paas.kit.until(
-    Image,
-    { name: "modoki-going" },
-    has("Ready", "False", "BuilderNotFound"),
-  );
-  expect(image.status?.latestImage).not.toBe(status?.latestImage);
-  expect((await syncs.application("going")).spec.image).toBe(status?.latestImage);
-});
-
-test("a build that never had a pod is had again, not at once, by the newest Build alone", async () => {
-  await syncs.start("unlucky");
-  const account = "modoki-unlucky-builder";
-  const { secrets: before = [] } = await paas.kit.client.get(ServiceAccount, { namespace, name: account });
-  await paas.patch(ServiceAccount, account, { secrets: [...before, { name: "not-there" }] });
-  const revision = await syncs.push("unlucky");
-  const waiting = await syncs.until("unlucky", "BuildNotStarted");
-  expect(waiting.status?.message).toMatch(/secrets "not-there" not found\. It is tried again\./);
-  expect(waiting.status?.lastFailure).toMatchObject({ revision });
-  expect(waiting.status?.lastFailure).not.toHaveProperty("step");
-  const again = await paas.kit.until(
-    RemoteSync,
-    { name: "unlucky" },
-    (sync) => sync.status?.buildNumber === 3 && has("Built", "False", "BuildNotStarted")(sync),
-  );
-  expect(again.status?.retries).toBe(1);
-  await paas.patch(ServiceAccount, account, { secrets: before });
-  const done = await syncs.ready("unlucky", revision);
-  expect(done.status?.retries).toBeUndefined();
-  const builds = await syncs.builds("unlucky");
-  expect(builds.map(numberOf)).toEqual([1, 2, 3, 4]);
-  expect(builds.map(({ metadata }) => kpack.rebuild in (metadata.annotations ?? {}))).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ]);
-  const [, second = 0, third = 0, fourth = 0] = builds.map(({ metadata }) =>
-    Date.parse(metadata.creationTimestamp ?? ""),
-  );
-  expect(third - second).toBeGreaterThanOrEqual(2000);
-  expect(fourth - third).toBeGreaterThanOrEqual(10_000);
-  const image = await syncs.image("unlucky");
-  expect(image?.metadata.annotations).not.toHaveProperty(kpack.rebuild);
-});
-
-test("what is wished for a build is in the Image, and another wish is another build of the same revision", async () => {
-  const build = {
-    env: [{ name: "A", value: "1" }],
-    resources: { limits: { memory: "3Gi" } },
-    timeoutSeconds: 900,
-  };
-  const github = { branch: "wishes" };
-  await syncs.branch("wishes");
-  const { status } = await syncs.start("wishes", github, { build });
-  await paas.patch(RemoteSync, "wishes", {
-    spec: { base: { subPath: "services/web" }, build: { env: [{ name: "A", value: "2" }] } },
-  });
-  const done = await paas.kit.until(
-    RemoteSync,
-    { name: "wishes" },
-    (sync) => has("Ready", "True")(sync) && sync.status?.observedGeneration === sync.metadata.generation,
-  );
-  expect(done.status).toMatchObject({ revision: status?.revision, buildNumber: 2 });
-  const [, second] = await syncs.builds("wishes");
-  expect(second?.metadata.annotations?.["image.kpack.io/reason"]).toBe("CONFIG");
-  expect(second?.spec).toMatchObject({
-    env: [{ name: "A", value: "2" }],
-    resources: build.resources,
-    activeDeadlineSeconds: 900,
-    source: { subPath: "services/web" },
-  });
-});
-
-test("what kpack does not take is said in its words, and corrected by a change", async () => {
-  await create("refused", { build: { cacheSize: "3G" } });
-  const refused = await syncs.until("refused", "ImageRefused");
-  expect(refused.status?.message).toContain(
-    "without spec.cache.volume.storageClassName or a default StorageClass",
-  );
-  await paas.patch(RemoteSync, "refused", { spec: { build: null } });
-  await syncs.ready("refused");
-});
-
-test("an Image of that name that is somebody else's is neither changed nor deleted", async () => {
-  const tag = `${registry}/theirs:1`;
-  const theirs = await paas.create(Image, {
-    metadata: { namespace, name: "modoki-taken" },
-    spec: {
-      tag,
-      builder: { kind: "ClusterBuilder", name: "none" },
-      serviceAccountName: "theirs",
-      source: { git: { url: "https://git.example.com/x", revision: "main" } },
-    },
-  });
-  await create("taken", {});
-  const taken = await syncs.until("taken", "NameTaken");
-  expect(taken.status?.message).toContain("Image modoki-taken");
-  await paas.untilQuiet();
-  const now = await paas.kit.client.get(Image, { namespace, name: "modoki-taken" });
-  expect(now.metadata).toMatchObject({ uid: theirs.metadata.uid, generation: theirs.metadata.generation });
-  await paas.kit.client.delete(Image, now.metadata, {});
-  await syncs.ready("taken");
 });
 
 test("an Image without a Secret for its registry is built, with no empty reference anywhere", async () => {
@@ -252,4 +106,161 @@ test("while kpack's webhooks are away nothing is lost: what was pushed is built 
   await paas.kpack.webhook.back();
   await syncs.ready("away", revision);
   expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
+});
+
+test("an Image of that name that is somebody else's is neither changed nor deleted", async () => {
+  const tag = `${registry}/theirs:1`;
+  const theirs = await paas.create(Image, {
+    metadata: { namespace, name: "modoki-taken" },
+    spec: {
+      tag,
+      builder: { kind: "ClusterBuilder", name: "none" },
+      serviceAccountName: "theirs",
+      source: { git: { url: "https://git.example.com/x", revision: "main" } },
+    },
+  });
+  await create("taken", {});
+  const taken = await syncs.until("taken", "NameTaken");
+  expect(taken.status?.message).toContain("Image modoki-taken");
+  await paas.untilQuiet();
+  const now = await paas.kit.client.get(Image, { namespace, name: "modoki-taken" });
+  expect(now.metadata).toMatchObject({ uid: theirs.metadata.uid, generation: theirs.metadata.generation });
+  await paas.kit.client.delete(Image, now.metadata, {});
+  await syncs.ready("taken");
+});
+
+// They wait for builds, each for its own, and count nothing.
+describe.concurrent("builds", () => {
+  test("a build that the Image's status does not tell of is found all the same", async ({ expect }) => {
+    const { status } = await syncs.start("lost");
+    await syncs.steer("lost", { "sim.kpk/hold-step": "export" });
+    paas.kpack.loseNextReference({ namespace, name: "modoki-lost" });
+    const revision = await syncs.push("lost");
+    const building = await paas.kit.until(
+      RemoteSync,
+      { name: "lost" },
+      (sync) => sync.status?.buildNumber === 2 && has("Built", "Unknown", "Building")(sync),
+    );
+    expect(building.status?.buildRef).toBe("modoki-lost-build-2");
+    const image = (await syncs.image("lost")) as Image & { status?: { latestBuildRef?: string } };
+    expect(image.status?.latestBuildRef).toBe("modoki-lost-build-1");
+    // The Build is there before its pod.
+    const pod = { name: "modoki-lost-build-2-build-pod" };
+    await paas.kit.until(Pod, pod, () => true);
+    await paas.patch(Pod, pod.name, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
+    const done = await syncs.ready("lost", revision);
+    expect(done.status?.latestImage).not.toBe(status?.latestImage);
+    expect((await syncs.application("lost")).spec.image).toBe(done.status?.latestImage);
+  });
+
+  test("a builder that is missing, then broken, is waited for", async ({ expect }) => {
+    await create("late", builtBy("late"));
+    const missing = await syncs.until("late", "BuilderNotFound", "Built", "Unknown");
+    expect(missing.status?.message).toContain("Unable to find builder 'late'");
+    await paas.kpack.builder("late", "broken");
+    await syncs.until("late", "BuilderNotReady", "Built", "Unknown");
+    expect((await syncs.get("late")).status?.lastFailure).toBeUndefined();
+    await paas.kpack.builder("late", "ready");
+    await syncs.ready("late");
+  });
+
+  test("a build that never had a pod is had again, not at once, by the newest Build alone", async ({
+    expect,
+  }) => {
+    await syncs.start("unlucky");
+    const account = "modoki-unlucky-builder";
+    const { secrets: before = [] } = await paas.kit.client.get(ServiceAccount, { namespace, name: account });
+    await paas.patch(ServiceAccount, account, { secrets: [...before, { name: "not-there" }] });
+    const revision = await syncs.push("unlucky");
+    const waiting = await syncs.until("unlucky", "BuildNotStarted");
+    expect(waiting.status?.message).toMatch(/secrets "not-there" not found\. It is tried again\./);
+    expect(waiting.status?.lastFailure).toMatchObject({ revision });
+    expect(waiting.status?.lastFailure).not.toHaveProperty("step");
+    const again = await paas.kit.until(
+      RemoteSync,
+      { name: "unlucky" },
+      (sync) => sync.status?.buildNumber === 3 && has("Built", "False", "BuildNotStarted")(sync),
+    );
+    expect(again.status?.retries).toBe(1);
+    await paas.patch(ServiceAccount, account, { secrets: before });
+    const done = await syncs.ready("unlucky", revision);
+    expect(done.status?.retries).toBeUndefined();
+    const builds = await syncs.builds("unlucky");
+    expect(builds.map(numberOf)).toEqual([1, 2, 3, 4]);
+    expect(builds.map(({ metadata }) => kpack.rebuild in (metadata.annotations ?? {}))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    const [, second = 0, third = 0, fourth = 0] = builds.map(({ metadata }) =>
+      Date.parse(metadata.creationTimestamp ?? ""),
+    );
+    expect(third - second).toBeGreaterThanOrEqual(2000);
+    expect(fourth - third).toBeGreaterThanOrEqual(10_000);
+    const image = await syncs.image("unlucky");
+    expect(image?.metadata.annotations).not.toHaveProperty(kpack.rebuild);
+  });
+});
+
+describe.concurrent("builds that change", () => {
+  test("a builder that is deleted while it builds: what the Build made is deployed, though the Image does not tell", async ({
+    expect,
+  }) => {
+    await paas.kpack.builder("going", "ready");
+    await create("going", builtBy("going"));
+    await syncs.ready("going");
+    await syncs.steer("going", { "sim.kpk/step-ms": "300" });
+    const revision = await syncs.push("going");
+    await paas.kit.until(RemoteSync, { name: "going" }, ({ status }) => status?.buildNumber === 2);
+    await paas.kpack.builder("going", "deleted");
+    const { status } = await syncs.ready("going", revision);
+    const image = await paas.kit.until(
+      Image,
+      { name: "modoki-going" },
+      has("Ready", "False", "BuilderNotFound"),
+    );
+    expect(image.status?.latestImage).not.toBe(status?.latestImage);
+    expect((await syncs.application("going")).spec.image).toBe(status?.latestImage);
+  });
+
+  test("what is wished for a build is in the Image, and another wish is another build of the same revision", async ({
+    expect,
+  }) => {
+    const build = {
+      env: [{ name: "A", value: "1" }],
+      resources: { limits: { memory: "3Gi" } },
+      timeoutSeconds: 900,
+    };
+    const github = { branch: "wishes" };
+    await syncs.branch("wishes");
+    const { status } = await syncs.start("wishes", github, { build });
+    await paas.patch(RemoteSync, "wishes", {
+      spec: { base: { subPath: "services/web" }, build: { env: [{ name: "A", value: "2" }] } },
+    });
+    const done = await paas.kit.until(
+      RemoteSync,
+      { name: "wishes" },
+      (sync) => has("Ready", "True")(sync) && sync.status?.observedGeneration === sync.metadata.generation,
+    );
+    expect(done.status).toMatchObject({ revision: status?.revision, buildNumber: 2 });
+    const [, second] = await syncs.builds("wishes");
+    expect(second?.metadata.annotations?.["image.kpack.io/reason"]).toBe("CONFIG");
+    expect(second?.spec).toMatchObject({
+      env: [{ name: "A", value: "2" }],
+      resources: build.resources,
+      activeDeadlineSeconds: 900,
+      source: { subPath: "services/web" },
+    });
+  });
+
+  test("what kpack does not take is said in its words, and corrected by a change", async ({ expect }) => {
+    await create("refused", { build: { cacheSize: "3G" } });
+    const refused = await syncs.until("refused", "ImageRefused");
+    expect(refused.status?.message).toContain(
+      "without spec.cache.volume.storageClassName or a default StorageClass",
+    );
+    await paas.patch(RemoteSync, "refused", { spec: { build: null } });
+    await syncs.ready("refused");
+  });
 });

@@ -1,7 +1,7 @@
 /** Which commit a RemoteSync wants: branches, pull requests and commits, as GitHub tells of them. */
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { examplePayload } from "../github/payloads.ts";
@@ -46,53 +46,9 @@ test("a refresh is asked for once, and changes of what belongs to it are not ask
   expect(syncs.asked()).toEqual(["GET /repos/acme/web/branches/quiet"]);
   const changes = (await paas.changes()).filter(({ data }) => Buffer.from(data).includes("quiet"));
   expect(changes.length).toBeGreaterThan(4);
-  for (let count = 0; count < 30; count++) await paas.replay(changes);
+  for (let count = 0; count < 10; count++) await paas.replay(changes);
   await paas.untilQuiet();
   expect(syncs.asked()).toEqual([]);
-});
-
-test("without a branch the repository's default one is followed, also when that is another one", async () => {
-  await create("default-branch", {});
-  const { status } = await syncs.ready("default-branch");
-  expect(status?.ref).toBe("main");
-  const pushed = await syncs.push("main");
-  await syncs.ready("default-branch", pushed);
-  await syncs.branch("trunk");
-  await paas.github.api("PATCH", `/repos/${repository}`, { default_branch: "trunk" });
-  onTestFinished(async () => {
-    await paas.github.api("PATCH", `/repos/${repository}`, { default_branch: "main" });
-  });
-  const next = await syncs.push("trunk");
-  expect((await syncs.ready("default-branch", next)).status?.ref).toBe("trunk");
-});
-
-test("a branch with slashes in its name, in a repository that is written in another case", async () => {
-  const branch = "feature/login/2-factor";
-  await syncs.branch(branch);
-  await create("slashes", { owner: "Acme", repo: "WEB", branch });
-  await syncs.ready("slashes");
-  await syncs.ready("slashes", await syncs.push(branch));
-});
-
-test("a branch that is deleted, or was never there: what runs stays, until there is one", async () => {
-  const { status } = await syncs.start("deleted");
-  await paas.github.api("DELETE", `/repos/${repository}/git/refs/heads/deleted`);
-  const { id } = await paas.github.api<{ id: number }>("GET", `/repos/${repository}`);
-  const push = examplePayload("push", { repository: { id, full_name: repository } });
-  await paas.github.send("push", { ...push, ref: "refs/heads/deleted", deleted: true });
-  const missing = await syncs.until("deleted", "NotFound");
-  expect(missing.status?.revision).toBe(status?.revision);
-  expect(conditionOf(missing, "Deployed")?.status).toBe("True");
-  expect(await imageOf("deleted")).toBe(status?.latestImage);
-  await syncs.branch("deleted");
-  await syncs.ready("deleted", await syncs.push("deleted"));
-
-  await create("never", { branch: "never" });
-  const never = await syncs.until("never", "NotFound");
-  expect(never.status?.revision).toBeUndefined();
-  expect(never.status?.message).toContain("/branches/never");
-  await syncs.branch("never");
-  await syncs.ready("never", await syncs.push("never"));
 });
 
 test("a commit is built without a word to GitHub", async () => {
@@ -105,14 +61,6 @@ test("a commit is built without a word to GitHub", async () => {
   await paas.untilQuiet();
   expect(syncs.asked()).toEqual([]);
   expect((await syncs.get("pinned")).status?.revision).toBe(sha);
-});
-
-test("the head of a pull request, without a merge", async () => {
-  const { number, headSha } = await paas.github.openPullRequest({ repository, branch: "head" });
-  await create("head", { pullRequest: number }, { revision: "Head" });
-  const { status } = await syncs.ready("head", headSha);
-  expect(status).toMatchObject({ ref: `#${number}`, headSHA: headSha, baseBranch: "main" });
-  await syncs.ready("head", await syncs.push("head"));
 });
 
 test("a merge is built once GitHub knows it, and again when the branch or its base has moved", async () => {
@@ -155,52 +103,148 @@ test("a merge is built once GitHub knows it, and again when the branch or its ba
   expect(rebased.status?.headSHA).toBe(headSHA);
 });
 
-test("conflicts and a closed pull request are told of, and what runs stays", async () => {
-  const { number } = await paas.github.openPullRequest({ repository, branch: "conflicts" });
-  await create("conflicts", { pullRequest: number });
-  const { status } = await syncs.ready("conflicts");
-  paas.github.mergeability(repository, number, "conflict");
-  await syncs.push("conflicts");
-  const refused = await syncs.until("conflicts", "MergeConflict");
-  expect(refused.status?.message).toContain("can not be merged into main");
-  expect(refused.status?.revision).toBe(status?.revision);
-  expect(await imageOf("conflicts")).toBe(status?.latestImage);
-  // While GitHub is away, nobody knows better.
-  const fault = paas.github.fault({ path: new RegExp(`/pulls/${number}$`) }, { status: 502, body: "{}" });
-  await paas.patch(RemoteSync, "conflicts", {
-    metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } },
+test("without a branch the repository's default one is followed, also when that is another one", async () => {
+  await create("default-branch", {});
+  const { status } = await syncs.ready("default-branch");
+  expect(status?.ref).toBe("main");
+  const pushed = await syncs.push("main");
+  await syncs.ready("default-branch", pushed);
+  await syncs.branch("trunk");
+  await paas.github.api("PATCH", `/repos/${repository}`, { default_branch: "trunk" });
+  onTestFinished(async () => {
+    await paas.github.api("PATCH", `/repos/${repository}`, { default_branch: "main" });
   });
-  const away = await paas.kit.until(
-    RemoteSync,
-    { name: "conflicts" },
-    (sync) => sync.status?.refreshedAt === "1",
-  );
-  expect(conditionOf(away)).toMatchObject({ status: "False", reason: "MergeConflict" });
-  fault.remove();
-
-  await paas.github.closePullRequest({ repository, number });
-  await syncs.until("conflicts", "PullRequestClosed");
-  expect(await imageOf("conflicts")).toBe(status?.latestImage);
+  const next = await syncs.push("trunk");
+  expect((await syncs.ready("default-branch", next)).status?.ref).toBe("trunk");
 });
 
-test("an Application that is missing is told of while GitHub finds out about a merge, which is asked for all the same", async () => {
-  const { number } = await paas.github.openPullRequest({ repository, branch: "both" });
-  await create("both", { pullRequest: number });
-  await syncs.ready("both");
-  paas.github.mergeability(repository, number, "pending");
-  await paas.kit.client.delete(Application, { namespace, name: "both" }, {});
-  await syncs.push("both");
-  const missing = await paas.kit.until(
-    RemoteSync,
-    { name: "both" },
-    (sync) => has("Ready", "False", "ApplicationNotFound")(sync) && sync.status?.askAgainAt !== undefined,
-  );
-  expect(conditionOf(missing, "SourceResolved")).toMatchObject({ reason: "MergeabilityUnknown" });
-  paas.github.mergeability(repository, number, "clean");
-  await paas.kit.until(RemoteSync, { name: "both" }, has("SourceResolved", "True"));
-  expect(await mergeOf(number)).toBe((await syncs.get("both")).status?.revision);
+// Each has a branch of its own, and counts nothing.
+describe.concurrent("branches", () => {
+  test("a branch with slashes in its name, in a repository that is written in another case", async () => {
+    const branch = "feature/login/2-factor";
+    await syncs.branch(branch);
+    await create("slashes", { owner: "Acme", repo: "WEB", branch });
+    await syncs.ready("slashes");
+    await syncs.ready("slashes", await syncs.push(branch));
+  });
+
+  test("a branch that is deleted, or was never there: what runs stays, until there is one", async ({
+    expect,
+  }) => {
+    const { status } = await syncs.start("deleted");
+    await paas.github.api("DELETE", `/repos/${repository}/git/refs/heads/deleted`);
+    const { id } = await paas.github.api<{ id: number }>("GET", `/repos/${repository}`);
+    const push = examplePayload("push", { repository: { id, full_name: repository } });
+    await paas.github.send("push", { ...push, ref: "refs/heads/deleted", deleted: true });
+    const missing = await syncs.until("deleted", "NotFound");
+    expect(missing.status?.revision).toBe(status?.revision);
+    expect(conditionOf(missing, "Deployed")?.status).toBe("True");
+    expect(await imageOf("deleted")).toBe(status?.latestImage);
+    await syncs.branch("deleted");
+    await syncs.ready("deleted", await syncs.push("deleted"));
+
+    await create("never", { branch: "never" });
+    const never = await syncs.until("never", "NotFound");
+    expect(never.status?.revision).toBeUndefined();
+    expect(never.status?.message).toContain("/branches/never");
+    await syncs.branch("never");
+    await syncs.ready("never", await syncs.push("never"));
+  });
+
+  test("a GitHub Enterprise below a path is asked there, and cloned from there", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const prefix = "/git/hub";
+    const { hostname, port } = new URL(paas.github.url);
+    const proxy = createServer((incoming, answer) => {
+      if (!incoming.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();
+      const { method, headers } = incoming;
+      const path = incoming.url.slice(prefix.length);
+      incoming.pipe(
+        send({ hostname, port, path, method, headers }, (found) => {
+          answer.writeHead(found.statusCode ?? 500, found.headers);
+          found.pipe(answer);
+        }),
+      );
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
+    const { data, type } = await paas.kit.client.get(Secret, { namespace, name: secrets.git });
+    await paas.create(Secret, {
+      metadata: { namespace, name: "enterprise", annotations: { "kpack.io/git": `${url}/` } },
+      data,
+      type,
+    });
+    await syncs.branch("enterprise");
+    await syncs.start("enterprise", { branch: "enterprise", secretName: "enterprise" });
+    expect((await syncs.image("enterprise"))?.spec.source.git.url).toBe(`${url}/acme/web`);
+  });
 });
 
+describe.concurrent("pull requests", () => {
+  test("the head of a pull request, without a merge", async ({ expect }) => {
+    const { number, headSha } = await paas.github.openPullRequest({ repository, branch: "head" });
+    await create("head", { pullRequest: number }, { revision: "Head" });
+    const { status } = await syncs.ready("head", headSha);
+    expect(status).toMatchObject({ ref: `#${number}`, headSHA: headSha, baseBranch: "main" });
+    await syncs.ready("head", await syncs.push("head"));
+  });
+
+  test("conflicts and a closed pull request are told of, and what runs stays", async ({ expect }) => {
+    const { number } = await paas.github.openPullRequest({ repository, branch: "conflicts" });
+    await create("conflicts", { pullRequest: number });
+    const { status } = await syncs.ready("conflicts");
+    paas.github.mergeability(repository, number, "conflict");
+    await syncs.push("conflicts");
+    const refused = await syncs.until("conflicts", "MergeConflict");
+    expect(refused.status?.message).toContain("can not be merged into main");
+    expect(refused.status?.revision).toBe(status?.revision);
+    expect(await imageOf("conflicts")).toBe(status?.latestImage);
+    // While GitHub is away, nobody knows better.
+    const fault = paas.github.fault({ path: new RegExp(`/pulls/${number}$`) }, { status: 502, body: "{}" });
+    await paas.patch(RemoteSync, "conflicts", {
+      metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } },
+    });
+    const away = await paas.kit.until(
+      RemoteSync,
+      { name: "conflicts" },
+      (sync) => sync.status?.refreshedAt === "1",
+    );
+    expect(conditionOf(away)).toMatchObject({ status: "False", reason: "MergeConflict" });
+    fault.remove();
+
+    await paas.github.closePullRequest({ repository, number });
+    await syncs.until("conflicts", "PullRequestClosed");
+    expect(await imageOf("conflicts")).toBe(status?.latestImage);
+  });
+
+  test("an Application that is missing is told of while GitHub finds out about a merge, which is asked for all the same", async ({
+    expect,
+  }) => {
+    const { number } = await paas.github.openPullRequest({ repository, branch: "both" });
+    await create("both", { pullRequest: number });
+    await syncs.ready("both");
+    paas.github.mergeability(repository, number, "pending");
+    await paas.kit.client.delete(Application, { namespace, name: "both" }, {});
+    await syncs.push("both");
+    const missing = await paas.kit.until(
+      RemoteSync,
+      { name: "both" },
+      (sync) => has("Ready", "False", "ApplicationNotFound")(sync) && sync.status?.askAgainAt !== undefined,
+    );
+    expect(conditionOf(missing, "SourceResolved")).toMatchObject({ reason: "MergeabilityUnknown" });
+    paas.github.mergeability(repository, number, "clean");
+    await paas.kit.until(RemoteSync, { name: "both" }, has("SourceResolved", "True"));
+    expect(await mergeOf(number)).toBe((await syncs.get("both")).status?.revision);
+  });
+});
+
+// The last ones: a worker that GitHub tells to wait asks for nothing else meanwhile.
 test.each<[string, number, Record<string, string>]>([
   ["an error of its own", 502, {}],
   ["that it was asked too often", 429, { "retry-after": "3" }],
@@ -234,34 +278,3 @@ test.each<[string, number, Record<string, string>]>([
     expect(after.status?.askAgainAt).toBeUndefined();
   },
 );
-
-test("a GitHub Enterprise below a path is asked there, and cloned from there", async () => {
-  const prefix = "/git/hub";
-  const { hostname, port } = new URL(paas.github.url);
-  const proxy = createServer((incoming, answer) => {
-    if (!incoming.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();
-    const { method, headers } = incoming;
-    const path = incoming.url.slice(prefix.length);
-    incoming.pipe(
-      send({ hostname, port, path, method, headers }, (found) => {
-        answer.writeHead(found.statusCode ?? 500, found.headers);
-        found.pipe(answer);
-      }),
-    );
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
-  const { data, type } = await paas.kit.client.get(Secret, { namespace, name: secrets.git });
-  await paas.create(Secret, {
-    metadata: { namespace, name: "enterprise", annotations: { "kpack.io/git": `${url}/` } },
-    data,
-    type,
-  });
-  await syncs.branch("enterprise");
-  await syncs.start("enterprise", { branch: "enterprise", secretName: "enterprise" });
-  expect((await syncs.image("enterprise"))?.spec.source.git.url).toBe(`${url}/acme/web`);
-});
