@@ -11,12 +11,10 @@ import { seconds } from "./apppipeline/select.ts";
 import { hasNewMeans, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
 import { closingPieces, type Notes, type Piece, piecesOf, unrefused } from "./report/pieces.ts";
-import { type Outcome, passes, tellPieces } from "./report/tell.ts";
+import { delaysDeletion, type Outcome, tellPieces } from "./report/tell.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
-/** Whoever deletes a pipeline does not wait longer than this for GitHub. Milliseconds. */
-const goodbyeMillis = 60_000;
 const againMillis = 5000;
 /** So many pieces are told before they are noted: what is told and not noted is told again. */
 const portion = 20;
@@ -45,7 +43,7 @@ export default defineFunction({
     if (refused) ctx.log.warn({ err: refused }, "GitHub does not take all that there is to tell");
     if (stopped === undefined) return result;
     const since = Date.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
-    if (passes(stopped) && since < goodbyeMillis) return { requeueAfter: againMillis };
+    if (delaysDeletion(stopped, since)) return { requeueAfter: againMillis };
     ctx.log.warn({ err: stopped }, "GitHub is not told that the previews are gone");
     return undefined;
   },

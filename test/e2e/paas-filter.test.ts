@@ -3,13 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
-
-/** Nothing is built, and nothing runs: what is made is all that matters. */
-const idle = {
-  builder: { kind: "ClusterBuilder" as const, name: "absent" },
-  applicationTemplate: { spec: { replicas: 0 } },
-};
+import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 
 let paas: Paas;
 let previews: Previews;

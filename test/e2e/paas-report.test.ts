@@ -1,21 +1,17 @@
 /** What becomes of previews, told to GitHub: commit statuses, deployments and one comment. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
-import { type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { idle, type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { sized } from "../harness/size.ts";
 import { toldOf } from "../harness/told.ts";
 import { conditionOf, has } from "../harness/world.ts";
 import { failStep } from "../kpack/steering.ts";
 
-/** Nothing is built, and nothing runs: the preview never gets further than its build. */
-const idle = {
-  builder: { kind: "ClusterBuilder" as const, name: "absent" },
-  applicationTemplate: { spec: { replicas: 0 } },
-};
 const everything = { report: { deployment: true } };
-const later = { timeout: 90_000, interval: 200 };
+const later = { timeout: 90_000, interval: 100 };
 
 let paas: Paas;
 let previews: Previews;
@@ -59,7 +55,7 @@ test("a preview is told in a status, a deployment and one comment, each kept up 
   const asked = paas.github.requests().length;
   const { metadata } = await previews.until("all", () => true);
   const changes = await paas.changes();
-  for (let i = 0; i < 100; i++) await paas.replay(changes);
+  for (let i = 0; i < sized(20, 100); i++) await paas.replay(changes);
   await paas.untilQuiet();
   expect(paas.github.requests()).toHaveLength(asked);
   expect((await previews.until("all", () => true)).metadata.resourceVersion).toBe(metadata.resourceVersion);
@@ -75,60 +71,7 @@ test("a preview is told in a status, a deployment and one comment, each kept up 
   await paas.github.push({ repository: pull.repository, branch: "change" });
   await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
   expect(await told.comments(1)).toHaveLength(1);
-});
-
-test("a build that fails is told with its reason, and the next commit starts anew", async () => {
-  const told = toldOf(paas, "failing");
-  const pull = await previews.open("failing", { branch: "change" });
-  await previews.create("failing", { report: {} });
-  await previews.phases("failing", { 1: "Ready" });
-  const image = { namespace: "default", name: `modoki-${previewAt("failing", 1).name}` };
-  await paas.patch(Image, image, { metadata: { annotations: { [failStep]: "build" } } });
-  const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
-  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("failure");
-  const [failure] = await told.statuses(after);
-  expect(failure?.description).toContain("the step build");
-  await expect
-    .poll(async () => (await told.comments(1))[0]?.body, later)
-    .toMatch(/State \| Failed[\s\S]*```[\s\S]*build/);
-  await paas.patch(Image, image, { metadata: { annotations: { [failStep]: null } } });
-  const next = await paas.github.push({ repository: pull.repository, branch: "change" });
-  await expect.poll(async () => (await told.statuses(next.after))[0]?.state, later).toBe("success");
-});
-
-test("no commit's status stays pending when another one follows, or the pull request is closed", async () => {
-  const told = toldOf(paas, "closed");
-  const pull = await previews.open("closed", { branch: "change" });
-  await previews.create("closed", { ...idle, report: {} });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
-  const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
-  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("pending");
-  expect((await told.statuses(pull.headSha))[0]).toMatchObject({
-    state: "success",
-    description: expect.stringContaining("later commit"),
-  });
-  await paas.github.closePullRequest(pull);
-  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("success");
-  expect((await told.statuses(after))[0]?.target_url).toBeNull();
-});
-
-test("of a stranger's pull request the approved commit is told of, and how a later one is approved", async () => {
-  const told = toldOf(paas, "stranger");
-  const fork = "somebody/stranger";
-  await previews.create("stranger", { ...idle, report: {} });
-  const pull = await previews.open("stranger", { fork, branch: "change" });
-  await expect
-    .poll(async () => (await told.comments(1))[0]?.body, later)
-    .toMatch(/NeedsApproval[\s\S]*`preview-approved`/);
-  await paas.github.addLabel({ ...pull, label: "preview-approved" });
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/Building/);
-  const { after } = await paas.github.push({ repository: fork, branch: "change" });
-  await expect
-    .poll(async () => (await told.comments(1))[0]?.body, later)
-    .toContain("nobody has approved a later commit");
-  expect((await told.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
-  expect(await told.statuses(after)).toEqual([]);
-});
+}, 240_000);
 
 test("what may not be told is said, keeps nothing else from being told, and is not asked for over and over", async () => {
   const told = toldOf(paas, "refused");
@@ -159,7 +102,7 @@ test("a rate limit is waited for, and what was told before it is not told again"
   const pull = await previews.open("limited");
   const fault = paas.github.fault(
     { method: "POST", path: /\/limited\/issues\/\d+\/comments/ },
-    { status: 429, headers: { "retry-after": "4" } },
+    { status: 429, headers: { "retry-after": "2" } },
     1,
   );
   await previews.create("limited", { ...idle, report: {} });
@@ -168,44 +111,113 @@ test("a rate limit is waited for, and what was told before it is not told again"
   expect(fault.hits).toBe(1);
   const asked = previews.requests("limited").filter(({ path }) => path.includes("/comments"));
   const [refused, next] = asked.filter(({ method }) => method === "POST");
-  expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(3000);
+  expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(1000);
   expect(await told.comments(1)).toHaveLength(1);
   expect((await told.statuses(pull.headSha)).map(({ description }) => description)).toEqual([
     "The preview is being built",
   ]);
 });
 
-test("a pipeline that is deleted takes its previews with it, and says so", async () => {
-  const told = toldOf(paas, "gone");
-  const pull = await previews.open("gone");
-  await previews.create("gone", { ...idle, ...everything });
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toContain("Building");
-  await previews.until("gone", has("Reported", "True"));
-  await paas.kit.client.delete(AppPipeline, { namespace: "default", name: "gone" }, {});
-  await paas.kit.untilGone(AppPipeline, { name: "gone" });
-  await untilNoObjects(paas, "gone", 1);
-  expect((await told.comments(1)).map(({ body }) => /is gone/.test(body))).toEqual([true]);
-  expect(await told.deployments(1)).toEqual([[pull.headSha, "inactive"]]);
-  expect((await told.statuses(pull.headSha))[0]?.state).toBe("success");
-});
-
-test("a pipeline that is deleted goes also when GitHub is away, or its Secret is gone", async () => {
+test("a pipeline that is deleted waits a while for GitHub, but not for a Secret that is gone", async () => {
   await previews.open("away");
-  for (const name of ["away", "away-too"])
+  const secretNames = { away: secrets.git, "away-too": "own" };
+  for (const [name, secretName] of Object.entries(secretNames))
     await previews.create(name, {
       ...idle,
-      base: { github: { owner: "acme", repo: "away", secretName: name === "away" ? secrets.git : "own" } },
+      base: { github: { owner: "acme", repo: "away", secretName } },
       report: {},
     });
   const { data } = await paas.kit.client.get(Secret, { namespace: "default", name: secrets.git });
   const annotations = { "kpack.io/git": paas.github.url };
   await paas.create(Secret, { metadata: { namespace: "default", name: "own", annotations }, data });
-  for (const name of ["away", "away-too"]) await previews.until(name, has("Reported", "True"));
+  for (const name of Object.keys(secretNames)) await previews.until(name, has("Reported", "True"));
   await paas.kit.client.delete(Secret, { namespace: "default", name: "own" }, {});
-  paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });
-  for (const name of ["away", "away-too"])
+  const fault = paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });
+  for (const name of Object.keys(secretNames))
     await paas.kit.client.delete(AppPipeline, { namespace: "default", name }, {});
-  for (const name of ["away-too", "away"]) await paas.kit.untilGone(AppPipeline, { name }, 150_000);
+  await paas.kit.untilGone(AppPipeline, { name: "away-too" });
+  await expect.poll(() => fault.hits, later).toBeGreaterThan(0);
+  await paas.untilQuiet();
+  expect(conditionOf(await previews.until("away", () => true), "Reported")).toMatchObject({
+    status: "False",
+    reason: "GitHubUnreachable",
+  });
+  fault.remove();
+  await paas.kit.untilGone(AppPipeline, { name: "away" });
   await untilNoObjects(paas, "away", 1);
   await untilNoObjects(paas, "away-too", 1);
-}, 240_000);
+});
+
+// Each has a repository of its own.
+describe.concurrent("side by side", () => {
+  test("a build that fails is told with its reason, and the next commit starts anew", async ({ expect }) => {
+    const told = toldOf(paas, "failing");
+    const pull = await previews.open("failing", { branch: "change" });
+    await previews.create("failing", { report: {} });
+    await previews.phases("failing", { 1: "Ready" });
+    const image = { namespace: "default", name: `modoki-${previewAt("failing", 1).name}` };
+    await paas.patch(Image, image, { metadata: { annotations: { [failStep]: "build" } } });
+    const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
+    await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("failure");
+    const [failure] = await told.statuses(after);
+    expect(failure?.description).toContain("the step build");
+    await expect
+      .poll(async () => (await told.comments(1))[0]?.body, later)
+      .toMatch(/State \| Failed[\s\S]*```[\s\S]*build/);
+    await paas.patch(Image, image, { metadata: { annotations: { [failStep]: null } } });
+    const next = await paas.github.push({ repository: pull.repository, branch: "change" });
+    await expect.poll(async () => (await told.statuses(next.after))[0]?.state, later).toBe("success");
+  });
+
+  test("no commit's status stays pending when another one follows, or the pull request is closed", async ({
+    expect,
+  }) => {
+    const told = toldOf(paas, "closed");
+    const pull = await previews.open("closed", { branch: "change" });
+    await previews.create("closed", { ...idle, report: {} });
+    await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
+    const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
+    await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("pending");
+    expect((await told.statuses(pull.headSha))[0]).toMatchObject({
+      state: "success",
+      description: expect.stringContaining("later commit"),
+    });
+    await paas.github.closePullRequest(pull);
+    await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("success");
+    expect((await told.statuses(after))[0]?.target_url).toBeNull();
+  });
+
+  test("of a stranger's pull request the approved commit is told of, and how a later one is approved", async ({
+    expect,
+  }) => {
+    const told = toldOf(paas, "stranger");
+    const fork = "somebody/stranger";
+    await previews.create("stranger", { ...idle, report: {} });
+    const pull = await previews.open("stranger", { fork, branch: "change" });
+    await expect
+      .poll(async () => (await told.comments(1))[0]?.body, later)
+      .toMatch(/NeedsApproval[\s\S]*`preview-approved`/);
+    await paas.github.addLabel({ ...pull, label: "preview-approved" });
+    await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/Building/);
+    const { after } = await paas.github.push({ repository: fork, branch: "change" });
+    await expect
+      .poll(async () => (await told.comments(1))[0]?.body, later)
+      .toContain("nobody has approved a later commit");
+    expect((await told.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
+    expect(await told.statuses(after)).toEqual([]);
+  });
+
+  test("a pipeline that is deleted takes its previews with it, and says so", async ({ expect }) => {
+    const told = toldOf(paas, "gone");
+    const pull = await previews.open("gone");
+    await previews.create("gone", { ...idle, ...everything });
+    await expect.poll(async () => (await told.comments(1))[0]?.body, later).toContain("Building");
+    await previews.until("gone", has("Reported", "True"));
+    await paas.kit.client.delete(AppPipeline, { namespace: "default", name: "gone" }, {});
+    await paas.kit.untilGone(AppPipeline, { name: "gone" });
+    await untilNoObjects(paas, "gone", 1);
+    expect((await told.comments(1)).map(({ body }) => /is gone/.test(body))).toEqual([true]);
+    expect(await told.deployments(1)).toEqual([[pull.headSha, "inactive"]]);
+    expect((await told.statuses(pull.headSha))[0]?.state).toBe("success");
+  });
+});

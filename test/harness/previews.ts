@@ -7,6 +7,12 @@ import type { OpenedPull } from "../github/account.ts";
 import type { ApiRequest } from "../github/front.ts";
 import { type Paas, secrets } from "./paas.ts";
 
+/** For pipelines of which only the objects matter: nothing is built, and nothing runs. */
+export const idle = {
+  builder: { kind: "ClusterBuilder" as const, name: "absent" },
+  applicationTemplate: { spec: { replicas: 0 } },
+};
+
 /** What is looked at of a preview: where it is. */
 export type Phases = Readonly<Record<number, Preview["phase"]>>;
 

@@ -12,8 +12,15 @@ import { accept, type Piece, refuse, type Telling } from "./pieces.ts";
 /** What is refused is tried again after so long, or with another token. Milliseconds. */
 const refusedMillis = 1_800_000;
 
+/** The deletion of a pipeline waits no longer than this for GitHub. Milliseconds. */
+const longestDelayMillis = 60_000;
+
+/** Whether the deletion of a pipeline, which began `sinceMillis` ago, waits until GitHub takes the rest. */
+export const delaysDeletion = (stopped: BlockedError, sinceMillis: number): boolean =>
+  passes(stopped) && sinceMillis < longestDelayMillis;
+
 /** GitHub comes back by itself: until then it is asked for nothing else either. */
-export const passes = ({ reason }: BlockedError): boolean =>
+const passes = ({ reason }: BlockedError): boolean =>
   reason === "GitHubUnreachable" || reason === "RateLimited";
 
 /** What came of telling. */

@@ -1,0 +1,16 @@
+/** As many open pull requests as need two pages of GitHub's own size. paas-listing.test.ts has the same with small pages. */
+import { afterAll, beforeAll, test } from "vitest";
+import { expectManyPreviews } from "../harness/manypreviews.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas({ repositories: ["acme/many"] });
+});
+afterAll(() => paas?.stop());
+
+test(
+  "each of 75 open pull requests has a preview, and a list that breaks off takes none away",
+  ({ expect }) => expectManyPreviews(paas, { first: 75, last: 105, expect }),
+  400_000,
+);

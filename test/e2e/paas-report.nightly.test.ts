@@ -1,0 +1,23 @@
+/** A deletion that waits its whole minute for GitHub. functions/paas/report/tell.test.ts has the limit itself. */
+import { afterAll, beforeAll, test } from "vitest";
+import { AppPipeline } from "../../functions/paas/kinds.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { idle, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { has } from "../harness/world.ts";
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1, repositories: ["acme/away"] });
+});
+afterAll(() => paas?.stop());
+
+test("a pipeline that is deleted goes after a minute when GitHub stays away", async () => {
+  const previews = previewsOn(paas);
+  await previews.open("away");
+  await previews.create("away", { ...idle, report: {} });
+  await previews.until("away", has("Reported", "True"));
+  paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });
+  await paas.kit.client.delete(AppPipeline, { namespace: "default", name: "away" }, {});
+  await paas.kit.untilGone(AppPipeline, { name: "away" }, 150_000);
+  await untilNoObjects(paas, "away", 1);
+}, 240_000);
