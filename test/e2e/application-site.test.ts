@@ -8,6 +8,7 @@ import { Application } from "../../functions/paas/kinds.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { Deployment, HTTPRoute, Ingress, Service } from "../harness/children.ts";
 import { type Paas, platformNamespace, startPaas } from "../harness/paas.ts";
+import { sized } from "../harness/size.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 let paas: Paas;
@@ -27,7 +28,7 @@ const uidOf = async (kind: typeof Deployment | typeof Service, name: string) =>
   (await paas.kit.client.get(kind as typeof Deployment, at(name))).metadata.uid;
 
 test("a change reaches every Application, and without the ConfigMap there are the defaults again", async () => {
-  const names = Array.from({ length: 40 }, (_, index) => `many-${index}`);
+  const names = Array.from({ length: sized(12, 40) }, (_, index) => `many-${index}`);
   await Promise.all(names.map((name) => paas.application(name, { replicas: 0 })));
   await Promise.all(names.map((name) => until(name, isReady)));
   const classes = async () =>

@@ -8,6 +8,7 @@ import { annotations } from "../../functions/paas/names.ts";
 import { Deployment, Ingress, imageOf, Service } from "../harness/children.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
+import { sized } from "../harness/size.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 let paas: Paas;
@@ -152,7 +153,7 @@ test("scales by its scale subresource, to nothing and back", async () => {
   expect((await scaleTo(1)).status).toMatchObject({ replicas: 1 });
 });
 
-test("goes back to an image that has run by one edit, and knows the last ten, each once", async () => {
+test("goes back to an image that has run by one edit, and keeps its history in order", async () => {
   const image = (n: number) => `history:${n}`;
   const runs = async (spec: object, wanted: string, revision: string) => {
     await paas.patch(Application, "history", {
@@ -168,18 +169,17 @@ test("goes back to an image that has run by one edit, and knows the last ten, ea
   const images = ({ status }: Stored<Application>) => status?.history?.map((entry) => entry.image);
   await paas.application("history", { image: image(0) });
   await deployed("history");
-  for (const n of Array.from({ length: 11 }, (_, index) => index + 1))
-    await runs({ image: image(n) }, image(n), `revision-${n}`);
-  const back = await runs({ pinnedImage: image(5) }, image(5), "revision-11");
-  expect(images(back)).toEqual([5, 11, 10, 9, 8, 7, 6, 4, 3, 2].map(image));
-  expect(back.status?.history?.[0]).toMatchObject({ revision: "revision-5" });
-  expect(imageOf(await paas.kit.client.get(Deployment, at("history")))).toBe(image(5));
-  const pinned = await runs({ image: image(12) }, image(5), "revision-12");
-  expect(images(pinned)?.[0], "what is built does not run while another one is pinned").toBe(image(5));
-  const forth = await runs({ pinnedImage: null }, image(12), "revision-12");
+  for (const n of [1, 2, 3]) await runs({ image: image(n) }, image(n), `revision-${n}`);
+  const back = await runs({ pinnedImage: image(1) }, image(1), "revision-3");
+  expect(images(back)).toEqual([1, 3, 2, 0].map(image));
+  expect(back.status?.history?.[0]).toMatchObject({ revision: "revision-1" });
+  expect(imageOf(await paas.kit.client.get(Deployment, at("history")))).toBe(image(1));
+  const pinned = await runs({ image: image(4) }, image(1), "revision-4");
+  expect(images(pinned)?.[0], "what is built does not run while another one is pinned").toBe(image(1));
+  const forth = await runs({ pinnedImage: null }, image(4), "revision-4");
   expect(forth.status?.history?.slice(0, 2)).toMatchObject([
-    { image: image(12), revision: "revision-12" },
-    { image: image(5), revision: "revision-5" },
+    { image: image(4), revision: "revision-4" },
+    { image: image(1), revision: "revision-1" },
   ]);
 });
 
@@ -246,8 +246,8 @@ test("when it is deleted its children go, and another one of its name begins ane
   for (const kind of childKinds) await paas.kit.untilGone(kind, at("mortal"));
 }, 200_000);
 
-test("when all is as it should be, whatever others have added, a hundred repetitions of every event change nothing", async () => {
-  const rounds = 100;
+test("when all is as it should be, whatever others have added, repetitions of every event change nothing", async () => {
+  const rounds = sized(20, 100);
   await paas.untilQuiet();
   // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
   for (const worker of paas.workers) {
@@ -270,5 +270,5 @@ test("when all is as it should be, whatever others have added, a hundred repetit
     paas.workers,
     /^controller_runtime_reconcile_total\{.*controller="modoki-application"/,
   );
-  expect(reconciles, "the events did wake the function").toBeGreaterThan(apps.length * 5);
+  expect(reconciles, "the events did wake the function").toBeGreaterThan((apps.length * rounds) / 20);
 });

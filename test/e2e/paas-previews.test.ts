@@ -4,13 +4,14 @@ import { kubectlTable } from "../../bus/kube/table.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { sized } from "../harness/size.ts";
 import { has } from "../harness/world.ts";
 
 let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
   const names = ["hooks", "children", "template", "foreign", "builds", "columns"];
-  paas = await startPaas({ gateways: 3, repositories: names.map((name) => `acme/${name}`) });
+  paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
   previews = previewsOn(paas);
 });
 afterAll(() => paas?.stop());
@@ -59,7 +60,7 @@ test("what becomes of children, and events that come again, neither ask GitHub n
   await paas.untilQuiet();
   const written = await paas.writes();
   const changes = await paas.changes();
-  for (let i = 0; i < 100; i++) await paas.replay(changes);
+  for (let i = 0; i < sized(20, 100); i++) await paas.replay(changes);
   await paas.untilQuiet();
   expect([paas.github.requests().length, await paas.writes()]).toEqual([asked, written]);
 });

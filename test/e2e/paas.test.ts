@@ -13,7 +13,7 @@ const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);
 
 let paas: Paas;
 beforeAll(async () => {
-  paas = await startPaas({ gateways: 3 });
+  paas = await startPaas({ gateways: 1 });
 });
 afterAll(() => paas?.stop());
 

@@ -8,13 +8,14 @@ import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
+import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
 let kit: Kit;
 let bus: Bus;
 let workers: Replica[];
 const scope = { fn: "hikawa", cluster: "default" };
-const rounds = 100;
+const rounds = sized(20, 100);
 /** Rounds without a pause between them. */
 const together = 10;
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko", DENREI_LOG_LEVEL: "info" };
   await kit.bridge("bridge-1");
-  workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
+  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
 });
 afterAll(async () => {
   await bus?.nc.close();

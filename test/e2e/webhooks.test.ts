@@ -15,8 +15,8 @@ let gateways: GatewayReplica[];
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Branch)] });
   await kit.bridge("bridge-1", { args: [branches] });
-  workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, [branches])));
-  gateways = await Promise.all([1, 2, 3].map((n) => kit.gateway(`gateway-${n}`)));
+  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [branches])));
+  gateways = await Promise.all([1, 2].map((n) => kit.gateway(`gateway-${n}`)));
 });
 afterAll(() => kit?.stop());
 

@@ -8,6 +8,7 @@ import { saidAtAnnotation } from "../../functions/zundoko/names.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { testCluster } from "../harness/ground.ts";
 import { type Ket, startKet } from "../harness/ket/index.ts";
+import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
 const manager = { fieldManager: "test" };
@@ -48,8 +49,8 @@ test("the seed's sample applies unchanged and ends with Kiyoshi", () =>
     }
   }));
 
-test("forty at once on three replicas: no gap, no duplicate", async () => {
-  const names = Array.from({ length: 40 }, (_, i) => `many-${i}`);
+test("many at once on three replicas: no gap, no duplicate", async () => {
+  const names = Array.from({ length: sized(12, 40) }, (_, i) => `many-${i}`);
   await Promise.all(names.map((name) => create(hikawa(name, 0))));
   await Promise.all(names.map(untilFinished));
   await expectFinishedSongs(ket, names);

@@ -1,0 +1,2 @@
+/** replay.test.ts at its full size. */
+import "./replay.test.ts";
