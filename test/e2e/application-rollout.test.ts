@@ -20,7 +20,12 @@ beforeAll(async () => {
   paas = await startPaas();
   await paas.site({ "config.yaml": "site: { progressDeadlineSeconds: 6 }" });
 });
-afterAll(() => paas?.stop());
+afterAll(async () => {
+  if (paas === undefined) return;
+  // The node is there for the next file as well.
+  await room("free");
+  await paas.stop();
+});
 
 const at = (name: string) => ({ namespace: "default", name });
 const until = (name: string, condition: (app: Stored<Application>) => boolean) =>

@@ -187,7 +187,7 @@ test("when all Builds are deleted, the one that has the name of the first again 
   expect((await syncs.application("emptied")).spec.image).toBe(first?.status?.latestImage);
 });
 
-test("what others have in the account stays, and after it is as it is wanted, replays write nothing", async () => {
+test("foreign Secrets stay in the account, and replays write nothing", async () => {
   await syncs.start("shared");
   const name = "modoki-shared-builder";
   const foreign = [{ name: "dockercfg-1" }];
