@@ -19,7 +19,7 @@ const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 const held = { "sim.kpk/hold-step": "detect" };
 
-describe("an Image that is deleted", () => {
+describe.concurrent("an Image that is deleted", () => {
   test("takes everything with it, also the Build that runs", async () => {
     const { image, namespace, untilReady, patch } = await scene.place("all");
     await image("web");
@@ -77,7 +77,7 @@ describe("an Image that is deleted", () => {
   });
 });
 
-describe("a Build that is deleted", () => {
+describe.concurrent("a Build that is deleted", () => {
   test("when it is the last there is: number 1 again, for the reason CONFIG, and the image is kept meanwhile", async () => {
     const place = await scene.place("builds");
     await place.image("web");
@@ -128,7 +128,7 @@ describe("a Build that is deleted", () => {
   });
 });
 
-test("a namespace goes with all that is in it", async () => {
+test.concurrent("a namespace goes with all that is in it", async () => {
   const place = await scene.place("doomed");
   await place.image("web", { annotations: held });
   await scene.kit.until(Pod, at("doomed", "web-build-1-build-pod"), isRunning("detect"));
@@ -136,7 +136,7 @@ test("a namespace goes with all that is in it", async () => {
   await scene.kit.untilGone(Namespace, { name: "doomed" });
 });
 
-describe("a write that changes nothing", () => {
+describe.concurrent("a write that changes nothing", () => {
   test("is no event, also without the fields that were filled in", async () => {
     const place = await scene.place("nothing");
     const { namespace } = place;
@@ -185,7 +185,7 @@ interface Owned {
   readonly subresource?: string;
 }
 
-test("there are no Events and no finalizers", async () => {
+test.concurrent("there are no Events and no finalizers", async () => {
   const place = await scene.place("quiet");
   await place.image("web", { revision: r1 });
   await place.untilReady("web", "True/UpToDate");

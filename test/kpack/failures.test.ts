@@ -19,7 +19,7 @@ const failure = (build: Stored<Build> | Build) => {
   return { status, reason, message };
 };
 
-describe("a step that fails", () => {
+describe.concurrent("a step that fails", () => {
   test("ends the Build with its last line, and the Image keeps what was built before", async () => {
     const place = await scene.place("step");
     await place.image("web");
@@ -71,7 +71,7 @@ describe("a step that fails", () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   ["Evicted", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 12Mi."],
   ["DeadlineExceeded", "Pod was active on the node longer than the specified deadline"],
 ])("a pod that is ended (%s) leaves its own message", async (reason, message) => {
@@ -82,7 +82,7 @@ test.each([
   expect(conditionOf(image, "Ready")?.message).toMatch(new RegExp(`failed: ${message}$`));
 });
 
-test("a completion that fails leaves no message", async () => {
+test.concurrent("a completion that fails leaves no message", async () => {
   const place = await scene.place("completion");
   await place.image("web", { annotations: { "sim.kpk/fail-step": "completion" } });
   const image = await place.untilReady("web", "False/BuildFailed");
@@ -95,7 +95,7 @@ test("a completion that fails leaves no message", async () => {
   );
 });
 
-describe("a Build that never ends", () => {
+describe.concurrent("a Build that never ends", () => {
   test("has built what nobody can read", async () => {
     const place = await scene.place("unreadable");
     await place.image("web", { annotations: { "sim.kpk/bad-metadata": "1" } });
@@ -145,7 +145,7 @@ describe("a Build that never ends", () => {
   });
 });
 
-describe("an account", () => {
+describe.concurrent("an account", () => {
   const secrets = (name?: string) => ({ secrets: [name === undefined ? {} : { name }] });
 
   test.each([
@@ -224,7 +224,7 @@ describe("an account", () => {
   });
 });
 
-test("only so many failed and successful Builds are kept, each kind for itself", async () => {
+test.concurrent("only so many failed and successful Builds are kept, each kind for itself", async () => {
   const place = await scene.place("history");
   const fail = (step: string | null) => ({ metadata: { annotations: { "sim.kpk/fail-step": step } } });
   await place.image("web", {

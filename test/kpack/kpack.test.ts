@@ -210,7 +210,7 @@ describe("a first Build", () => {
   });
 });
 
-test("names are hashed and labels are not when they would be too long", async () => {
+test.concurrent("names are hashed and labels are not when they would be too long", async () => {
   const place = await scene.place("long");
   const name = "a".repeat(58);
   await place.image(name);
@@ -221,7 +221,7 @@ test("names are hashed and labels are not when they would be too long", async ()
   expect(build?.metadata.labels?.["image.kpack.io/image"]).toBe(name);
 });
 
-test.each([
+test.concurrent.each([
   ["BuildNumber", "repo:633263b", /^index\.docker\.io\/library\/repo:633263b-b1\.\d{8}\.\d{6}$/],
   ["BuildNumber", "repo:latest", /^index\.docker\.io\/library\/repo:b1\.\d{8}\.\d{6}$/],
   ["None", "repo:633263b", undefined],
@@ -234,7 +234,7 @@ test.each([
   expect(build?.status?.latestImage).toMatch(/^index\.docker\.io\/library\/repo@sha256:/);
 });
 
-test.each([
+test.concurrent.each([
   ["main", "Unknown"],
   ["pull/7/merge", "Unknown"],
   ["633263b", "Unknown"],

@@ -1,14 +1,14 @@
-/** The life of the stand-in for kpack itself: it ends, begins again, and does not run in circles. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** The life of the stand-in for kpack itself: it stops, starts again, and does not loop. Only one runs at a time. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { Image, Pod } from "./kinds.ts";
-import { startKpack } from "./kpack.ts";
+import { type Kpack, startKpack } from "./kpack.ts";
 import { record } from "./recording.ts";
-import { manager, type OwnScene, r1, r2, r3, revised, startOwnScene } from "./scene.ts";
+import { manager, r1, r2, r3, revised, type Scene, startScene, stepMillis } from "./scene.ts";
 
-let scene: OwnScene;
+let scene: Scene;
 beforeAll(async () => {
-  scene = await startOwnScene();
+  scene = await startScene();
 });
 afterAll(() => scene?.stop());
 
@@ -30,7 +30,7 @@ test("what it is in the middle of is gone on with by the next one, and changes m
     manager,
   );
   const seen = await record(scene.client, place.namespace);
-  const again = await startKpack({ client: scene.client });
+  const again = await startKpack({ client: scene.client, stepMillis });
   try {
     const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
     seen.stop();
@@ -45,7 +45,7 @@ test("once all is built it asks the API server nothing more", async () => {
   const place = await scene.place("idle");
   const calls: string[] = [];
   const counted = kubeClient(scene.client.connection, ({ method, path }) => calls.push(`${method} ${path}`));
-  const kpack = await startKpack({ client: counted });
+  const kpack = await startKpack({ client: counted, stepMillis });
   try {
     await place.image("web", { revision: r3 });
     await place.untilReady("web", "True/UpToDate");
@@ -68,44 +68,74 @@ test("once all is built it asks the API server nothing more", async () => {
   );
 });
 
-test("an API server that is killed and comes back is gone on with", async () => {
-  const place = await scene.place("outage");
+/** The writer stops after this many conflicts. On a slow machine it could win every time. */
+const conflicts = 5;
+
+test("others who write to its objects all the time are put up with", async () => {
+  const place = await scene.place("crowd");
   const failures: string[] = [];
-  const kpack = await startKpack({ client: scene.client, log: (line) => failures.push(line) });
+  const kpack = await startKpack({ client: scene.client, stepMillis, log: (line) => failures.push(line) });
   try {
-    await place.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
-    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-    await scene.kit.until(Pod, pod, isRunning("restore"));
-    const { apiserver } = scene.kit.platform;
-    await apiserver.stop("SIGKILL");
-    await apiserver.start();
-    const free = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
-    await scene.client.mergePatch(Pod, pod, free, manager);
-    await place.untilReady("web", "True/UpToDate");
+    await place.image("web");
+    let writes = 0;
+    let ready = false;
+    const writing = (async () => {
+      for (; !ready && failures.length < conflicts; writes++)
+        await place.patch("web", { metadata: { annotations: { write: String(writes) } } });
+    })();
+    const reading = place.untilReady("web", "True/UpToDate").finally(() => {
+      ready = true;
+    });
+    await Promise.all([reading, writing]);
+    expect(failures.filter((line) => !line.includes("409 Conflict"))).toEqual([]);
     expect(await place.builds("web")).toHaveLength(1);
   } finally {
     await kpack.stop();
   }
 });
 
-test("others who write to its objects all the time are put up with", async () => {
-  const place = await scene.place("crowd");
-  const failures: string[] = [];
-  const kpack = await startKpack({ client: scene.client, log: (line) => failures.push(line) });
-  try {
-    await place.image("web");
-    let writes = 0;
-    let ready = false;
-    const writing = (async () => {
-      for (; !ready; writes++)
-        await place.patch("web", { metadata: { annotations: { write: String(writes) } } });
-    })();
-    await place.untilReady("web", "True/UpToDate");
-    ready = true;
-    await writing;
-    expect(failures.filter((line) => !line.includes("409 Conflict"))).toEqual([]);
-    expect(await place.builds("web")).toHaveLength(1);
-  } finally {
-    await kpack.stop();
-  }
+describe("with the order image-first", () => {
+  let kpack: Kpack;
+  beforeAll(async () => {
+    kpack = await startKpack({ client: scene.client, stepMillis, order: "image-first" });
+  });
+  afterAll(() => kpack?.stop());
+
+  const endOf = (build: string) => new RegExp(`${build} .*Succeeded=(True|False)`);
+  const where = (lines: readonly string[], pattern: RegExp): number => {
+    const at = lines.findIndex((line) => pattern.test(line));
+    if (at < 0) throw new Error(`expected ${pattern} among\n${lines.join("\n")}`);
+    return at;
+  };
+
+  test.each([
+    ["well", {}, / Image .*Ready=True\/UpToDate/],
+    ["badly", { "sim.kpk/fail-step": "detect" }, / Image .*Ready=False\/BuildFailed/],
+  ])("an Image says that a Build has ended %s before the Build does", async (how, annotations, ready) => {
+    const place = await scene.place(`ends-${how}`);
+    const seen = await record(scene.client, place.namespace);
+    await place.image("web", { annotations });
+    const lines = await seen.until(ready, endOf("Build-1"));
+    seen.stop();
+    expect(where(lines, ready)).toBe(where(lines, endOf("Build-1")) - 1);
+    expect(lines.filter((line) => ready.test(line))).toHaveLength(1);
+  });
+
+  test("the next Build is never made before the last one says that it has ended", async () => {
+    const place = await scene.place("next");
+    const seen = await record(scene.client, place.namespace);
+    await place.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
+    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
+    await scene.kit.until(Pod, pod, ({ status }) =>
+      Boolean(status?.initContainerStatuses?.[4]?.state.running),
+    );
+    const free = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
+    // Something that needs no git: there is nothing else to wait for.
+    await place.patch("web", { ...free, spec: { build: { env: [{ name: "A", value: "b" }] } } });
+    await scene.client.mergePatch(Pod, pod, free, manager);
+    const lines = await seen.until(/ Image .*latestBuildRef=web-build-2 .*Ready=True/, endOf("Build-2"));
+    seen.stop();
+    expect(where(lines, endOf("Build-1"))).toBeLessThan(where(lines, /^ADDED Build-2/));
+    expect(await place.builds("web")).toHaveLength(2);
+  });
 });

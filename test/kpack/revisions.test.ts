@@ -29,7 +29,7 @@ const reasons = (builds: readonly Build[]): unknown[] =>
 const ofImage = (lines: readonly string[]): string[] =>
   lines.filter((line) => line.includes(" Image ") && !line.includes("Container "));
 
-test("another revision shows the old image until it is built", async () => {
+test.concurrent("another revision shows the old image until it is built", async () => {
   const place = await built("again");
   const seen = await record(scene.client, place.namespace);
   await place.patch("web", {
@@ -60,7 +60,7 @@ test("another revision shows the old image until it is built", async () => {
   expect(two?.status?.latestImage).not.toBe(one?.status?.latestImage);
 });
 
-test("revisions that come while a Build runs become one Build, of the newest", async () => {
+test.concurrent("revisions that come while a Build runs become one Build, of the newest", async () => {
   const place = await built("during");
   const hold = { metadata: { annotations: { "sim.kpk/hold-step": "detect" } } };
   await place.patch("web", { ...hold, ...revised(r2) });
@@ -92,7 +92,7 @@ const release = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
 const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
-test("a reference that was lost is not found again before the Build ends", async () => {
+test.concurrent("a reference that was lost is not found again before the Build ends", async () => {
   const place = await built("race");
   scene.kpack.loseNextReference({ namespace: place.namespace, name: "web" });
   const seen = await record(scene.client, place.namespace);
@@ -111,7 +111,7 @@ test("a reference that was lost is not found again before the Build ends", async
   ]);
 });
 
-describe("what makes a Build", () => {
+describe.concurrent("what makes a Build", () => {
   test.each([
     ["environment", { build: { env: [{ name: "A", value: "b" }] } }, "CONFIG"],
     ["resources", { build: { resources: { limits: { cpu: "1" } } } }, "CONFIG"],
@@ -132,7 +132,7 @@ describe("what makes a Build", () => {
   });
 });
 
-describe("what makes no Build", () => {
+describe.concurrent("what makes no Build", () => {
   const generation = { gen: 2, resolves: false };
   test.each([
     ["labels", { metadata: { labels: { a: "b" } } }, { gen: 1, resolves: true }],
@@ -169,7 +169,7 @@ describe("what makes no Build", () => {
   });
 });
 
-describe("image.kpack.io/additionalBuildNeeded", () => {
+describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
   const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
   const annotate = (place: Place, number: number) =>
     scene.client.mergePatch(

@@ -14,6 +14,8 @@ import { conditionOf } from "./status.ts";
 export const manager = { fieldManager: "test" };
 /** The account that builds. */
 export const account = "app-builder";
+/** How long each step of a build takes, in milliseconds. Image and Build report every step, however short. */
+export const stepMillis = 5;
 /** Where tags are of. */
 export const registry = "127.0.0.1:46500";
 
@@ -68,14 +70,14 @@ export interface OwnScene extends Scene {
 
 /** Starts such a scene. */
 export async function startOwnScene(): Promise<OwnScene> {
-  const kit = await startOwnKit({ controllerManager: "run", crds: [] });
+  const kit = await startOwnKit({ crds: [] });
   return { ...(await sceneOn(kit)), kit };
 }
 
 async function sceneOn(kit: LocalKit): Promise<Scene> {
   const { client } = kit;
   const failures = new Lines();
-  const kpack = await startKpack({ client, log: (line) => failures.push(line) });
+  const kpack = await startKpack({ client, stepMillis, log: (line) => failures.push(line) });
   await kpack.builder("default", "ready");
   return {
     kit,
