@@ -1,7 +1,7 @@
 /** Logs of containers, as they are written. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
-import { foreign, type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
@@ -9,12 +9,12 @@ import { type Pod as BuildPod, Image as KpackImage, ServiceAccount } from "../kp
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { account, accountIn, imageIn } from "../kpack/scene.ts";
 
-let scene: OwnScene;
+let scene: Scene;
 let node: PlayedNode;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnScene();
+  scene = await startScene();
   node = await startPlayedNode(scene.kit.client);
   alice = await scene.visitor(people.alice);
 });
@@ -121,28 +121,6 @@ test("a kubelet that is away is told of, and when it is back the log goes on whe
   await log.end();
   await reader.nextOf("end");
   expect(linesOf(reader)).toEqual(texts(0, 7));
-});
-
-test("an API server that is away is told of, and when it is back the log goes on where it was", async () => {
-  const { apiserver } = scene.kit.platform;
-  const log = await node.pod(team, "restarts", "main");
-  log.write(time(0), ...texts(0, 3));
-  const reader = await follow("restarts");
-  await next(reader, 3);
-  await apiserver.stop("SIGKILL");
-  try {
-    expect(await reader.next()).toMatchObject({
-      event: "trouble",
-      data: { status: 503, reason: "Unavailable" },
-    });
-    log.write(time(0), ...texts(3, 5));
-  } finally {
-    await apiserver.start();
-  }
-  await next(reader, 2);
-  await log.end();
-  await reader.nextOf("end");
-  expect(linesOf(reader)).toEqual(texts(0, 5));
 });
 
 test("a text is told as it is, and one that is too long is cut", async () => {

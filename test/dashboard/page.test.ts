@@ -2,6 +2,8 @@
 import { gunzipSync } from "node:zlib";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { Application } from "../../functions/paas/kinds.ts";
 import { openRecords, type Records } from "../harness/aged.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { sessionCookieName, visitor } from "../harness/visitor.ts";
@@ -18,6 +20,25 @@ afterAll(async () => {
 });
 
 const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+
+test("whoever is logged in sees Applications as they come", async () => {
+  const page = await scene.loggedIn(people.alice);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByText("No Applications here yet").waitFor();
+  await scene.kit.client.create(
+    Application,
+    {
+      apiVersion: apiVersionOf(Application),
+      kind: "Application",
+      metadata: { name: "web", namespace: team },
+      spec: { domains: ["web.example.com"], replicas: 1 },
+    },
+    { fieldManager: "test" },
+  );
+  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  expect(await page.title()).toBe("Applications · Denrei");
+});
 
 test("no token ever reaches a browser, from the login to the logout", async () => {
   const context = await (await scene.browser()).newContext();

@@ -1,11 +1,8 @@
 /** What changes, told to a page over one stream. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installCrds } from "../../bus/kube/install.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import { crdManifests } from "../../deploy/generate/crds.ts";
-import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { foreign, type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
+import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
@@ -27,18 +24,14 @@ interface Changed {
   readonly object: Named;
 }
 
-const crds = crdManifests(functions);
-const nameOf = ({ metadata }: Record<string, unknown>) => (metadata as { name: string }).name;
-const isSong = (crd: Record<string, unknown>) => nameOf(crd).startsWith("hikawas.");
-const songs = `/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/${team}/hikawas`;
 const pathOf = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
 const applications = pathOf(team);
 
-let scene: OwnScene;
+let scene: Scene;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnScene({ crds: crds.filter((crd) => !isSong(crd)) });
+  scene = await startScene();
   alice = await scene.visitor(people.alice);
   await create("first");
 });
@@ -135,41 +128,6 @@ test("whoever comes back too late is told the list again", async () => {
   expect(await changes(reader, 1)).toEqual([["MODIFIED", "first", 7]]);
 });
 
-test("an API server that is away is told of, and no change is lost or told twice", async () => {
-  const { apiserver } = scene.kit.platform;
-  const reader = await watch([applications]);
-  await reader.nextOf("list");
-  for (const replicas of [11, 12]) await scale("first", replicas);
-  await changes(reader, 2);
-  await apiserver.stop("SIGKILL");
-  try {
-    const { data } = await reader.nextOf<{ status: number; reason: string }>("trouble");
-    expect(data).toMatchObject({ at: 0, status: 503, reason: "Unavailable" });
-  } finally {
-    await apiserver.start();
-  }
-  for (const replicas of [13, 14, 15]) await scale("first", replicas);
-  // An API server that has begun anew may not know what was before it: then there is a list, of what is now.
-  const seen = () =>
-    reader.all.flatMap(({ event, data }) => {
-      const { object, items = [] } = data as Partial<Changed & Listed>;
-      return [object, ...items].flatMap((one) => (one ? [{ event, replicas: one.spec.replicas ?? 0 }] : []));
-    });
-  while (seen().at(-1)?.replicas !== 15) expect(await reader.next()).toBeDefined();
-  const states = seen().map(({ replicas }) => replicas);
-  expect(states).toEqual(states.toSorted((one, other) => one - other));
-  const told = seen().flatMap(({ event, replicas }) => (event === "change" ? [replicas] : []));
-  expect(told.slice(0, 2)).toEqual([11, 12]);
-  expect(told.slice(2)).toEqual([13, 14, 15].slice(3 - (told.length - 2)));
-  expect(new Set(told).size).toBe(told.length);
-  const troubles = reader.all.filter(({ event }) => event === "trouble");
-  // Each trouble once, and at the end that there is none.
-  const statuses = troubles.map(({ data }) => (data as { status: number }).status);
-  expect(statuses.at(-1)).toBe(0);
-  expect(statuses.filter((status) => status === 0)).toHaveLength(1);
-  expect(new Set(statuses).size).toBe(statuses.length);
-});
-
 test("what is refused is told of, and does not keep the rest from coming", async () => {
   const reader = await watch([pathOf(foreign), applications]);
   const events = [await reader.next(), await reader.next()];
@@ -177,20 +135,6 @@ test("what is refused is told of, and does not keep the rest from coming", async
     ["list", { at: 1 }],
     ["trouble", { at: 0, status: 403, message: expect.stringContaining('User "alice" cannot list') }],
   ]);
-});
-
-test("a kind that is not installed is told of; once it is, its objects are", async () => {
-  const reader = await watch([songs]);
-  expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 404 } });
-  await installCrds(scene.kit.client, crds.filter(isSong), {
-    fieldManager: "test",
-    signal: AbortSignal.timeout(60_000),
-  });
-  const { data } = await (await watch([songs])).nextOf<Listed>("list");
-  expect(data.items).toEqual([]);
-  // Whoever has waited is told as well.
-  await reader.nextOf("list");
-  expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 0 } });
 });
 
 test("of one session so many streams are open at once", async () => {

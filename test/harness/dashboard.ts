@@ -83,7 +83,7 @@ const partsOf = {
 const binding = (namespace: string, user: string, role: string) => ({
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "RoleBinding",
-  metadata: { name: `${user}-${role.replaceAll(":", "-")}`, namespace },
+  metadata: { name: `${user}-${role}`.replaceAll(":", "-"), namespace },
   roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
   subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
 });
@@ -95,18 +95,19 @@ export const newKey = (): string => randomBytes(32).toString("base64");
 export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
   sceneOn(await startLocalKit(options), options);
 
-/** Starts everything. The API server puts a prefix before the issuer's user names; none unless given. */
+/** Starts everything. The API server prefixes the issuer's user names, and the roles name them with the prefix; none unless given. */
 export async function startOwnScene({
   usernamePrefix = "",
   ...options
 }: SceneOptions & { readonly usernamePrefix?: string } = {}): Promise<OwnScene> {
   const kit = await startOwnKit({ ...options, issuer: { usernamePrefix } });
-  return { ...(await sceneOn(kit, options)), kit };
+  return { ...(await sceneOn(kit, options, usernamePrefix)), kit };
 }
 
 async function sceneOn(
   kit: LocalKit,
   { idTokenSeconds, functions: shown = [], github: startGitHub }: SceneOptions,
+  usernamePrefix = "",
 ): Promise<Scene> {
   const { client, platform } = kit;
   const port = await freePort();
@@ -136,8 +137,8 @@ async function sceneOn(
       );
     await grant(client, [
       ...userRoles(functions),
-      ...partsOf.admin.map((role) => binding(team, people.alice.name, role)),
-      ...partsOf.view.map((role) => binding(team, people.bob.name, role)),
+      ...partsOf.admin.map((role) => binding(team, `${usernamePrefix}${people.alice.name}`, role)),
+      ...partsOf.view.map((role) => binding(team, `${usernamePrefix}${people.bob.name}`, role)),
     ]);
     // A dashboard waits for the bridge of its version, which makes the streams; not every test has one.
     const asBridge = await connectBus({ url: platform.natsUrlFor("bridge"), name: "test" });

@@ -3,19 +3,21 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Hono } from "hono";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { beatMillis } from "../auth/lifetime.ts";
 import type { OpenSession, Sessions } from "../auth/sessions.ts";
 import type { Env } from "../env.ts";
 import { dashboardMetrics } from "../metrics.ts";
 import { type Places, places } from "../places.ts";
 import { type EventStream, eventStream, type Onward } from "./eventstream.ts";
 
+/** The session in the store. There is none unless a test sets it, so no token follows. */
+let known: OpenSession | undefined;
 const ground = {
   log: pino({ level: "silent" }),
   metrics: dashboardMetrics(new Registry()),
   stopping: new AbortController().signal,
-  /** Whoever is logged in here is nowhere on the bus: no token follows. */
-  sessions: { find: async () => undefined } as unknown as Sessions,
+  sessions: { find: async () => known } as unknown as Sessions,
   fresh: async (open: OpenSession) => open,
 };
 
@@ -87,4 +89,36 @@ test("a stream ends with the session's token", async () => {
   expect(await (await open()).text()).toBe("");
   await settle();
   expect((await open()).status).toBe(200);
+});
+
+test("a stream ends with its session, even if its token is valid for longer", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    known = undefined;
+  });
+  known = {} as OpenSession;
+  let isOver = false;
+  const open = serve(
+    ({ signal }) =>
+      new Promise<Onward>((resolve) =>
+        signal.addEventListener("abort", () => {
+          isOver = true;
+          resolve("again");
+        }),
+      ),
+    places(1),
+    3600,
+  );
+  const text = (await open()).text();
+  await settle();
+  for (const session of [known, undefined]) {
+    expect(isOver).toBe(false);
+    known = session;
+    vi.advanceTimersByTime(beatMillis);
+    await settle();
+  }
+  expect(isOver).toBe(true);
+  // A comment with each check keeps proxies from closing a silent connection.
+  expect(await text).toBe(": \n\n".repeat(2));
 });

@@ -1,0 +1,198 @@
+/** The dashboard when its API server is down, slow, or changed. The file has its own control plane, because the tests stop it. */
+import type { Response } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installCrds } from "../../bus/kube/install.ts";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { crdManifests } from "../../deploy/generate/crds.ts";
+import { functions } from "../../functions/index.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { foreign, type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
+import { type EventReader, readEvents } from "../harness/eventreader.ts";
+import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
+import type { Visitor } from "../harness/visitor.ts";
+
+interface Named {
+  readonly spec: { readonly replicas?: number };
+}
+interface Seen {
+  readonly object?: Named;
+  readonly items?: readonly Named[];
+}
+
+const crds = crdManifests(functions);
+const nameOf = ({ metadata }: Record<string, unknown>) => (metadata as { name: string }).name;
+const isSong = (crd: Record<string, unknown>) => nameOf(crd).startsWith("hikawas.");
+const songs = `/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/${team}/hikawas`;
+const applications = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+const proxied = `/api/kubernetes${applications}`;
+const prefix = "oidc:";
+
+let scene: OwnScene;
+let node: PlayedNode;
+let alice: Visitor;
+let bob: Visitor;
+const readers: EventReader[] = [];
+beforeAll(async () => {
+  scene = await startOwnScene({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
+  node = await startPlayedNode(scene.kit.client);
+  [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
+});
+afterAll(async () => {
+  for (const reader of readers) reader.close();
+  await node?.stop();
+  await scene?.stop();
+});
+
+async function read(path: string): Promise<EventReader> {
+  const reader = await readEvents(alice, path);
+  readers.push(reader);
+  return reader;
+}
+const watch = (path: string) => read(`/api/watch?${new URLSearchParams({ of: path })}`);
+
+test("the page shows the user name that roles and refusals of the API server use", async () => {
+  const page = await scene.loggedIn(people.alice, foreign);
+  await page.getByText(`Logged in as ${prefix}alice`).waitFor();
+  await page.getByText(`User "${prefix}alice" cannot list resource "applications"`).waitFor();
+  expect(await page.getByRole("heading", { name: `You may not see this in ${foreign}` }).count()).toBe(1);
+});
+
+test("reports a kind that is not installed, and its objects once it is", async () => {
+  const reader = await watch(songs);
+  expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 404 } });
+  await installCrds(scene.kit.client, crds.filter(isSong), {
+    fieldManager: "test",
+    signal: AbortSignal.timeout(60_000),
+  });
+  const { data } = await (await watch(songs)).nextOf<Seen>("list");
+  expect(data.items).toEqual([]);
+  // The stream that waited gets the list as well.
+  await reader.nextOf("list");
+  expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 0 } });
+});
+
+test("limits the requests in flight of each session", async () => {
+  const { pid } = scene.kit.platform.apiserver;
+  process.kill(pid ?? 0, "SIGSTOP");
+  const waiting: Promise<Response>[] = [];
+  try {
+    const refused: Response[] = [];
+    waiting.push(
+      ...Array.from({ length: 40 }, async () => {
+        const answer = await alice.fetch(proxied);
+        refused.push(answer);
+        return answer;
+      }),
+    );
+    // Requests over the limit are answered while the API server answers none.
+    await expect.poll(() => refused.length, { timeout: 60_000 }).toBe(8);
+    expect(refused[0]?.status).toBe(429);
+    expect(refused[0]?.headers.get("retry-after")).toBe("1");
+    expect(await refused[0]?.json()).toMatchObject({ reason: "TooMany" });
+    const other = bob.fetch(proxied);
+    waiting.push(other);
+  } finally {
+    process.kill(pid ?? 0, "SIGCONT");
+  }
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(33);
+  expect((await alice.fetch(proxied)).status).toBe(200);
+});
+
+test("reports an API server outage, then resumes requests, changes, and logs without loss or repetition", async () => {
+  const { client, platform } = scene.kit;
+  const log = await node.pod(team, "restarts", "main");
+  const texts = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => `line ${from + at}`);
+  const written = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
+  log.write(written, ...texts(0, 3));
+  await client.create(
+    Application,
+    {
+      apiVersion: apiVersionOf(Application),
+      kind: "Application",
+      metadata: { name: "first", namespace: team },
+      spec: { domains: ["first.example.com"], replicas: 0 },
+    },
+    { fieldManager: "test" },
+  );
+  const scale = (replicas: number) =>
+    client.mergePatch(
+      Application,
+      { namespace: team, name: "first" },
+      { spec: { replicas } },
+      { fieldManager: "test" },
+    );
+  const [changes, lines] = [
+    await watch(applications),
+    await read(`/api/log?namespace=${team}&pod=restarts&container=main`),
+  ];
+  const seen = () =>
+    changes.all.flatMap(({ event, data }) => {
+      const { object, items = [] } = data as Seen;
+      return [object, ...items].flatMap((one) => (one ? [{ event, replicas: one.spec.replicas ?? 0 }] : []));
+    });
+  const untilSeen = async (replicas: number) => {
+    while (seen().at(-1)?.replicas !== replicas) expect(await changes.next()).toBeDefined();
+  };
+  const untilTold = async (text: string) => {
+    while ((await lines.nextOf<{ text: string }>("line")).data.text !== text);
+  };
+  await changes.nextOf("list");
+  for (const replicas of [11, 12]) await scale(replicas);
+  await untilSeen(12);
+  await untilTold("line 2");
+
+  await platform.apiserver.stop("SIGKILL");
+  try {
+    const trouble = { event: "trouble", data: { status: 503, reason: "Unavailable" } };
+    expect(await changes.next()).toMatchObject({ ...trouble, data: { at: 0, ...trouble.data } });
+    expect(await lines.next()).toMatchObject(trouble);
+    const answer = await alice.fetch(proxied);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      503,
+      { reason: "Unavailable", message: expect.stringContaining("Kubernetes API") },
+    ]);
+    log.write(written, ...texts(3, 5));
+  } finally {
+    await platform.apiserver.start();
+  }
+
+  for (const replicas of [13, 14, 15]) await scale(replicas);
+  await untilSeen(15);
+  const states = seen().map(({ replicas }) => replicas);
+  expect(states).toEqual(states.toSorted((one, other) => one - other));
+  // A restarted API server may have lost its watch history: then the stream lists the current state again.
+  const told = seen().flatMap(({ event, replicas }) => (event === "change" ? [replicas] : []));
+  expect(told.slice(0, 2)).toEqual([11, 12]);
+  expect(told.slice(2)).toEqual([13, 14, 15].slice(3 - (told.length - 2)));
+  expect(new Set(told).size).toBe(told.length);
+  // Each error is reported once, and its end last.
+  const statuses = changes.all
+    .filter(({ event }) => event === "trouble")
+    .map(({ data }) => (data as { status: number }).status);
+  expect(statuses.at(-1)).toBe(0);
+  expect(statuses.filter((status) => status === 0)).toHaveLength(1);
+  expect(new Set(statuses).size).toBe(statuses.length);
+
+  await untilTold("line 4");
+  await log.end();
+  await lines.nextOf("end");
+  const linesTold = lines.all.filter(({ event }) => event === "line");
+  expect(linesTold.map(({ data }) => (data as { text: string }).text)).toEqual(texts(0, 5));
+  await expect.poll(async () => (await alice.fetch(proxied)).status, { timeout: 60_000 }).toBe(200);
+});
+
+test("reports a token that the API server rejects", async () => {
+  const { apiserver } = scene.kit.platform;
+  // It starts without the issuer's keys.
+  await scene.issuer.stop();
+  await apiserver.stop("SIGKILL");
+  await apiserver.start();
+  const answer = await alice.fetch(proxied);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    401,
+    { reason: "TokenRefused", message: expect.stringContaining("log in again") },
+  ]);
+});
