@@ -50,7 +50,7 @@ test("who logs in sees what a function has done, and GitHub that is played, also
   expect(here.runs()).toEqual([]);
 }, 240_000);
 
-describe("refused:", () => {
+describe.concurrent("refused:", () => {
   test.each<[args: string[], env: Record<string, string>, says: string]>([
     [
       [],

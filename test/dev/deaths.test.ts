@@ -1,14 +1,17 @@
 /** `denrei dev`: who dies is started again, and new code that dies while it starts takes nobody's place. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Place, place } from "../cli/program.ts";
-import { project, startDev } from "./project.ts";
+import { project, startDevThere } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { firstMark, put, untilMarked } from "./stones.ts";
 
 const pebble = "stones/pebble.ts";
 const patience = { timeout: 60_000, interval: 50 };
+
+/** The end of each replica's name, on a bus that others may use. */
+const suffixIn = (here: Place): string => (here.runs()[0] ?? "").replace(/^denrei/, "");
 
 /** Ends the one process that there is of a role, as `kill -9` does. */
 async function killOnly(here: Place, role: "worker" | "bridge"): Promise<void> {
@@ -20,10 +23,11 @@ async function killOnly(here: Place, role: "worker" | "bridge"): Promise<void> {
 test("a worker or a bridge that is killed is started again, from what is saved", async () => {
   const here = place();
   const mine = project(here);
-  const { client, printed, running } = await startDev(mine, []);
+  const { client, printed, running } = await startDevThere(mine);
+  const suffix = suffixIn(here);
   for (const [role, name] of [
-    ["worker", "worker-1-code-1"],
-    ["bridge", "bridge-1"],
+    ["worker", `worker-1-code-1${suffix}`],
+    ["bridge", `bridge-1${suffix}`],
   ] as const) {
     await killOnly(here, role);
     await printed(new RegExp(` ${name} was ended by SIGKILL; starting it again$`));
@@ -36,10 +40,12 @@ test("a worker or a bridge that is killed is started again, from what is saved",
   mine.save(pebble, broken);
   await printed("Code 1 goes on.");
   await killOnly(here, "worker");
-  await printed("worker-1-code-1 was ended by SIGKILL; starting it again, with the code as it is saved");
+  await printed(
+    `worker-1-code-1${suffix} was ended by SIGKILL; starting it again, with the code as it is saved`,
+  );
   const line = broken.split("\n").indexOf("    const x = ;") + 1;
   const where = `functions/stones/pebble.ts:${line}`;
-  await printed(`worker-1-code-1 does not start: ${where}. Tried again until what is saved starts.`);
+  await printed(`worker-1-code-1${suffix} does not start: ${where}. Tried again until what is saved starts.`);
   mine.save(pebble, source({ mark: "3" }));
   await printed("Code 2 runs");
   for (const name of ["worker", "bridge"]) await untilMarked(client, name, "3");
@@ -53,17 +59,18 @@ test("a worker or a bridge that is killed is started again, from what is saved",
 test("new code of which one dies while others still start leaves the old code where it is", async () => {
   const here = place();
   const mine = project(here);
-  const { client, env, printed, running } = await startDev(mine, ["--workers", "2"]);
+  const { client, printed, running } = await startDevThere(mine, ["--workers", "2"]);
+  const suffix = suffixIn(here);
   const [pidPath, goPath] = [join(here.folder, "pid"), join(here.folder, "go")];
   const waits = `
 import { existsSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 const replica = process.env.DENREI_REPLICA ?? "";
-if (replica === "worker-1-code-2") writeFileSync(${JSON.stringify(pidPath)}, String(process.pid));
-if (replica === "worker-2-code-2") while (!existsSync(${JSON.stringify(goPath)})) await sleep(20);
+if (replica === "worker-1-code-2${suffix}") writeFileSync(${JSON.stringify(pidPath)}, String(process.pid));
+if (replica === "worker-2-code-2${suffix}") while (!existsSync(${JSON.stringify(goPath)})) await sleep(20);
 `;
   mine.save(pebble, waits + source({ mark: "2" }));
-  const log = join(dirname(env.KUBECONFIG), "logs/worker-1-code-2.log");
+  const log = join(here.folder, here.runs()[0] ?? "", `logs/worker-1-code-2${suffix}.log`);
   const logged = () => readIfThere(log);
   await expect.poll(logged, patience).toContain('"msg":"worker ready"');
   const pid = Number(readFileSync(pidPath, "utf8"));
@@ -71,7 +78,7 @@ if (replica === "worker-2-code-2") while (!existsSync(${JSON.stringify(goPath)})
   await expect.poll(() => isThere(pid), patience).toBe(false);
   writeFileSync(goPath, "");
   await printed("The new code does not start. Code 1 goes on.");
-  await printed("expected worker-1-code-2 to run, but it ended after its start");
+  await printed(`expected worker-1-code-2${suffix} to run, but it ended after its start`);
   await put(client, "first");
   expect(await firstMark(client, "first")).toBe("1");
 

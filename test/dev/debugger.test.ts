@@ -5,7 +5,7 @@ import { consumers, workStream } from "../../bus/subjects.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { place } from "../cli/program.ts";
 import { attach } from "./inspected.ts";
-import { project, startDev } from "./project.ts";
+import { project, startDevThere } from "./project.ts";
 import { firstLine, source } from "./stonecode.ts";
 import { firstMark, put, stone, untilMarked } from "./stones.ts";
 
@@ -19,7 +19,7 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   const mine = project(here);
   const inspectorPort = await freePort();
   const args = ["--inspect-port", String(inspectorPort)];
-  const { client, env, printed, running, ...dev } = await startDev(mine, args, limits);
+  const { client, env, printed, running, ...dev } = await startDevThere(mine, args, limits);
   expect(dev.inspectorPort).toBe(inspectorPort);
   const editor = await attach(inspectorPort);
   await editor.breakAt(file, firstLine);
@@ -29,11 +29,11 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   // An ordinary worker, which does all the rest and would take this one.
   const rival = mine.start(["worker", "pebble"], { ...env, ...limits, DENREI_LOG_LEVEL: "debug" });
   await rival.lines.until((line) => line.includes("worker ready"));
-  const ticks = 30;
+  const ticks = 16;
   await put(client, "clock", { spec: { ticks } });
-  // Half a second each: three times as long as a ticket is waited for, and longer than a reconcile may take.
+  // 8 s in all: longer than the limit of a ticket and of a reconcile, which are 5 s each.
   await expect
-    .poll(async () => (await stone(client, "clock")).status?.times, { timeout: 90_000, interval: 100 })
+    .poll(async () => (await stone(client, "clock")).status?.times, { timeout: 90_000, interval: 50 })
     .toBe(ticks);
   expect(rival.lines.all.filter((line) => line.includes("default/held"))).toEqual([]);
   expect((await stone(client, "held")).status).toBeUndefined();

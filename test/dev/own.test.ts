@@ -1,36 +1,39 @@
 /** `denrei dev` with KUBECONFIG and NATS_URL: on somebody's own cluster and bus. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
-import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
+import { Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
 import { place } from "../cli/program.ts";
-import { createNamespace } from "../harness/namespaces.ts";
-import { platformPrograms, programs } from "../harness/programs.ts";
-import { project, startDev } from "./project.ts";
+import { createNamespace, optIn } from "../harness/namespaces.ts";
+import { project, startDevThere } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { firstMark, put, specFields, stone, untilMarked } from "./stones.ts";
-
-await programs(...platformPrograms);
 
 const pebble = "stones/pebble.ts";
 /** Somebody else's, and the first in every list. */
 const others = "another";
-let platform: LocalPlatform;
-beforeAll(async () => {
-  platform = await startLocalPlatform({ roles: [] });
+
+const file = "secrets/tally.ts";
+/** A function of Secrets. */
+const tally = (code: number): string => `
+import { Secret } from "../../bus/kube/kind.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+
+export default defineFunction({
+  name: "tally",
+  for: Secret,
+  async reconcile(secret, ctx) {
+    ctx.log.info("looked at by code ${code}");
+  },
 });
-afterAll(() => platform?.stop());
+`;
 
 test("saves act on the namespaces that are meant alone, and take nothing away from a CRD", async () => {
   const here = place();
   const mine = project(here);
-  const env = {
-    KUBECONFIG: platform.kubeconfigPath,
-    NATS_URL: platform.natsUrl,
-    DENREI_NAMESPACES: "default",
-  };
   const colourful = { spec: "colour: z.string().optional()," };
   mine.save(pebble, source(colourful));
-  const { client, printed, running } = await startDev(mine, [], env);
+  const { client, printed, running } = await startDevThere(mine, [], { DENREI_NAMESPACES: "default" });
   await createNamespace(client, others);
   await put(client, "theirs", { namespace: others });
   await put(client, "first");
@@ -60,6 +63,32 @@ test("saves act on the namespaces that are meant alone, and take nothing away fr
   await printed("Code 4 runs");
   await untilMarked(client, "second", "5");
   expect(await specFields(client)).toEqual(["ticks"]);
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+}, 240_000);
+
+test("new code is asked for Secrets of the namespaces alone that are opted in", async () => {
+  const here = place();
+  const mine = project(here);
+  mine.save(file, tally(1));
+  mine.saveCatalog({ tally: file });
+  const { client, printed, running } = await startDevThere(mine);
+  // The first in every list is the one that is not opted in.
+  for (const namespace of ["closed", "open"]) {
+    await createNamespace(client, namespace);
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "one" } };
+    await client.create(Secret, secret as unknown as KubeObject, { fieldManager: "test" });
+  }
+  await optIn(client, "open");
+  await printed(/ tally open\/one {2}looked at by code 1$/);
+  for (const code of [2, 3]) {
+    mine.save(file, tally(code));
+    await printed(new RegExp(` tally open/one {2}looked at by code ${code}$`));
+  }
+  expect(running.lines.all.filter((line) => line.includes("tally closed/"))).toEqual([]);
 
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });

@@ -1,13 +1,23 @@
-/** `denrei dev --play kpack,pipecd`: what builds and what runs in pods is played. */
+/** `denrei dev --play github,kpack,pipecd`: simulators of what functions need, and one address for webhooks. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject } from "../../bus/kube/object.ts";
 import { Node } from "../../deploy/local/nodes.ts";
-import { place, root } from "../cli/program.ts";
+import { Installation } from "../../functions/ghapp/kinds.ts";
+import { place, root, run } from "../cli/program.ts";
+import { openKubectl } from "../harness/ket/kubectl.ts";
+import { hookOf, post, push } from "../harness/webhooks.ts";
 import { project, startDev } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { put, stone, untilMarked } from "./stones.ts";
+
+const patience = { timeout: 60_000, interval: 50 };
+const saves = 3;
 
 const program = (name: string): string[] => [`--${name}`, join(root, `test/demo/${name}.ts`)];
 const ClusterBuilder = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
@@ -17,13 +27,21 @@ const ClusterBuilder = externalKind<KubeObject<object, { conditions?: Condition[
   plural: "clusterbuilders",
   scope: "Cluster",
 });
+/** A function whose mark says where PipeCD is. */
+const marking = (code: number): string =>
+  source({ mark: `${code} " + process.env.DENREI_PIPECD_WEB_ADDRESS + "` });
 
-test("there are a builder and a node, and workers are told where PipeCD is, also after a save", async () => {
+test("what the guide prints works, and no webhook is lost while code is saved or when the gateway dies", async () => {
   const here = place();
   const mine = project(here);
-  const told = (mark: string) => source({ mark: `${mark} " + process.env.DENREI_PIPECD_WEB_ADDRESS + "` });
-  mine.save("stones/pebble.ts", told("1"));
-  const args = ["--play", "kpack,pipecd", ...program("kpack"), ...program("pipecd")];
+  mine.addFunctions("ghapp");
+  mine.save("stones/pebble.ts", marking(1));
+  mine.saveCatalog({
+    pebble: "stones/pebble.ts",
+    githubapp: "ghapp/githubapp.ts",
+    installation: "ghapp/installation.ts",
+  });
+  const args = ["--play", "github,kpack,pipecd", ...["github", "kpack", "pipecd"].flatMap(program)];
   const { client, printed, running } = await startDev(mine, args);
   for (const object of [
     await client.get(ClusterBuilder, { name: "default" }),
@@ -33,13 +51,54 @@ test("there are a builder and a node, and workers are told where PipeCD is, also
       expect.objectContaining({ type: "Ready", status: "True" }),
     );
   await put(client, "first");
-  await expect
-    .poll(async () => (await stone(client, "first")).status?.mark, { timeout: 60_000, interval: 50 })
-    .toMatch(/^1 127\.0\.0\.1:\d+$/);
-  const { mark = "" } = (await stone(client, "first")).status ?? {};
-  mine.save("stones/pebble.ts", told("2"));
-  await printed("Code 2 runs");
-  await untilMarked(client, "first", mark.replace("1", "2"));
+  const markOf = async () => (await stone(client, "first")).status?.mark ?? "";
+  await expect.poll(markOf, patience).toMatch(/^1 127\.0\.0\.1:\d+$/);
+  const mark = await markOf();
+
+  const said = (pattern: RegExp): string[] => {
+    const line = running.lines.all.find((one) => pattern.test(one)) ?? "";
+    return [...(pattern.exec(line) ?? [])].slice(1);
+  };
+
+  const [manifestPath = ""] = said(/kubectl apply -f (\S+github\.yaml)/);
+  const options = { namespace: "default", deadlineMillis: 60_000, propagation: "Background" } as const;
+  await openKubectl({ client, ...options }, { add: () => 0, gone: () => 0 }).applyFile(manifestPath);
+  const installation = () => client.get(Installation, { namespace: "acme", name: "acme" });
+  await expect.poll(async () => (await installation()).status?.secret, patience).toBeDefined();
+
+  const [url = "", headerPath = "", body = ""] = said(/curl -X PUT (\S+) -H @(\S+) -d '(.+)'/);
+  const [name = "", value = ""] = readFileSync(headerPath, "utf8").trim().split(": ");
+  const pushed = await fetch(url, { method: "PUT", headers: { [name]: value }, body });
+  expect(pushed.status).toBe(201);
+  await printed(/ gateway push [0-9a-f]{8} {2}stored, answered 202$/);
+
+  const [hook = "", secretPath = ""] = said(/received at (\S+), with the secret in (\S+)\.$/);
+  const secret = readFileSync(secretPath, "utf8").trim();
+  const deliver = (): Promise<number | string> =>
+    post(hook, hookOf("push", push("acme/web", "main"), undefined, secret)).catch(String);
+  const answers: (number | string)[] = [];
+  const saving = new AbortController();
+  const stream = (async () => {
+    for (; !saving.signal.aborted; await sleep(50)) answers.push(await deliver());
+  })();
+  for (let code = 2; code <= saves + 1; code++) {
+    mine.save("stones/pebble.ts", marking(code));
+    await printed(`Code ${code} runs`);
+  }
+  saving.abort();
+  await stream;
+  // Workers know the address of PipeCD after a save as well.
+  await untilMarked(client, "first", mark.replace("1", String(saves + 1)));
+  expect(answers.length).toBeGreaterThan(saves);
+  expect(new Set(answers)).toEqual(new Set([202]));
+
+  const gateways = () => here.processes().filter((line) => /^\d+ \S*node \S+denrei\.ts gateway$/.test(line));
+  // The one before finishes what it has begun.
+  await expect.poll(gateways, patience).toHaveLength(1);
+  process.kill(Number.parseInt(gateways()[0] ?? "", 10), "SIGKILL");
+  await printed(`gateway-1-code-${saves + 1} was ended by SIGKILL; starting it again`);
+  await printed(`gateway-1-code-${saves + 1} runs again`);
+  expect(await deliver()).toBe(202);
 
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
@@ -47,7 +106,20 @@ test("there are a builder and a node, and workers are told where PipeCD is, also
   expect(here.runs()).toEqual([]);
 }, 240_000);
 
-describe("refused:", () => {
+test("refuses a gateway port that is taken, and starts nothing", async () => {
+  const here = place();
+  const server = createServer().listen({ port: 0, host: "127.0.0.1" });
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const ended = await project(here).start(["dev", "--gateway-port", String(port)]).ended;
+  expect(ended).toMatchObject({ code: 2, stdout: "" });
+  expect(ended.stderr).toContain(
+    `expected a port for webhooks that can be listened at, found ${port}: listen EADDRINUSE`,
+  );
+});
+
+describe.concurrent("refused:", () => {
   test.each<[args: string[], env: Record<string, string>, says: string]>([
     [
       ["--play", "github"],
@@ -71,7 +143,7 @@ describe("refused:", () => {
     ],
     [["--play", "kpack,github,gitlab"], {}, 'separated by commas; found "gitlab"'],
   ])("%j", async (args, env, says) => {
-    const ended = await project(place()).start(["dev", ...args], env).ended;
+    const ended = await run(["dev", ...args], { env });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toContain(says);
   });

@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { type Place, type Running, start } from "../cli/program.ts";
+import { startLocalKit } from "../harness/kit.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { makeStoneCode, type StoneCode } from "./stonecode.ts";
 
@@ -44,6 +45,9 @@ export interface Dev {
   printed(text: string | RegExp): Promise<string>;
 }
 
+/** A whole start takes seconds, or minutes on a busy machine. */
+const printedMillis = 180_000;
+
 /** Starts it, on a platform of its own unless the environment names another, and waits until it says what to type. */
 export async function startDev(
   { start: begin }: Project,
@@ -54,7 +58,7 @@ export async function startDev(
   let heard = 0;
   async function printed(text: string | RegExp): Promise<string> {
     const fits = (line: string) => (typeof text === "string" ? line.includes(text) : text.test(line));
-    const line = await running.lines.until(fits, 90_000, heard);
+    const line = await running.lines.until(fits, printedMillis, heard);
     heard = running.lines.all.indexOf(line, heard) + 1;
     return line;
   }
@@ -78,4 +82,16 @@ export async function startDev(
     gatewayPort: portIn(/received at http:\/\/127\.0\.0\.1:(\d+)/),
     printed,
   };
+}
+
+/** Starts it in the cluster that test files share, on its own bus. The cluster is reset after the test. */
+export async function startDevThere(
+  mine: Project,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Dev> {
+  const kit = await startLocalKit();
+  onTestFinished(() => kit.stop());
+  const { kubeconfigPath: KUBECONFIG, natsUrl: NATS_URL } = kit.platform;
+  return startDev(mine, args, { ...env, KUBECONFIG, NATS_URL });
 }

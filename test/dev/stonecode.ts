@@ -33,7 +33,7 @@ export default defineFunction({
   name: "${kind.toLowerCase()}",
   for: Stone,
   // Less than a debugger stops it for.
-  timeoutMillis: 10_000,
+  timeoutMillis: 5_000,
   async reconcile(stone, ctx) {
     const times = (stone.status?.times ?? 0) + 1;
     ${reconcile}
