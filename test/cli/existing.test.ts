@@ -1,16 +1,22 @@
-/** `denrei demo` with KUBECONFIG and NATS_URL: on somebody's own cluster and bus. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** `denrei demo` and `denrei up` with KUBECONFIG and NATS_URL: on an existing cluster and bus. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { optInLabel } from "../../bus/domain.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
+import { Namespace } from "../../bus/kube/kind.ts";
 import { redacted } from "../../bus/redact.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { hikawa } from "../harness/song.ts";
-import { place, run, start } from "./program.ts";
+import { type Environment, place, run, start } from "./program.ts";
 import { said, song, words } from "./song.ts";
+import { expectNothingLeft, patience, pidOf, printed } from "./up.ts";
 
-const patience = { timeout: 30_000, interval: 100 };
 let kit: Kit;
-const env = () => ({ ...song, KUBECONFIG: kit.platform.kubeconfigPath, NATS_URL: kit.platform.natsUrl });
+const env = (): Environment => ({
+  ...song,
+  KUBECONFIG: kit.platform.kubeconfigPath,
+  NATS_URL: kit.platform.natsUrl,
+});
 const theirs = { namespace: "default", name: "hikawa-sample" };
 beforeAll(async () => {
   kit = await startKit();
@@ -19,44 +25,105 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-test("it runs there, beside what there is, and takes its own objects away", async () => {
-  const here = place();
-  const { code, stdout, stderr } = await run(["demo", "--workers", "2"], {
-    env: { ...here.env, ...env() },
+describe("the demo", () => {
+  test("runs there, beside what there is, and takes its own objects away", async () => {
+    const here = place();
+    const { code, stdout, stderr } = await run(["demo", "--workers", "2"], {
+      env: { ...here.env, ...env() },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(
+      `Using the cluster at ${kit.client.connection.server} and the bus at ${redacted(kit.platform.natsUrl)}`,
+    );
+    expect(stdout).not.toContain("kube-apiserver");
+    expect(said(stdout).map(([word]) => word)).toEqual([...words, "Kiyoshi!"]);
+    const name = /^hikawa-sample-[a-z0-9]+(?= +500 +6 +true)/m.exec(stdout)?.[0];
+    expect(stdout).toContain(`The Hikawa ${name} is deleted; the CRDs stay in the cluster.`);
+    await kit.untilGone(Hikawa, { namespace: "default", name: name ?? "" });
+    expect((await kit.client.get(Hikawa, theirs)).spec.intervalMillis).toBe(86_400_000);
+    expect(here.processes()).toEqual([]);
+    expect(here.runs()).toEqual([]);
   });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toContain(
-    `Using the cluster at ${kit.client.connection.server} and the bus at ${redacted(env().NATS_URL)}`,
-  );
-  expect(stdout).not.toContain("kube-apiserver");
-  expect(said(stdout).map(([word]) => word)).toEqual([...words, "Kiyoshi!"]);
-  const name = /^hikawa-sample-[a-z0-9]+(?= +500 +6 +true)/m.exec(stdout)?.[0];
-  expect(stdout).toContain(`The Hikawa ${name} is deleted; the CRDs stay in the cluster.`);
-  await kit.untilGone(Hikawa, { namespace: "default", name: name ?? "" });
-  expect((await kit.client.get(Hikawa, theirs)).spec.intervalMillis).toBe(86_400_000);
-  expect(here.processes()).toEqual([]);
-  expect(here.runs()).toEqual([]);
+
+  test.for([
+    ["Ctrl-C", 130],
+    ["closing its output, as `denrei demo | head` does,", 0],
+  ] as const)("%s in the middle of a song ends it and deletes its objects", async ([end, exitCode]) => {
+    const here = place();
+    const slow = { DENREI_ZUNDOKO_WORDS: "Doko" };
+    const demo = start(["demo", "--workers", "1"], { env: { ...here.env, ...env(), ...slow } });
+    const line = await printed(demo, /-zundoko-002$/);
+    if (end === "Ctrl-C") demo.process.kill("SIGINT");
+    else demo.process.stdout?.destroy();
+    const { code, signal, stdout, stderr } = await demo.ended;
+    expect({ code, signal, stderr }).toEqual({ code: exitCode, signal: null, stderr: "" });
+    expect(stdout.includes("Stopping everything.")).toBe(end === "Ctrl-C");
+    expect(stdout).not.toContain("$ kubectl");
+    const name = /(hikawa-sample-\w+)-zundoko-002/.exec(line)?.[1] ?? "";
+    const found = kit.client.get(Hikawa, { namespace: "default", name });
+    await expect(found).rejects.toSatisfy(isNotFound);
+    for (const kind of [Zundoko, Kiyoshi]) {
+      const children = async () =>
+        (await kit.list<Zundoko | Kiyoshi>(kind)).filter(({ metadata }) =>
+          metadata.name.startsWith(`${name}-`),
+        );
+      await expect.poll(children, patience).toEqual([]);
+    }
+    expect(here.processes()).toEqual([]);
+    expect(here.runs()).toEqual([]);
+  });
+
+  test("github prints each step with its replica, and when its GitHub dies it fails and deletes its namespace", async () => {
+    const here = place();
+    const program = "test/demo/github.ts";
+    const running = start(["demo", "github", "--github", program], {
+      env: { ...here.env, ...env() },
+      longestMillis: 110_000,
+    });
+    await printed(running, "stored on the bus");
+    const steps = running.lines.all.map((line) => /^ {2} *[\d.]+ s {3}(.*)$/.exec(line)?.[1]).filter(Boolean);
+    const [worker, gateway] = ["worker-[12]-\\w+ +", "gateway-[12]-\\w+ +"];
+    // githubdemo.nightly.test.ts waits for the token refreshes that follow.
+    expect(steps).toEqual(
+      [
+        "demo +created the Secret app-key and the GitHubApp app",
+        `${worker}tried the key: the App is Ready, known as denrei`,
+        "demo +created the Installation acme",
+        `${worker}got a token: it is in the Secret acme until \\d\\d:\\d\\d:\\d\\dZ`,
+        "demo +opened the pull request #1 through the API",
+        `${gateway}took its webhook [0-9a-f]{8}: stored on the bus, answered 202`,
+      ].map((step) => expect.stringMatching(`^${step}$`)),
+    );
+    const namespaces = async () => (await kit.client.list(Namespace)).items;
+    const ours = async () =>
+      (await namespaces()).filter(({ metadata }) => /^denrei-demo-[a-z0-9]+$/.test(metadata.name));
+    expect(await ours()).toHaveLength(1);
+    process.kill(pidOf(here, `${program} --deliver-to`), "SIGKILL");
+    const { code, signal, stdout, stderr } = await running.ended;
+    const says = `denrei: GitHub, played by ${program}, was ended by SIGKILL\n`;
+    expect({ code, signal, stderr }).toEqual({ code: 1, signal: null, stderr: says });
+    // Neither a token of the App or of the user, nor a key.
+    expect(stdout).not.toMatch(/gh[a-z]_|PRIVATE KEY/);
+    await expect.poll(ours, patience).toEqual([]);
+    // Others have not agreed to have their Secrets looked at.
+    expect((await namespaces()).filter(({ metadata }) => metadata.labels?.[optInLabel])).toEqual([]);
+    expect(here.processes()).toEqual([]);
+    expect(here.runs()).toEqual([]);
+  });
 });
 
-test("Ctrl-C in the middle of a song takes its objects away, too", async () => {
+test("up prints how to get a dashboard, and a second Ctrl-C does not wait for a worker that hangs", async () => {
   const here = place();
-  const slow = { DENREI_ZUNDOKO_WORDS: "Doko" };
-  const demo = start(["demo", "--workers", "1"], { env: { ...here.env, ...env(), ...slow } });
-  const line = await demo.lines.until((text) => /-zundoko-002$/.test(text));
-  demo.process.kill("SIGINT");
-  const { code, signal, stdout, stderr } = await demo.ended;
-  expect({ code, signal, stderr }).toEqual({ code: 130, signal: null, stderr: "" });
-  expect(stdout).toContain("Stopping everything.");
-  expect(stdout).not.toContain("$ kubectl");
-  const name = /(hikawa-sample-\w+)-zundoko-002/.exec(line)?.[1] ?? "";
-  const found = kit.client.get(Hikawa, { namespace: "default", name });
-  await expect(found).rejects.toSatisfy(isNotFound);
-  for (const kind of [Zundoko, Kiyoshi]) {
-    const children = async () =>
-      (await kit.list<Zundoko | Kiyoshi>(kind)).filter(({ metadata }) =>
-        metadata.name.startsWith(`${name}-`),
-      );
-    await expect.poll(children, patience).toEqual([]);
-  }
-  expect(here.processes()).toEqual([]);
+  const running = start(["up", "--workers", "1"], { env: { ...here.env, ...env() } });
+  expect(await printed(running, "No dashboard: ")).toBe(
+    "No dashboard: set DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID, which your API server has to trust (docs/dashboard.md).",
+  );
+  expect(here.processes().filter((line) => line.includes("denrei.js dashboard"))).toEqual([]);
+  process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
+  // Those right after the first one are the same request: npm passes on what the terminal has sent already.
+  const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
+  const ended = await running.ended.finally(() => clearInterval(impatience));
+  expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(ended.stdout).toMatch(/\nStopping everything\.\n(.*\n)*Leaving at once[^\n]*\n$/);
+  await expectNothingLeft(here);
 });

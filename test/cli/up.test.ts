@@ -1,55 +1,92 @@
 /** `denrei up` (npm start): it stays up until it is told to go, and then nothing is left. */
 import { execFileSync } from "node:child_process";
-import { expect, test } from "vitest";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { hikawa } from "../harness/song.ts";
+import { logIn } from "../harness/visitor.ts";
 import { place, run } from "./program.ts";
-import { pidOf, printed, up } from "./up.ts";
+import { guided, login, pidOf, printed, up, upMillis } from "./up.ts";
+
+const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
+/** The dashboard's port, unless it is taken. */
+const usualPort = 8090;
 
 /** 5 s are promised on a machine that does nothing else. */
 const stopMillis = 10_000;
 
-test("its guide works as it is printed, what dies is started again, and Ctrl-C stops everything", async () => {
-  const here = place();
-  const running = up(here, 2);
-  await printed(running, "hikawa-sample-kiyoshi");
-  const guide = running.lines.all.filter((line) => line.startsWith("    ")).map((line) => line.trim());
-  const [exported = "", objects, status = "", again, kill = ""] = guide;
-  expect(objects).toBe("kubectl get hikawas,zundokos,kiyoshis");
-  expect(status).toBe("npx denrei status");
-  expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
-  const [, KUBECONFIG, NATS_URL] = /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
-  // The bridge writes down once a second how much there is.
-  const counted = async () => (await run(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
-  await expect
-    .poll(counted, { timeout: 30_000, interval: 100 })
-    .toMatch(/^Kiyoshi\S+ +\(all\) +1 +bridge-1 +watching/m);
+/** Takes the dashboard's port, unless another program has it already. */
+async function takeUsualPort(): Promise<void> {
+  const server = createServer().listen({ port: usualPort, host: "127.0.0.1" });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.once("listening", resolve).once("error", () => resolve()));
+}
 
-  expect(kill).toBe(`kill -9 ${/\d+$/.exec(kill)?.[0]}`);
-  execFileSync("sh", ["-c", kill]);
-  process.kill(pidOf(here, "denrei.js bridge"), "SIGKILL");
-  process.kill(pidOf(here, "/nats-server --config"), "SIGKILL");
-  for (const name of ["worker-1", "bridge-1", "nats-server"]) {
-    await printed(running, `${name} was ended by SIGKILL; starting it again.`);
-    await printed(running, new RegExp(`^${name} was started again \\(pid \\d+\\)`));
-  }
-  const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
-  await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });
-  await connection.close();
-  await printed(running, "another-kiyoshi");
+test(
+  "its guide works as it is printed, what dies is started again, and Ctrl-C stops everything",
+  async () => {
+    const here = place();
+    await takeUsualPort();
+    const running = up(here, 2, login);
+    const { url, alice, bob } = await guided(running);
+    expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
+    await printed(running, "hikawa-sample-kiyoshi");
+    const guide = running.lines.all.filter((line) => line.startsWith("    ")).map((line) => line.trim());
+    const [exported = "", objects, status = "", again, kill = ""] = guide;
+    expect(objects).toBe("kubectl get hikawas,zundokos,kiyoshis");
+    expect(status).toBe("npx denrei status");
+    expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
+    const [, KUBECONFIG, NATS_URL] = /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
+    // The bridge writes down once a second how much there is.
+    const counted = async () => (await run(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
+    await expect
+      .poll(counted, { timeout: 30_000, interval: 100 })
+      .toMatch(/^Kiyoshi\S+ +\(all\) +1 +bridge-1 +watching/m);
 
-  const asked = performance.now();
-  running.process.kill("SIGINT");
-  const ended = await running.ended;
-  expect(performance.now() - asked).toBeLessThan(stopMillis);
-  expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
-  expect(here.processes()).toEqual([]);
-  expect(here.runs()).toEqual([]);
-});
+    for (const person of [alice, bob]) {
+      const visitor = await logIn(url, person);
+      await expect
+        .poll(() => visitor.ask(deployments), { timeout: 30_000, interval: 100 })
+        .toMatchObject({ status: 200 });
+    }
+    await expect(logIn(url, { name: "alice", password: bob.password })).rejects.toThrow(
+      "expected the issuer to let alice in",
+    );
+    const session = await logIn(url, alice);
 
-test.for(["Starting a local platform:", "  etcd  ", "1 worker, 1 bridge"])(
+    expect(kill).toBe(`kill -9 ${/\d+$/.exec(kill)?.[0]}`);
+    execFileSync("sh", ["-c", kill]);
+    process.kill(pidOf(here, "denrei.js bridge"), "SIGKILL");
+    process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
+    process.kill(pidOf(here, "/nats-server --config"), "SIGKILL");
+    for (const name of ["worker-1", "bridge-1", "dashboard-1", "nats-server"]) {
+      await printed(running, `${name} was ended by SIGKILL; starting it again.`);
+      await printed(running, new RegExp(`^${name} was started again \\(pid \\d+\\)`));
+    }
+    const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
+    await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });
+    await connection.close();
+    await printed(running, "another-kiyoshi");
+    // Sessions are on the bus, and the keys in a file.
+    await expect
+      .poll(async () => (await session.ask("/api/session")).json(), { timeout: 30_000, interval: 100 })
+      .toMatchObject({ user: "alice" });
+
+    const asked = performance.now();
+    running.process.kill("SIGINT");
+    const ended = await running.ended;
+    expect(performance.now() - asked).toBeLessThan(stopMillis);
+    expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+    expect(here.processes()).toEqual([]);
+    expect(here.runs()).toEqual([]);
+  },
+  upMillis,
+);
+
+test.for(["Starting a local platform:", "  etcd  "])(
   "Ctrl-C during the start, at %o, leaves nothing",
   async (moment) => {
     const here = place();
@@ -63,3 +100,12 @@ test.for(["Starting a local platform:", "  etcd  ", "1 worker, 1 bridge"])(
     expect(here.runs()).toEqual([]);
   },
 );
+
+test("a login whose program is not there is a wrong command line", async () => {
+  const { code, stdout, stderr } = await run(["up", "--login", "nowhere.ts"]);
+  expect(existsSync("nowhere.ts")).toBe(false);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toBe(
+    "denrei: expected --login with the path of a program that plays a login, found nowhere.ts. It comes with a checkout and its development dependencies: npm ci && npm start\n",
+  );
+});

@@ -1,5 +1,6 @@
 /** Starting `denrei up` and watching it. */
 import { expect } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { type Place, type Running, start } from "./program.ts";
 import { song } from "./song.ts";
@@ -9,13 +10,39 @@ await programs(...platformPrograms);
 /** How long something that ends by itself may take to be gone. */
 export const patience = { timeout: 30_000, interval: 100 };
 
+/** Time limit of a whole `denrei up` and its test, in milliseconds. */
+export const upMillis = 200_000;
+
+/** The flags that `npm start` adds: the simulated login. */
+const [, ...fromManifest] = /up( --login \S+)$/.exec(manifest.scripts.start)?.[1]?.split(" ") ?? [];
+export const login: readonly string[] = fromManifest;
+
 /** Starts it in a place of its own; its sample sings a short song. */
-export const up = ({ env }: Place, workers = 1): Running =>
-  start(["up", "--workers", String(workers)], { env: { ...env, ...song } });
+export const up = ({ env }: Place, workers = 1, flags: readonly string[] = []): Running =>
+  start(["up", "--workers", String(workers), ...flags], {
+    env: { ...env, ...song },
+    longestMillis: upMillis,
+  });
+
+/** The dashboard's address and its users, as printed by the guide. */
+export async function guided(running: Running) {
+  const url = /(http:\S+)$/.exec(await printed(running, "The dashboard is at "))?.[1] ?? "";
+  const person = async (name: string) => {
+    const line = await printed(running, `Log in as ${name}, `);
+    return { name, password: /: (\S+)$/.exec(line)?.[1] ?? "" };
+  };
+  return { url, alice: await person("alice"), bob: await person("bob") };
+}
+
+/** A whole start takes seconds, or a minute on a busy machine. */
+const printedMillis = 120_000;
 
 /** Waits for a line. */
 export const printed = (running: Running, text: string | RegExp): Promise<string> =>
-  running.lines.until((line) => (typeof text === "string" ? line.includes(text) : text.test(line)));
+  running.lines.until(
+    (line) => (typeof text === "string" ? line.includes(text) : text.test(line)),
+    printedMillis,
+  );
 
 /** The process whose command line holds the text. */
 export const pidOf = (here: Place, part: string): number =>

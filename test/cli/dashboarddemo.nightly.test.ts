@@ -57,19 +57,3 @@ test("alice changes what bob may only see, each screen has its pictures, and it 
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 });
-
-test("without a program that plays the login it says what to do", async () => {
-  const at = args.indexOf("--login");
-  const { code, stdout, stderr } = await run(args.toSpliced(at, 2));
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toBe(
-    "denrei: expected --login with the path of a program that plays a login, found none. It comes with a checkout and its development dependencies: npm ci && npm run demo -- dashboard\n",
-  );
-});
-
-test("in somebody's own cluster it plays nothing", async () => {
-  const env = { KUBECONFIG: "/nowhere", NATS_URL: "nats://127.0.0.1:1" };
-  const { code, stdout, stderr } = await run(args, { env });
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain("docs/dashboard.md");
-});

@@ -80,18 +80,3 @@ test("all of it comes up, is known, and goes in the right order", async () => {
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 });
-
-test("without a program that plays PipeCD it says what to do", async () => {
-  const { code, stdout, stderr } = await run(args.slice(0, 2));
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toBe(
-    "denrei: expected --pipecd with the path of a program that plays PipeCD, found none. It comes with a checkout and its development dependencies: npm ci && npm run demo -- pipecd\n",
-  );
-});
-
-test("in somebody's own cluster it plays nothing", async () => {
-  const env = { KUBECONFIG: "/nowhere", NATS_URL: "nats://127.0.0.1:1" };
-  const { code, stdout, stderr } = await run(args, { env });
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain("docs/pipecd.md");
-});

@@ -53,18 +53,3 @@ test("two previews, a commit, one that is closed, each step with the replica tha
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 });
-
-test("without a program that plays kpack it says what to do", async () => {
-  const { code, stdout, stderr } = await run(args.slice(0, 4));
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toBe(
-    "denrei: expected --kpack with the path of a program that plays kpack, found none. It comes with a checkout and its development dependencies: npm ci && npm run demo -- paas\n",
-  );
-});
-
-test("in somebody's own cluster it plays nothing", async () => {
-  const env = { KUBECONFIG: "/nowhere", NATS_URL: "nats://127.0.0.1:1" };
-  const { code, stdout, stderr } = await run(args, { env });
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain("docs/paas.md");
-});

@@ -1,0 +1,39 @@
+/** `denrei demo` on two local platforms at once, and with an output that closes. */
+import { expect, test } from "vitest";
+import { platformPrograms, programs } from "../harness/programs.ts";
+import { place, run, start } from "./program.ts";
+import { said, song, words } from "./song.ts";
+
+await programs(...platformPrograms);
+
+const longestMillis = 200_000;
+
+test(
+  "two side by side sing to the end, do not meet, and leave nothing",
+  async () => {
+    const both = [place(), place()];
+    const ended = await Promise.all(
+      both.map(({ env }) => run(["demo", "--workers", "2"], { env: { ...env, ...song }, longestMillis })),
+    );
+    for (const [at, { code, signal, stdout, stderr }] of ended.entries()) {
+      expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+      expect(said(stdout).map(([word]) => word)).toEqual([...words, "Kiyoshi!"]);
+      for (const [, by] of said(stdout)) expect(by).toMatch(/^worker-[12]$/);
+      expect(both[at]?.runs()).toEqual([]);
+      expect(both[at]?.processes()).toEqual([]);
+    }
+  },
+  longestMillis,
+);
+
+test("a reader that leaves ends it: denrei demo | head", async () => {
+  const here = place();
+  const demo = start(["demo", "--workers", "1"], { env: here.env });
+  // Chance would sing for half a minute.
+  await demo.lines.until((line) => line.includes("hikawa-sample-zundoko-002"));
+  demo.process.stdout?.destroy();
+  const { code, signal, stderr } = await demo.ended;
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});

@@ -1,0 +1,59 @@
+/** `denrei up` without a dashboard, and ends that are not orderly: `kill -9`, and a second Ctrl-C. */
+import { expect, test } from "vitest";
+import { place } from "./program.ts";
+import { expectNothingLeft, login, patience, pidOf, printed, up } from "./up.ts";
+
+test("Ctrl-C right after the start leaves nothing", async () => {
+  const here = place();
+  const running = up(here);
+  await printed(running, "1 worker, 1 bridge");
+  running.process.kill("SIGINT");
+  const { code, signal, stdout, stderr } = await running.ended;
+  expect({ code, signal, stderr }).toEqual({ code: 130, signal: null, stderr: "" });
+  expect(stdout).toMatch(/\nStopping everything\.\n$/);
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
+
+test("after a kill -9 nothing of it is left, and a second one is not confused", async () => {
+  const here = place();
+  const first = up(here);
+  await printed(first, "hikawa-sample-zundoko-001");
+  first.process.kill("SIGKILL");
+  await first.ended;
+  const second = up(here);
+  await printed(second, "hikawa-sample-kiyoshi");
+  // Only the second one's folder remains.
+  await expect.poll(here.runs, patience).toHaveLength(1);
+  expect(here.processes().filter((line) => line.includes("denrei.js worker"))).toHaveLength(1);
+  second.process.kill("SIGTERM");
+  expect(await second.ended).toMatchObject({ code: 143, signal: null, stderr: "" });
+  await expectNothingLeft(here);
+});
+
+test("a second Ctrl-C does not wait for what does not end", async () => {
+  const here = place();
+  const running = up(here);
+  await printed(running, "hikawa-sample-zundoko-001");
+  process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
+  // Those right after the first one are the same request: npm passes on what the terminal has sent already.
+  const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
+  const ended = await running.ended.finally(() => clearInterval(impatience));
+  expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(ended.stdout).toMatch(/\nStopping everything\.\nLeaving at once[^\n]*\n$/);
+  await expectNothingLeft(here);
+});
+
+test.for([
+  ["a program that plays a login", [], "No dashboard: --login is to name a program that plays a login."],
+  ["anybody who wants one", ["--no-dashboard", ...login], undefined],
+] as const)("without %s there is no dashboard", async ([, flags, notice]) => {
+  const here = place();
+  const running = up(here, 1, flags);
+  await printed(running, "Hikawa sings on 1 replica:");
+  const about = running.lines.all.filter((line) => /dashboard/i.test(line));
+  expect(about).toEqual(notice === undefined ? [] : [expect.stringContaining(notice)]);
+  expect(here.processes().filter((line) => /denrei\.js dashboard|login\.ts --tls/.test(line))).toEqual([]);
+  running.process.kill("SIGINT");
+  expect((await running.ended).code).toBe(130);
+});
