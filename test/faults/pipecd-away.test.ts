@@ -1,8 +1,9 @@
-/** A server of PipeCD, or its datastore, that is away while objects are created, edited and deleted: all is told of once. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+/** A server of PipeCD that is away or has lost its stores: objects that change meanwhile are registered once. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
+import { Deployment } from "../../bus/kube/workloads.ts";
 import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
-import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
+import { type Pipecd, type SampleObject, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import {
   corrected,
   emptyStack,
@@ -14,6 +15,10 @@ import {
   type Stack,
   startStack,
 } from "../harness/pipecdstack.ts";
+import { sized } from "../harness/size.ts";
+import { sweep } from "../harness/sweep.ts";
+import { fireTimer } from "../harness/timers.ts";
+import { conditionOf, has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {
@@ -50,10 +55,34 @@ const blocked = ({ namespace }: Stack): number =>
     .flatMap(({ log }) => log.records())
     .filter(({ msg, key }) => msg === "blocked" && String(key).startsWith(`${namespace}/`)).length;
 
-/** So many tries later. */
+/** Resolves after so many more tries. */
 async function tried(stack: Stack, times: number): Promise<void> {
   const before = blocked(stack);
-  await expect.poll(() => blocked(stack), patience).toBeGreaterThanOrEqual(before + times);
+  await vi.waitFor(() => expect(blocked(stack)).toBeGreaterThanOrEqual(before + times), patience);
+}
+const retries = sized(2, 3);
+
+/** Has an Environment that is stalled retried three times, as if it had been stalled for an hour. */
+async function expectPatience(stack: Stack): Promise<void> {
+  const before = blocked(stack);
+  const { conditions = [] } = (await stack.get(Environment, names.environment)).status ?? {};
+  const lastTransitionTime = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, "Z");
+  const status = { conditions: conditions.map((condition) => ({ ...condition, lastTransitionTime })) };
+  const how = { fieldManager: "test", subresource: "status" } as const;
+  await pipecd.kit.client.mergePatch(Environment, stack.at(names.environment), { status }, how);
+  let fired = 0;
+  for (let round = 0; round < 3; round++) {
+    const delay = await vi.waitFor(async () => {
+      const left = await fireTimer(pipecd, "pipecd-environment", stack.at(names.environment));
+      fired++;
+      // Otherwise it is the delay from before the patch, or the one that was fired in the round before.
+      expect(left).toBeGreaterThan(30_000);
+      return left;
+    }, patience);
+    expect(delay).toBeLessThanOrEqual(60_000);
+  }
+  // The patch, and two short delays of the first tries, cause tries of their own.
+  expect(blocked(stack) - before).toBeLessThanOrEqual(fired + 3);
 }
 
 async function expectAllOnce(stack: Stack): Promise<void> {
@@ -72,129 +101,207 @@ const firstRefused = (stack: Stack, profile: "c" | "l0", reason: string): Promis
     ? stack.refused(any(Piped), names.piped, reason)
     : stack.refused(any(Environment), names.environment, reason);
 
-test.each(["c", "l0"] as const)(
-  "what is created while the server is away is told of when it is back, once (%s)",
-  async (profile) => {
-    const { stack, rest } = await planeOnly(profile, `away-created-${profile}`);
+describe.concurrent("in namespaces of their own", () => {
+  test.for(["c", "l0"] as const)(
+    "what is created while the server is away is told of when it is back, once (%s)",
+    async (profile, { expect }) => {
+      const { stack, rest } = await planeOnly(profile, `away-created-${profile}`);
+      stack.server().die();
+      await rest();
+      const message = await firstRefused(stack, profile, "ServerUnavailable");
+      if (profile === "l0") {
+        expect(message).toMatch(/^PipeCD: ListEnvironments: /);
+        const waiting = await stack.refused(any(Piped), names.piped, "EnvironmentNotReady");
+        expect(waiting).toContain("environment-sample");
+      }
+      await tried(stack, retries);
+      if (profile === "l0") await expectPatience(stack);
+      expect(stack.server().pipeds()).toEqual([]);
+      stack.server().restart();
+      if (profile === "l0") await fireTimer(pipecd, "pipecd-environment", stack.at(names.environment));
+      await expectAllOnce(stack);
+      if (profile === "l0") expect(stack.server().environments()).toHaveLength(1);
+    },
+  );
+
+  test("what is edited and deleted while the server is away is told of when it is back, and what runs goes on", async ({
+    expect,
+  }) => {
+    const stack = await startStack(pipecd, "c", "away-edited");
+    const before = (await stack.get(Piped, names.piped)).status;
     stack.server().die();
-    await rest();
-    await firstRefused(stack, profile, "ServerUnavailable");
-    await tried(stack, 3);
-    expect(stack.server().pipeds()).toEqual([]);
+    await stack.edit(any(Piped), names.piped, { description: "edited" });
+    await stack.delete(any(Application), names.application);
+    await stack.refused(any(Piped), names.piped, "ServerUnavailable");
+    await tried(stack, retries);
+    const { metadata } = await stack.get(Application, names.application);
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(enabledApplications(stack)).toHaveLength(1);
     stack.server().restart();
-    await expectAllOnce(stack);
-    if (profile === "l0") expect(stack.server().environments()).toHaveLength(1);
-  },
-);
+    await stack.ready(Piped, names.piped);
+    await stack.untilGone(any(Application), names.application);
+    expect(enabledApplications(stack)).toEqual([]);
+    expect(stack.server().pipeds()).toMatchObject([{ id: before?.pipedID, description: "edited" }]);
+  });
 
-test("what is edited and deleted while the server is away is told of when it is back, and what runs goes on", async () => {
-  const stack = await startStack(pipecd, "c", "away-edited");
-  const before = (await stack.get(Piped, names.piped)).status;
-  stack.server().die();
-  await stack.edit(any(Piped), names.piped, { description: "edited" });
-  await stack.delete(any(Application), names.application);
-  await stack.refused(any(Piped), names.piped, "ServerUnavailable");
-  await tried(stack, 3);
-  const { metadata } = await stack.get(Application, names.application);
-  expect(metadata.deletionTimestamp).toBeDefined();
-  expect(enabledApplications(stack)).toHaveLength(1);
-  stack.server().restart();
-  await stack.ready(Piped, names.piped);
-  await stack.untilGone(any(Application), names.application);
-  expect(enabledApplications(stack)).toEqual([]);
-  expect(stack.server().pipeds()).toMatchObject([{ id: before?.pipedID, description: "edited" }]);
-});
+  test.for(["c", "l0"] as const)(
+    "while the datastore is away all is tried again, and nothing is made twice (%s)",
+    async (profile, { expect }) => {
+      const { stack, rest } = await planeOnly(profile, `away-datastore-${profile}`);
+      stack.server().outage.datastore = true;
+      await rest();
+      expect(await firstRefused(stack, profile, "ServerError")).toContain("Internal");
+      await tried(stack, retries);
+      stack.server().outage.datastore = false;
+      await expectAllOnce(stack);
+    },
+  );
 
-test.each(["c", "l0"] as const)(
-  "while the datastore is away all is tried again, and nothing is made twice (%s)",
-  async (profile) => {
-    const { stack, rest } = await planeOnly(profile, `away-datastore-${profile}`);
+  test("a project of the datastore that the server can not look up looks like one without rights, and is tried again", async ({
+    expect,
+  }) => {
+    const inStore = "from-the-datastore";
+    const { stack, rest } = await planeOnly("c", "away-project", (object) =>
+      late.includes(object.kind) ? { ...object, spec: { ...object.spec, projectID: inStore } } : object,
+    );
+    stack.server().addProject(inStore);
     stack.server().outage.datastore = true;
     await rest();
-    expect(await firstRefused(stack, profile, "ServerError")).toContain("Internal");
-    await tried(stack, 3);
+    expect(await stack.refused(any(Piped), names.piped, "PermissionDenied")).toContain("PermissionDenied");
+    await tried(stack, retries);
     stack.server().outage.datastore = false;
     await expectAllOnce(stack);
-  },
-);
-
-test("a project of the datastore that the server can not look up looks like one without rights, and is tried again", async () => {
-  const inStore = "from-the-datastore";
-  const { stack, rest } = await planeOnly("c", "away-project", (object) =>
-    late.includes(object.kind) ? { ...object, spec: { ...object.spec, projectID: inStore } } : object,
-  );
-  stack.server().addProject(inStore);
-  stack.server().outage.datastore = true;
-  await rest();
-  expect(await stack.refused(any(Piped), names.piped, "PermissionDenied")).toContain("PermissionDenied");
-  await tried(stack, 3);
-  stack.server().outage.datastore = false;
-  await expectAllOnce(stack);
-  expect(enabledPipeds(stack)).toMatchObject([{ project: inStore }]);
-});
-
-test("a project that is not there is told of, and heals when it comes to the configuration", async () => {
-  const { stack, rest } = await planeOnly("c", "away-unknown", (object) =>
-    late.includes(object.kind) ? { ...object, spec: { ...object.spec, projectID: "later" } } : object,
-  );
-  await rest();
-  expect(await stack.refused(any(Piped), names.piped, "PermissionDenied")).toContain("PermissionDenied");
-  const { config } = (await stack.get(ControlPlane, names.plane)).spec;
-  await stack.edit(any(ControlPlane), names.plane, {
-    config: { projects: [...(config.projects ?? []), { id: "later" }] },
+    expect(enabledPipeds(stack)).toMatchObject([{ project: inStore }]);
   });
-  await expectAllOnce(stack);
-});
 
-test("a server that ends in the middle of a call, again and again, makes nothing twice", async () => {
-  const { stack, rest } = await planeOnly("c", "away-torn");
-  const server = stack.server();
-  for (const method of ["RegisterPiped", "AddApplication"]) {
-    const held = server.hold(method);
-    onTestFinished(() => held.release());
-    if (method === "RegisterPiped") await rest();
-    await held.arrived;
-    server.die();
-    held.drop();
-    await tried(stack, 1);
-    server.restart();
-  }
-  // The key of the first registration went with its answer: it was made anew, for the same piped.
-  const piped = await stack.ready(Piped, names.piped);
-  await stack.ready(Application, names.application);
-  expect(server.pipeds()).toMatchObject([{ id: piped.status?.pipedID, disabled: false }]);
-  expect(enabledApplications(stack)).toHaveLength(1);
-  expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
-});
+  test("a project that is not there is told of, and heals when it comes to the configuration", async ({
+    expect,
+  }) => {
+    const { stack, rest } = await planeOnly("c", "away-unknown", (object) =>
+      late.includes(object.kind) ? { ...object, spec: { ...object.spec, projectID: "later" } } : object,
+    );
+    await rest();
+    expect(await stack.refused(any(Piped), names.piped, "PermissionDenied")).toContain("PermissionDenied");
+    const { config } = (await stack.get(ControlPlane, names.plane)).spec;
+    await stack.edit(any(ControlPlane), names.plane, {
+      config: { projects: [...(config.projects ?? []), { id: "later" }] },
+    });
+    await expectAllOnce(stack);
+  });
 
-test("v0.9.0: workers that die while a renamed piped makes way leave one that is enabled, and its key is good", async () => {
-  const stack = await startStack(pipecd, "l0", "away-renamed");
-  const since = stack.server().calls.length;
-  for (const method of ["DisablePiped", "RegisterPiped"]) {
-    const held = stack.server().hold(method);
-    onTestFinished(() => held.drop());
-    if (method === "DisablePiped") await stack.edit(any(Piped), names.piped, { name: "renamed" });
-    await held.arrived;
-    for (const worker of pipecd.workers) await worker.kill();
-    held.drop();
-    for (const worker of pipecd.workers) await worker.start();
-  }
-  const { status } = await stack.ready(
-    Piped,
-    names.piped,
-    (piped) => piped.status?.registered?.name === "renamed",
+  test("a server that ends in the middle of a call, again and again, makes nothing twice", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { stack, rest } = await planeOnly("c", "away-torn");
+    const server = stack.server();
+    for (const method of ["RegisterPiped", "AddApplication"]) {
+      const held = server.hold(method);
+      onTestFinished(() => held.release());
+      if (method === "RegisterPiped") await rest();
+      await held.arrived;
+      server.die();
+      held.drop();
+      await tried(stack, 1);
+      server.restart();
+    }
+    // The key of the first registration went with its answer: it was made anew, for the same piped.
+    const piped = await stack.ready(Piped, names.piped);
+    await stack.ready(Application, names.application);
+    expect(server.pipeds()).toMatchObject([{ id: piped.status?.pipedID, disabled: false }]);
+    expect(enabledApplications(stack)).toHaveLength(1);
+    expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
+  });
+
+  test.for([
+    { store: "datastore", message: /Internal|Unauthenticated/ },
+    { store: "cache", message: /Unauthenticated/ },
+  ] as const)(
+    "without its $store it refuses API keys that are good, and is asked again until it has it back",
+    async ({ store, message }, { expect }) => {
+      const stack = await startStack(pipecd, "c", `without-${store}`, (object) => {
+        if (object.kind === "ControlPlane") object.spec.bootstrapAPIKeys = true;
+        return object;
+      });
+      await stack.until(ControlPlane, names.plane, has("APIKeysReady", "True"));
+      const server = stack.server();
+      server.outage[store] = true;
+      await stack.edit(any(Application), names.application, { cloudProvider: "other" });
+      const stalled = await stack.until(Application, names.application, has("Stalled", "True"));
+      expect(conditionOf(stalled)?.message).toMatch(message);
+      server.outage[store] = false;
+      await stack.ready(
+        Application,
+        names.application,
+        (found) =>
+          found.status?.registered?.provider === "other" && conditionOf(found, "Stalled") === undefined,
+      );
+      expect(server.applications().map(({ provider, deleted }) => ({ provider, deleted }))).toEqual([
+        { provider: "other", deleted: false },
+      ]);
+    },
   );
-  expect(enabledPipeds(stack)).toMatchObject([{ id: status?.pipedID, name: "renamed" }]);
-  expect(stack.server().pipeds()).toHaveLength(2);
-  expect((await keyOf(stack)).id).toBe(status?.pipedID);
-  await expect
-    .poll(
-      () =>
-        stack
-          .server()
-          .calls.slice(since)
-          .filter(({ method, code }) => method === "ReportPipedMeta" && code === 0).length,
-      patience,
-    )
-    .toBeGreaterThan(0);
+
+  test.for(["c", "l0"] as const)(
+    "what is made at PipeCD is made once, though each answer is lost (%s)",
+    async (profile, { expect }) => {
+      const { stack, rest } = await planeOnly(profile, `lost-${profile}`);
+      const server = stack.server();
+      const methods = ["RegisterPiped", "AddApplication", ...(profile === "l0" ? ["AddEnvironment"] : [])];
+      const lost = methods.map((method) => server.loseAnswer(method));
+      await rest();
+      const calls = await Promise.all(lost);
+      expect(calls.map(({ code }) => code)).toEqual(methods.map(() => 0));
+      await stack.ready(Application, names.application);
+      await stack.ready(Environment, names.environment);
+      await stack.ready(Piped, names.piped);
+      expect(server.pipeds()).toHaveLength(1);
+      expect(server.applications()).toHaveLength(1);
+      if (profile === "l0") expect(server.environments()).toHaveLength(1);
+    },
+  );
+});
+
+test("a server that has lost all that it had is told of it again", async () => {
+  const stack = await startStack(pipecd, "c", "lost");
+  const before = await stack.get(Application, names.application);
+  const { status } = await stack.ready(Piped, names.piped);
+  await pipecd.untilQuiet();
+  pipecd.pods.lose(stack.namespace);
+  await stack.edit(any(Piped), names.piped, { description: "again" });
+  const piped = await stack.ready(Piped, names.piped, (found) => found.status?.pipedID !== status?.pipedID);
+  const after = await stack.ready(
+    Application,
+    names.application,
+    (found) => found.status?.applicationID !== before.status?.applicationID,
+  );
+  expect(
+    stack
+      .server()
+      .pipeds()
+      .map(({ id }) => id),
+  ).toEqual([piped.status?.pipedID]);
+  expect(
+    stack
+      .server()
+      .applications()
+      .map(({ id }) => id),
+  ).toEqual([after.status?.applicationID]);
+});
+
+test("a sweep asks for nothing that was asked a moment ago", async () => {
+  const stack = await startStack(pipecd, "c", "swept");
+  await stack.ready(Piped, names.piped);
+  await pipecd.untilQuiet();
+  const look = async () => ({
+    calls: pipecd.pods.callsOfWorkers(stack.namespace),
+    versions: (await Promise.all([...stackKinds, Deployment as Kind].map((kind) => stack.list(kind))))
+      .flat()
+      .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`),
+  });
+  const before = await look();
+  for (const fn of ["pipecd-controlplane", "pipecd-environment", "pipecd-piped", "pipecd-application"])
+    await sweep(pipecd, fn);
+  await pipecd.untilQuiet();
+  expect(await look()).toEqual(before);
 });

@@ -1,13 +1,14 @@
-/** Workers that die between what they tell PipeCD and what they write down, and answers that nobody gets. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { Secret } from "../../bus/kube/kind.ts";
-import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
+/** Workers that die between what they tell PipeCD and what they write down. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
+import { enabledPipeds, keyOf, names, startStack, untilLetIn } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {
-  pipecd = await startPipecd({ workers: 3 });
+  pipecd = await startPipecd({ env: { DENREI_ACK_WAIT_SECONDS: "4" } });
 });
 afterAll(() => pipecd?.stop());
 
@@ -63,24 +64,6 @@ test.each(["c", "l0"] as const)(
   },
 );
 
-test.each(["c", "l0"] as const)(
-  "what is made at PipeCD is made once, though each answer is lost (%s)",
-  async (profile) => {
-    const { server, at, rest } = await planeOnly(`lost-${profile}`, profile);
-    const methods = ["RegisterPiped", "AddApplication", ...(profile === "l0" ? ["AddEnvironment"] : [])];
-    const lost = methods.map((method) => server.loseAnswer(method));
-    await rest();
-    const calls = await Promise.all(lost);
-    expect(calls.map(({ code }) => code)).toEqual(methods.map(() => 0));
-    await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
-    await pipecd.kit.until(Environment, at("environment-sample"), has("Ready", "True"));
-    await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
-    expect(server.pipeds()).toHaveLength(1);
-    expect(server.applications()).toHaveLength(1);
-    if (profile === "l0") expect(server.environments()).toHaveLength(1);
-  },
-);
-
 test("a worker that dies after AddApplication and before it has written the id leaves one application", async () => {
   const { server, at, rest } = await planeOnly("added", "c");
   const held = server.hold("AddApplication");
@@ -103,4 +86,28 @@ test("what was begun and never written down is undone when the object is deleted
   piped.drop();
   await pipecd.kit.untilGone(Piped, at("piped-sample"));
   expect(server.pipeds().map(({ disabled }) => disabled)).toEqual([true]);
+});
+
+test("v0.9.0: workers that die while a renamed piped makes way leave one that is enabled, and its key is good", async () => {
+  const stack = await startStack(pipecd, "l0", "away-renamed");
+  const since = stack.server().calls.length;
+  for (const method of ["DisablePiped", "RegisterPiped"]) {
+    const held = stack.server().hold(method);
+    onTestFinished(() => held.drop());
+    if (method === "DisablePiped")
+      await stack.edit(Piped as unknown as Kind, names.piped, { name: "renamed" });
+    await held.arrived;
+    for (const worker of pipecd.workers) await worker.kill();
+    held.drop();
+    for (const worker of pipecd.workers) await worker.start();
+  }
+  const { status } = await stack.ready(
+    Piped,
+    names.piped,
+    (piped) => piped.status?.registered?.name === "renamed",
+  );
+  expect(enabledPipeds(stack)).toMatchObject([{ id: status?.pipedID, name: "renamed" }]);
+  expect(stack.server().pipeds()).toHaveLength(2);
+  expect((await keyOf(stack)).id).toBe(status?.pipedID);
+  await untilLetIn(stack, since);
 });

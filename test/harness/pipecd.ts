@@ -38,7 +38,7 @@ export const stackKinds = [
 export interface PipecdOptions extends Omit<PodsOptions, "client"> {
   /** How many workers of all functions, two unless given; or one of each function, which has its rights alone. */
   readonly workers?: number | "one each";
-  /** What else workers are told. */
+  /** Further environment variables of the bridge and the workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -89,7 +89,7 @@ export async function startPipecd({
   if (wanted === "one each") await createNamespace(client, platformNamespace);
   const accounts =
     wanted === "one each" ? await openAccounts(kit, ours, platformNamespace) : administrators(client);
-  const bridge = await kit.bridge("bridge-1", { env: await accounts.env("bridge") });
+  const bridge = await kit.bridge("bridge-1", { env: { ...(await accounts.env("bridge")), ...env } });
   const told = {
     DENREI_PIPECD_WEB_ADDRESS: pods.web,
     DENREI_PIPECD_API_ADDRESS: pods.api,

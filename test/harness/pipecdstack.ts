@@ -1,5 +1,5 @@
 /** A sample of PipeCD in a namespace of its own: what tests change in it, and what they look at. */
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
@@ -206,16 +206,13 @@ export const enabledApplications = (stack: Stack) =>
 
 /** Resolves when a piped that has started since the given count of calls was let in with the key that it has read. */
 export const untilLetIn = (stack: Stack, since: number): Promise<void> =>
-  expect
-    .poll(
-      () =>
-        stack
-          .server()
-          .calls.slice(since)
-          .filter(({ method, code }) => method === "ReportPipedMeta" && code === 0).length,
-      patience,
-    )
-    .toBeGreaterThan(0);
+  vi.waitFor(() => {
+    const reports = stack
+      .server()
+      .calls.slice(since)
+      .filter(({ method, code }) => method === "ReportPipedMeta" && code === 0);
+    expect(reports).not.toEqual([]);
+  }, patience);
 
 /** Whether an object is a piped's Deployment. */
 export const isPiped = ({ metadata }: KubeObject): boolean => metadata.labels?.[labels.piped] !== undefined;
