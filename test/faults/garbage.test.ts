@@ -175,7 +175,7 @@ test("over the last message of an object: it is read from the API server, and a 
   const another = await bridged.create("another", { ownerReferences: [controllerReference(owner)] });
   await expectServed("good-covered", [note, another]);
   // Whatever else there is: garbage of objects that never were is gone after the next start, too.
-  await bridge.kill();
+  await bridge.stop();
   await bridge.start();
   const damaged = async (): Promise<number> => {
     const store = objectStore(bridged.bus, "default");
@@ -188,7 +188,7 @@ test("over the last message of an object: it is read from the API server, and a 
   expect(
     bridge.logged("not an event of the bridge: listing, to set right what it says").length,
   ).toBeGreaterThan(0);
-  await bridge.kill();
+  await bridge.stop();
   await bridge.start();
   await expectGoodService("set-right");
   alive();
@@ -274,14 +274,15 @@ test("as a dead letter or a count of crashes: the others are listed, and nobody 
 });
 
 test("in the bridge's bucket: it lists, takes the lease when nobody renews it, and the status is told", async () => {
+  await bridge.kill();
   for (const kind of [Note, Shelf]) {
-    await bridge.kill();
     await bridged.kv.put(positionKey("default", kind), pick(["{", "null", "[1]", '"x"']));
     await bridged.kv.put(leaseKey("default", kind), "\u0000%zz");
     expect((await kindStatuses(bridged.bus, [shelves], "default")).map(({ kind }) => kind)).toHaveLength(2);
-    await bridge.start();
-    await bridged.position(kind, ({ holder, state }) => holder === "bridge" && state === "watching");
   }
+  await bridge.start();
+  for (const kind of [Note, Shelf])
+    await bridged.position(kind, ({ holder, state }) => holder === "bridge" && state === "watching");
   await bridged.kv.put(`${positionKey("default", Note)}.=zz`, "{}");
   await bridged.kv.put(positionKey("default", Note, "n"), "{");
   await kindStatuses(bridged.bus, [shelves], "default");
@@ -324,7 +325,7 @@ test("headers that a client library refuses to read, or that look like a server'
   await untilAnswered(timersStream("shelves"), consumers.relay(scope));
   await expectGoodService("headers");
   // A bridge that begins reads all of it.
-  await bridge.kill();
+  await bridge.stop();
   await bridge.start();
   await expectGoodService("behind-headers");
   alive();
