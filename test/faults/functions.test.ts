@@ -168,8 +168,9 @@ describe.concurrent("a function beside others", () => {
     const rival = (async () => {
       while (!isOver) await change("fights", { value: 0 });
     })();
-    const found = await kit.until(Probe, at("fights"), isStalled);
-    isOver = true;
+    const found = await kit.until(Probe, at("fights"), isStalled).finally(() => {
+      isOver = true;
+    });
     await rival;
     expect(condition(found, "Stalled")?.reason).toBe("HotLoop");
     await change("fights", { mode: "ok" });
