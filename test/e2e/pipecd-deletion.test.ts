@@ -1,11 +1,12 @@
 /** What of PipeCD is deleted goes when nothing needs it any more, and never hangs where nobody is left to be told. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import { Application, ControlPlane, Environment, Minio, Mysql, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
+import { deadlineMillis, sideBySide } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const names = {
@@ -38,14 +39,14 @@ async function up(
   );
   const at = (name: string) => ({ namespace, name });
   const { kit } = pipecd;
-  await kit.until(Application, at(names.application), has("Ready", "True"));
-  await kit.until(Piped, at(names.piped), has("Ready", "True"));
+  await kit.until(Application, at(names.application), has("Ready", "True"), deadlineMillis);
+  await kit.until(Piped, at(names.piped), has("Ready", "True"), deadlineMillis);
   return {
     at,
     server: pipecd.pods.plane(namespace),
     remove: (kind: Kind, name: string, propagation?: "Foreground") =>
       kit.client.delete(kind, at(name), propagation ? { propagation } : {}),
-    gone: (kind: Kind, name: string) => kit.untilGone(kind, at(name)),
+    gone: (kind: Kind, name: string) => kit.untilGone(kind, at(name), deadlineMillis),
     /** Methods of calls that change something, since it was up. */
     told: () =>
       pipecd.pods
@@ -66,169 +67,205 @@ async function up(
 
 const any = <T>(kind: T): Kind => kind as unknown as Kind;
 
-test("a namespace that is deleted while everything runs ends, and nothing of it is left in the cluster", async () => {
-  const stack = await up("whole");
-  await pipecd.kit.client.delete(Namespace, { name: "whole" }, {});
-  await pipecd.kit.untilGone(Namespace, { name: "whole" });
-  expect(await stack.roles()).toEqual([]);
-});
-
-test("what needs a control plane goes without it, when somebody has taken that away by force", async () => {
-  const stack = await up("forced");
-  await stack.remove(any(ControlPlane), names.plane);
-  await pipecd.patch(ControlPlane, stack.at(names.plane), { metadata: { finalizers: [] } });
-  await stack.gone(any(ControlPlane), names.plane);
-  for (const [kind, name] of [
-    [any(Application), names.application],
-    [any(Piped), names.piped],
-    [any(Environment), names.environment],
-  ] as const)
-    await stack.remove(kind, name);
-  await stack.gone(any(Application), names.application);
-  await stack.gone(any(Piped), names.piped);
-  await stack.gone(any(Environment), names.environment);
-  await expect
-    .poll(() => stack.skipped(names.piped), { timeout: 20_000 })
-    .toEqual([expect.stringContaining("its ControlPlane is gone")]);
-  expect(await stack.roles()).toEqual([]);
-});
-
-test("a control plane that is deleted in the foreground takes its server away first, and nothing waits for that one", async () => {
-  const stack = await up("foreground");
-  await stack.remove(any(ControlPlane), names.plane, "Foreground");
-  await stack.gone(any(Deployment), `${names.plane}-server`);
-  await stack.remove(any(Application), names.application);
-  await stack.remove(any(Piped), names.piped);
-  await stack.remove(any(Environment), names.environment);
-  await stack.gone(any(Application), names.application);
-  await stack.gone(any(Piped), names.piped);
-  await stack.gone(any(Environment), names.environment);
-  await stack.gone(any(ControlPlane), names.plane);
-  expect(stack.told()).toEqual([]);
-  await expect.poll(() => stack.skipped(names.application), { timeout: 20_000 }).toHaveLength(1);
-});
-
-test("when the server of a control plane that is being deleted has gone, nothing waits for it", async () => {
-  const stack = await up("serverless");
-  await stack.remove(any(ControlPlane), names.plane);
-  await pipecd.kit.until(ControlPlane, stack.at(names.plane), has("Ready", "False", "InUse"));
-  await stack.remove(any(Deployment), `${names.plane}-server`);
-  await stack.gone(any(Deployment), `${names.plane}-server`);
-  await stack.remove(any(Application), names.application);
-  await stack.remove(any(Piped), names.piped);
-  await stack.gone(any(Application), names.application);
-  await stack.gone(any(Piped), names.piped);
-  expect(stack.told()).toEqual([]);
-});
-
-test("a control plane waits for all that needs it, names them, and goes with the last one", async () => {
-  const stack = await up("waiting");
-  await stack.remove(any(ControlPlane), names.plane);
-  const waiting = await pipecd.kit.until(ControlPlane, stack.at(names.plane), has("Ready", "False", "InUse"));
-  const { message } = conditionOf(waiting) ?? {};
-  for (const text of [
-    "Application application-sample",
-    "Piped piped-sample",
-    "Environment environment-sample",
-  ])
-    expect(message).toContain(text);
-  await stack.remove(any(Piped), names.piped);
-  const piped = await pipecd.kit.until(Piped, stack.at(names.piped), has("Ready", "False", "InUse"));
-  expect(conditionOf(piped)?.message).toContain(names.application);
-  await stack.remove(any(Environment), names.environment);
-  const environment = await pipecd.kit.until(
-    Environment,
-    stack.at(names.environment),
-    has("Ready", "False", "InUse"),
-  );
-  expect(conditionOf(environment)?.message).toContain("Piped piped-sample");
-  await stack.remove(any(Minio), "minio-sample");
-  const store = await pipecd.kit.until(Minio, stack.at("minio-sample"), has("Ready", "False", "InUse"));
-  expect(conditionOf(store)?.message).toContain(names.plane);
-  expect(stack.told()).toEqual([]);
-
-  await stack.remove(any(Application), names.application);
-  for (const [kind, name] of [
-    [any(Application), names.application],
-    [any(Piped), names.piped],
-    [any(Environment), names.environment],
-    [any(ControlPlane), names.plane],
-    [any(Minio), "minio-sample"],
-  ] as const)
-    await stack.gone(kind, name);
-  expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
-  // What nobody has deleted stays.
-  expect(
-    (await pipecd.kit.client.get(Mysql, stack.at("mysql-sample"))).metadata.deletionTimestamp,
-  ).toBeUndefined();
-});
-
-test("when the datastore is away and PipeCD does not answer as it should, what is deleted goes after a while", async () => {
-  const stack = await up("storeless");
-  stack.server.outage.datastore = true;
-  // It is not to be expected back: nobody keeps a store that is being deleted.
-  await stack.remove(any(Mysql), "mysql-sample");
-  await pipecd.kit.until(Mysql, stack.at("mysql-sample"), has("Ready", "False", "InUse"));
-  await stack.remove(any(Application), names.application);
-  await stack.gone(any(Application), names.application);
-  const [note] = await stack.skipped(names.application);
-  expect(note).toContain("does not answer as it should");
-});
-
 /** Whether a line of a log is about a reconcile in a namespace that was blocked. */
 const isTryIn =
   (namespace: string) =>
   ({ msg, key }: Readonly<Record<string, unknown>>): boolean =>
     msg === "blocked" && String(key).startsWith(`${namespace}/`);
 
-test("when PipeCD does not answer but is expected back, what is deleted waits, unless it is told not to", async () => {
-  const stack = await up("patient");
-  stack.server.die();
-  await stack.remove(any(Application), names.application);
-  const blocked = await pipecd.kit.until(
-    Application,
-    stack.at(names.application),
-    has("Stalled", "True", "ServerUnavailable"),
-  );
-  const { message = "" } = conditionOf(blocked, "Stalled") ?? {};
-  expect(message).toContain("pipecd.kanatakita.com/skip-cleanup=true");
-  // The third try is well after the second for which one that will not come back is waited for.
-  const tries = () => pipecd.workers.flatMap(({ log }) => log.records()).filter(isTryIn("patient")).length;
-  const before = tries();
-  await expect.poll(tries, { timeout: 60_000 }).toBeGreaterThanOrEqual(before + 3);
-  expect((await pipecd.kit.client.get(Application, stack.at(names.application))).metadata.uid).toBe(
-    blocked.metadata.uid,
-  );
-  await pipecd.patch(Application, stack.at(names.application), {
-    metadata: { annotations: { "pipecd.kanatakita.com/skip-cleanup": "true" } },
+describe.concurrent("in namespaces of their own", sideBySide, () => {
+  test("a namespace that is deleted while everything runs ends, and nothing of it is left in the cluster", async ({
+    expect,
+  }) => {
+    const stack = await up("whole");
+    await pipecd.kit.client.delete(Namespace, { name: "whole" }, {});
+    // Kubernetes looks again after a growing pause for as long as something is left.
+    await pipecd.kit.untilGone(Namespace, { name: "whole" }, 180_000);
+    expect(await stack.roles()).toEqual([]);
   });
-  await stack.gone(any(Application), names.application);
-  stack.server.restart();
-  // Another one, that is told once the server is back.
-  await stack.remove(any(Piped), names.piped);
-  await stack.gone(any(Piped), names.piped);
-  expect(stack.told()).toEqual(["DisablePiped"]);
-});
 
-test("what somebody has taken away at PipeCD already is not taken away again", async () => {
-  const stack = await up("forgotten");
-  const { data } = await pipecd.kit.client.get(Secret, stack.at("pipecd"));
-  const { applications, pipeds } = pipecdClient({
-    profile: "C",
-    projectID: "quickstart",
-    web: { address: pipecd.pods.web, tls: undefined },
-    api: { address: pipecd.pods.api, tls: undefined },
-    encryptionKey: Buffer.from(data?.["encryption-key"] ?? "", "base64"),
-    apiKey: undefined,
-    signal: AbortSignal.timeout(60_000),
+  test("what needs a control plane goes without it, when somebody has taken that away by force", async ({
+    expect,
+  }) => {
+    const stack = await up("forced");
+    await stack.remove(any(ControlPlane), names.plane);
+    await pipecd.patch(ControlPlane, stack.at(names.plane), { metadata: { finalizers: [] } });
+    await stack.gone(any(ControlPlane), names.plane);
+    for (const [kind, name] of [
+      [any(Application), names.application],
+      [any(Piped), names.piped],
+      [any(Environment), names.environment],
+    ] as const)
+      await stack.remove(kind, name);
+    await stack.gone(any(Application), names.application);
+    await stack.gone(any(Piped), names.piped);
+    await stack.gone(any(Environment), names.environment);
+    await expect
+      .poll(() => stack.skipped(names.piped), { timeout: deadlineMillis })
+      .toEqual([expect.stringContaining("its ControlPlane is gone")]);
+    expect(await stack.roles()).toEqual([]);
   });
-  for (const { id } of stack.server.applications()) await applications.delete(id);
-  for (const { id } of stack.server.pipeds()) await pipeds.disable(id);
-  await stack.remove(any(Application), names.application);
-  await stack.remove(any(Piped), names.piped);
-  await stack.gone(any(Application), names.application);
-  await stack.gone(any(Piped), names.piped);
-  expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
-  expect(await stack.skipped(names.application)).toEqual([]);
-  expect(await stack.skipped(names.piped)).toEqual([]);
+
+  test("a control plane that is deleted in the foreground takes its server away first, and nothing waits for that one", async ({
+    expect,
+  }) => {
+    const stack = await up("foreground");
+    await stack.remove(any(ControlPlane), names.plane, "Foreground");
+    await stack.gone(any(Deployment), `${names.plane}-server`);
+    await stack.remove(any(Application), names.application);
+    await stack.remove(any(Piped), names.piped);
+    await stack.remove(any(Environment), names.environment);
+    await stack.gone(any(Application), names.application);
+    await stack.gone(any(Piped), names.piped);
+    await stack.gone(any(Environment), names.environment);
+    await stack.gone(any(ControlPlane), names.plane);
+    expect(stack.told()).toEqual([]);
+    await expect.poll(() => stack.skipped(names.application), { timeout: deadlineMillis }).toHaveLength(1);
+  });
+
+  test("when the server of a control plane that is being deleted has gone, nothing waits for it", async ({
+    expect,
+  }) => {
+    const stack = await up("serverless");
+    await stack.remove(any(ControlPlane), names.plane);
+    await pipecd.kit.until(
+      ControlPlane,
+      stack.at(names.plane),
+      has("Ready", "False", "InUse"),
+      deadlineMillis,
+    );
+    await stack.remove(any(Deployment), `${names.plane}-server`);
+    await stack.gone(any(Deployment), `${names.plane}-server`);
+    await stack.remove(any(Application), names.application);
+    await stack.remove(any(Piped), names.piped);
+    await stack.gone(any(Application), names.application);
+    await stack.gone(any(Piped), names.piped);
+    expect(stack.told()).toEqual([]);
+  });
+
+  test("a control plane waits for all that needs it, names them, and goes with the last one", async ({
+    expect,
+  }) => {
+    const stack = await up("waiting");
+    await stack.remove(any(ControlPlane), names.plane);
+    const waiting = await pipecd.kit.until(
+      ControlPlane,
+      stack.at(names.plane),
+      has("Ready", "False", "InUse"),
+    );
+    const { message } = conditionOf(waiting) ?? {};
+    for (const text of [
+      "Application application-sample",
+      "Piped piped-sample",
+      "Environment environment-sample",
+    ])
+      expect(message).toContain(text);
+    await stack.remove(any(Piped), names.piped);
+    const piped = await pipecd.kit.until(
+      Piped,
+      stack.at(names.piped),
+      has("Ready", "False", "InUse"),
+      deadlineMillis,
+    );
+    expect(conditionOf(piped)?.message).toContain(names.application);
+    await stack.remove(any(Environment), names.environment);
+    const environment = await pipecd.kit.until(
+      Environment,
+      stack.at(names.environment),
+      has("Ready", "False", "InUse"),
+    );
+    expect(conditionOf(environment)?.message).toContain("Piped piped-sample");
+    await stack.remove(any(Minio), "minio-sample");
+    const store = await pipecd.kit.until(
+      Minio,
+      stack.at("minio-sample"),
+      has("Ready", "False", "InUse"),
+      deadlineMillis,
+    );
+    expect(conditionOf(store)?.message).toContain(names.plane);
+    expect(stack.told()).toEqual([]);
+
+    await stack.remove(any(Application), names.application);
+    for (const [kind, name] of [
+      [any(Application), names.application],
+      [any(Piped), names.piped],
+      [any(Environment), names.environment],
+      [any(ControlPlane), names.plane],
+      [any(Minio), "minio-sample"],
+    ] as const)
+      await stack.gone(kind, name);
+    expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
+    // What nobody has deleted stays.
+    expect(
+      (await pipecd.kit.client.get(Mysql, stack.at("mysql-sample"))).metadata.deletionTimestamp,
+    ).toBeUndefined();
+  });
+
+  test("when the datastore is away and PipeCD does not answer as it should, what is deleted goes after a while", async ({
+    expect,
+  }) => {
+    const stack = await up("storeless");
+    stack.server.outage.datastore = true;
+    // It is not to be expected back: nobody keeps a store that is being deleted.
+    await stack.remove(any(Mysql), "mysql-sample");
+    await pipecd.kit.until(Mysql, stack.at("mysql-sample"), has("Ready", "False", "InUse"), deadlineMillis);
+    await stack.remove(any(Application), names.application);
+    await stack.gone(any(Application), names.application);
+    const [note] = await stack.skipped(names.application);
+    expect(note).toContain("does not answer as it should");
+  });
+
+  test("when PipeCD does not answer but is expected back, what is deleted waits, unless it is told not to", async ({
+    expect,
+  }) => {
+    const stack = await up("patient");
+    stack.server.die();
+    await stack.remove(any(Application), names.application);
+    const blocked = await pipecd.kit.until(
+      Application,
+      stack.at(names.application),
+      has("Stalled", "True", "ServerUnavailable"),
+    );
+    const { message = "" } = conditionOf(blocked, "Stalled") ?? {};
+    expect(message).toContain("pipecd.kanatakita.com/skip-cleanup=true");
+    // The third try is well after the second for which one that will not come back is waited for.
+    const tries = () => pipecd.workers.flatMap(({ log }) => log.records()).filter(isTryIn("patient")).length;
+    const before = tries();
+    await expect.poll(tries, { timeout: deadlineMillis }).toBeGreaterThanOrEqual(before + 3);
+    expect((await pipecd.kit.client.get(Application, stack.at(names.application))).metadata.uid).toBe(
+      blocked.metadata.uid,
+    );
+    await pipecd.patch(Application, stack.at(names.application), {
+      metadata: { annotations: { "pipecd.kanatakita.com/skip-cleanup": "true" } },
+    });
+    await stack.gone(any(Application), names.application);
+    stack.server.restart();
+    // Another one, that is told once the server is back.
+    await stack.remove(any(Piped), names.piped);
+    await stack.gone(any(Piped), names.piped);
+    expect(stack.told()).toEqual(["DisablePiped"]);
+  });
+
+  test("what somebody has taken away at PipeCD already is not taken away again", async ({ expect }) => {
+    const stack = await up("forgotten");
+    const { data } = await pipecd.kit.client.get(Secret, stack.at("pipecd"));
+    const { applications, pipeds } = pipecdClient({
+      profile: "C",
+      projectID: "quickstart",
+      web: { address: pipecd.pods.web, tls: undefined },
+      api: { address: pipecd.pods.api, tls: undefined },
+      encryptionKey: Buffer.from(data?.["encryption-key"] ?? "", "base64"),
+      apiKey: undefined,
+      signal: AbortSignal.timeout(60_000),
+    });
+    for (const { id } of stack.server.applications()) await applications.delete(id);
+    for (const { id } of stack.server.pipeds()) await pipeds.disable(id);
+    await stack.remove(any(Application), names.application);
+    await stack.remove(any(Piped), names.piped);
+    await stack.gone(any(Application), names.application);
+    await stack.gone(any(Piped), names.piped);
+    expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
+    expect(await stack.skipped(names.application)).toEqual([]);
+    expect(await stack.skipped(names.piped)).toEqual([]);
+  });
 });

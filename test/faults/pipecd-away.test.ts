@@ -13,6 +13,7 @@ import {
   names,
   patience,
   type Stack,
+  sideBySide,
   startStack,
 } from "../harness/pipecdstack.ts";
 import { sized } from "../harness/size.ts";
@@ -101,7 +102,7 @@ const firstRefused = (stack: Stack, profile: "c" | "l0", reason: string): Promis
     ? stack.refused(any(Piped), names.piped, reason)
     : stack.refused(any(Environment), names.environment, reason);
 
-describe.concurrent("in namespaces of their own", () => {
+describe.concurrent("in namespaces of their own", sideBySide, () => {
   test.for(["c", "l0"] as const)(
     "what is created while the server is away is told of when it is back, once (%s)",
     async (profile, { expect }) => {

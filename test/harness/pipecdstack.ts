@@ -13,8 +13,14 @@ import { conditionOf, has } from "./world.ts";
 
 const manager = { fieldManager: "test" };
 
-/** How long tests wait at most for what is not an object. */
-export const patience = { timeout: 60_000, interval: 50 };
+/** How long tests wait at most, five side by side on a busy machine. Milliseconds. */
+export const deadlineMillis = 120_000;
+
+/** The same for what is not an object. */
+export const patience = { timeout: deadlineMillis, interval: 50 };
+
+/** For tests that run side by side. */
+export const sideBySide = { timeout: 300_000 };
 
 /** Names of the sample's objects. */
 export const names = {
@@ -107,8 +113,8 @@ export function stackIn(pipecd: Pipecd, namespace: string): Stack {
     edit: (kind, name, spec) => stack.patch(kind, name, { spec }),
     delete: (kind, name, propagation) =>
       client.delete(kind, at(name), propagation === undefined ? {} : { propagation }),
-    until: (kind, name, condition) => kit.until(kind, at(name), condition),
-    untilGone: (kind, name) => kit.untilGone(kind, at(name)),
+    until: (kind, name, condition) => kit.until(kind, at(name), condition, deadlineMillis),
+    untilGone: (kind, name) => kit.untilGone(kind, at(name), deadlineMillis),
     async ready(kind, name, condition = () => true) {
       const found = await kit.until(
         kind,
@@ -118,13 +124,14 @@ export function stackIn(pipecd: Pipecd, namespace: string): Stack {
           (object.status as { observedGeneration?: number }).observedGeneration ===
             object.metadata.generation &&
           condition(object),
+        deadlineMillis,
       );
       // Its pod is said to run a moment before what runs in it does.
       if (kind.kind === "ControlPlane") await pods.started(namespace);
       return found;
     },
     async refused(kind, name, reason) {
-      const found = await kit.until(kind, at(name), has("Ready", "False", reason));
+      const found = await stack.until(kind, name, has("Ready", "False", reason));
       return conditionOf(found)?.message ?? "";
     },
     async notes(kind, name, reason) {
