@@ -228,7 +228,7 @@ test.each([
     await create(key, { mode: "later", millis: 3_600_000 });
     await expect.poll(() => generationsOf(key), patience).toEqual([1]);
     await untilGivenBack(key);
-    await bridge.kill();
+    await bridge.stop();
     try {
       const { metadata } = await kit.client.mergePatch(
         Probe,

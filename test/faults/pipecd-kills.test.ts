@@ -91,11 +91,13 @@ test("what was begun and never written down is undone when the object is deleted
 test("v0.9.0: workers that die while a renamed piped makes way leave one that is enabled, and its key is good", async () => {
   const stack = await startStack(pipecd, "l0", "away-renamed");
   const since = stack.server().calls.length;
-  for (const method of ["DisablePiped", "RegisterPiped"]) {
-    const held = stack.server().hold(method);
-    onTestFinished(() => held.drop());
-    if (method === "DisablePiped")
-      await stack.edit(Piped as unknown as Kind, names.piped, { name: "renamed" });
+  // Both before any worker starts again: the second call may come before the last of them is ready.
+  const calls = ["DisablePiped", "RegisterPiped"].map((method) => stack.server().hold(method));
+  onTestFinished(() => {
+    for (const held of calls) held.drop();
+  });
+  await stack.edit(Piped as unknown as Kind, names.piped, { name: "renamed" });
+  for (const held of calls) {
     await held.arrived;
     for (const worker of pipecd.workers) await worker.kill();
     held.drop();
