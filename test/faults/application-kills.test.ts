@@ -7,11 +7,12 @@ import { Application } from "../../functions/paas/kinds.ts";
 import { killAtRandom } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { random } from "../harness/random.ts";
+import { sized } from "../harness/size.ts";
 import { has } from "../harness/world.ts";
 
 let paas: Paas;
 beforeAll(async () => {
-  paas = await startPaas({ workers: 2 });
+  paas = await startPaas({ workers: 2, env: { DENREI_ACK_WAIT_SECONDS: "4" } });
 });
 afterAll(() => paas?.stop());
 
@@ -64,10 +65,11 @@ test("whenever a worker dies, all that there is is listed, and in the end there 
   const names = Array.from({ length: 6 }, (_, index) => `killed-${index}`);
   await Promise.all(names.map((name) => paas.application(name, { image: "killed:1", replicas: 0 })));
   const next = random(7);
+  let begun = 0;
   /** Each of them changes every now and then, and ends with a login or without one. */
   const changed = Promise.all(
     names.map(async (name) => {
-      for (let change = 0; change < 24; change++) {
+      for (let change = 0; change < sized(8, 24) || begun <= 3; change++) {
         await paas.patch(Application, name, { spec: login(next() < 0.5 ? "on" : "off") });
         await sleep(1000 * next());
       }
@@ -80,7 +82,10 @@ test("whenever a worker dies, all that there is is listed, and in the end there 
     for (; going; looks++) for (const text of await unlisted()) found.add(text);
     return { found: [...found], looks };
   })();
-  const kills = await killAtRandom(paas.workers, changed, 400);
+  const kills = await killAtRandom(paas.workers, changed, 400, async () => {
+    begun++;
+    return true;
+  });
   await changed;
   going = false;
   const { found, looks } = await looked;

@@ -3,7 +3,7 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { resourcePath } from "../../bus/kube/client.ts";
+import { metadataOnly, resourcePath } from "../../bus/kube/client.ts";
 import type { ApiError } from "../../bus/kube/errors.ts";
 import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
 import { Note } from "../fixtures/functions/notes.ts";
@@ -51,12 +51,13 @@ const allow = () =>
   });
 const forbid = () => bridged.kit.client.request({ method: "DELETE", path: `${bindings}/${user}` });
 
-/** The HTTP status with which the API server answers a watch of notes from there, once it is not 429 any more. */
-async function statusOfWatch(resourceVersion: string): Promise<number> {
+/** The HTTP status with which the API server answers a watch from there, once it is not 429 any more. */
+async function statusOfWatch(kind: Kind, resourceVersion: string, accept?: string): Promise<number> {
   const query = { resourceVersion, timeoutSeconds: 1 };
+  const request = { path: resourcePath(kind), query, ...(accept && { accept }) };
   for (;;) {
     try {
-      for await (const _ of await bridged.kit.client.watch({ path: resourcePath(Note), query })) break;
+      for await (const _ of await bridged.kit.client.watch(request)) break;
       return 200;
     } catch (error) {
       const { status } = error as ApiError;
@@ -112,7 +113,8 @@ test("changes during an outage whose beginning is not served any more: what vani
   const { apiserver } = bridged.kit.platform;
   await apiserver.stop("SIGKILL");
   await apiserver.start();
-  expect(await statusOfWatch(saved), "the position is not served any more").toBe(410);
+  expect(await statusOfWatch(Note, saved), "the position is not served any more").toBe(410);
+  expect(await statusOfWatch(Secret, saved, metadataOnly.watch), "nor for metadata alone").toBe(410);
 
   bridge = await startBridge();
   await bridged.untilSettled(Note);

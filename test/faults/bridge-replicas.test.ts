@@ -6,6 +6,7 @@ import { ConfigMap, type Kind, kindText, Secret } from "../../bus/kube/kind.ts";
 import { compareVersions } from "../../bus/kube/object.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { type Bridged, type BridgeReplica, startBridged, startChurn } from "../harness/bridged.ts";
+import { sized } from "../harness/size.ts";
 
 const kinds: Kind[] = [Note, Secret, ConfigMap];
 const names = Array.from({ length: 10 }, (_, i) => `note-${i}`);
@@ -75,7 +76,7 @@ test("an orderly stop hands the lease over: it is given back before it is taken"
 
 test("a leader that is killed (-9) while objects change is replaced, and nothing is lost", async () => {
   const churn = startChurn(bridged, names);
-  for (let times = 0; times < 2; times++) {
+  for (let times = 0; times < sized(1, 2); times++) {
     const leader = await untilLedBy(isSomebody);
     await churn.more(50);
     await leader.kill();
@@ -130,7 +131,7 @@ test("two leaders at once, again and again, while objects change: order is kept,
   };
   const earlier = overlaps();
   const churn = startChurn(bridged, names);
-  while (overlaps() < earlier + 4) {
+  while (overlaps() < earlier + sized(2, 4)) {
     const leader = await untilLedBy(isSomebody);
     await churn.more(20);
     // The leader learns when it renews; until then there are two.
@@ -145,7 +146,7 @@ test("two leaders at once, again and again, while objects change: order is kept,
 test("a bus that is killed (-9) while objects change", async () => {
   const { nats } = bridged.kit.platform;
   const churn = startChurn(bridged, names);
-  for (let times = 0; times < 2; times++) {
+  for (let times = 0; times < sized(1, 2); times++) {
     await churn.more(50);
     await nats.stop("SIGKILL");
     await churn.more(50);

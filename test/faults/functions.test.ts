@@ -301,7 +301,6 @@ test("what workers died over is left alone until it is replayed, also when the r
     { status },
     { fieldManager: "test", subresource: "status" },
   );
-  // The event of the patch.
   await expect.poll(leftAlone, patience).toBeGreaterThan(0);
   const [before, times] = [runs("left-alone").length, leftAlone()];
   const queue = ticketQueue(bus, scope, { replica: "test" });
