@@ -7,7 +7,14 @@ import { asAdministrator } from "../../functions/pipecd/api/credentials.ts";
 import { WebService } from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import { Application, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
-import { enabledApplications, names, patience, type Stack, startStack } from "../harness/pipecdstack.ts";
+import {
+  enabledApplications,
+  names,
+  patience,
+  type Stack,
+  sideBySide,
+  startStack,
+} from "../harness/pipecdstack.ts";
 
 let pipecd: Pipecd;
 let c: Stack;
@@ -18,7 +25,7 @@ beforeAll(async () => {
     startStack(pipecd, "c", "applications-c", twoRepositories),
     startStack(pipecd, "l0", "applications-l0", twoRepositories),
   ]);
-});
+}, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
 
 function twoRepositories(object: SampleObject): SampleObject {

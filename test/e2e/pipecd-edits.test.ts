@@ -15,6 +15,7 @@ import {
   partDigests,
   patience,
   type Stack,
+  sideBySide,
   startStack,
 } from "../harness/pipecdstack.ts";
 
@@ -24,7 +25,7 @@ let l0: Stack;
 beforeAll(async () => {
   pipecd = await startPipecd();
   [c, l0] = await Promise.all([startStack(pipecd, "c", "edits-c"), startStack(pipecd, "l0", "edits-l0")]);
-});
+}, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
 
 const part = (stack: Stack, name: string) => stack.get(DeploymentKind, `${names.plane}-${name}`);

@@ -1,10 +1,10 @@
 /** Control planes that can not be had as they are wanted: why is in a condition, what runs goes on, and a correction heals. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Deployment, Service, StatefulSet } from "../../bus/kube/workloads.ts";
 import { Application, ControlPlane, Minio, Mongo, Mysql } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, sample, startPipecd } from "../harness/pipecd.ts";
-import { corrected, DeploymentKind, emptyStack, imageOf, names } from "../harness/pipecdstack.ts";
+import { corrected, DeploymentKind, emptyStack, imageOf, names, sideBySide } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
@@ -116,21 +116,6 @@ test("server and ops wait for both stores, and say for which; the rest of the co
   expect(await deployments()).toEqual([...waiting, "controlplane-sample-ops", "controlplane-sample-server"]);
 });
 
-test("a Service of somebody's own database is as good as a store", async () => {
-  const stack = await emptyStack(pipecd, "refused-external");
-  const ports = [{ port: 3306, protocol: "TCP" }];
-  await stack.create(any(Service), {
-    ...{ kind: "Service", metadata: { name: "mysql-sample-mysql" } },
-    spec: { type: "ClusterIP", ports },
-  });
-  await pipecd.apply("c", stack.namespace, (object) =>
-    object.kind === "Mysql" ? undefined : corrected(object),
-  );
-  await stack.ready(Application, names.application);
-  const plane = await stack.get(ControlPlane, names.plane);
-  expect(conditionOf(plane, "DatastoreReady")).toMatchObject({ status: "True", reason: "External" });
-});
-
 test("a Minio waits for its Secret, and for all that has to be in it", async () => {
   const stack = await emptyStack(pipecd, "refused-secret");
   await pipecd.apply("c", stack.namespace, (object) =>
@@ -155,31 +140,52 @@ test("a Minio waits for its Secret, and for all that has to be in it", async () 
   await stack.ready(Application, names.application);
 });
 
-test.each([
-  { kind: Mongo, name: names.mongo, spec: {}, set: "mongo-sample-mongo" },
-  { kind: Mysql, name: names.mysql, spec: {}, set: "mysql-sample-mysql" },
-  {
-    ...{ kind: Minio, name: names.minio, set: "minio-sample-minio" },
-    spec: { replicas: 3, secret: { secretName: "secret-minio" } },
-  },
-])(
-  "a $kind.kind without storage has a volume that goes with its one pod, and says how many are there",
-  async (one) => {
-    const stack = await emptyStack(pipecd, `refused-storage-${one.kind.kind.toLowerCase()}`);
-    const [secret] = sample("c");
-    if (secret) await stack.create(any(Secret), secret);
-    await stack.create(any(one.kind), { kind: one.kind.kind, metadata: { name: one.name }, spec: one.spec });
-    const store = await stack.ready(one.kind as typeof Minio, one.name);
-    expect(store.status?.availableReplicas).toBe(1);
-    expect(has("Ready", "True", "Available")(store)).toBe(true);
-    const { spec } = (await stack.get(StatefulSet, one.set)) as unknown as {
-      spec: {
-        replicas: number;
-        template: { spec: { volumes: object[]; containers: { volumeMounts: object[] }[] } };
+describe.concurrent("in namespaces of their own", sideBySide, () => {
+  test("a Service of somebody's own database is as good as a store", async ({ expect }) => {
+    const stack = await emptyStack(pipecd, "refused-external");
+    const ports = [{ port: 3306, protocol: "TCP" }];
+    await stack.create(any(Service), {
+      ...{ kind: "Service", metadata: { name: "mysql-sample-mysql" } },
+      spec: { type: "ClusterIP", ports },
+    });
+    await pipecd.apply("c", stack.namespace, (object) =>
+      object.kind === "Mysql" ? undefined : corrected(object),
+    );
+    await stack.ready(Application, names.application);
+    const plane = await stack.get(ControlPlane, names.plane);
+    expect(conditionOf(plane, "DatastoreReady")).toMatchObject({ status: "True", reason: "External" });
+  });
+
+  test.for([
+    { kind: Mongo, name: names.mongo, spec: {}, set: "mongo-sample-mongo" },
+    { kind: Mysql, name: names.mysql, spec: {}, set: "mysql-sample-mysql" },
+    {
+      ...{ kind: Minio, name: names.minio, set: "minio-sample-minio" },
+      spec: { replicas: 3, secret: { secretName: "secret-minio" } },
+    },
+  ])(
+    "a $kind.kind without storage has a volume that goes with its one pod, and says how many are there",
+    async (one, { expect }) => {
+      const stack = await emptyStack(pipecd, `refused-storage-${one.kind.kind.toLowerCase()}`);
+      const [secret] = sample("c");
+      if (secret) await stack.create(any(Secret), secret);
+      await stack.create(any(one.kind), {
+        kind: one.kind.kind,
+        metadata: { name: one.name },
+        spec: one.spec,
+      });
+      const store = await stack.ready(one.kind as typeof Minio, one.name);
+      expect(store.status?.availableReplicas).toBe(1);
+      expect(has("Ready", "True", "Available")(store)).toBe(true);
+      const { spec } = (await stack.get(StatefulSet, one.set)) as unknown as {
+        spec: {
+          replicas: number;
+          template: { spec: { volumes: object[]; containers: { volumeMounts: object[] }[] } };
+        };
       };
-    };
-    expect(spec.replicas).toBe(1);
-    expect(spec.template.spec.volumes).toEqual([{ name: "volume", emptyDir: {} }]);
-    expect(spec.template.spec.containers[0]?.volumeMounts).toHaveLength(1);
-  },
-);
+      expect(spec.replicas).toBe(1);
+      expect(spec.template.spec.volumes).toEqual([{ name: "volume", emptyDir: {} }]);
+      expect(spec.template.spec.containers[0]?.volumeMounts).toHaveLength(1);
+    },
+  );
+});

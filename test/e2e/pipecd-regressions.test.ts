@@ -46,6 +46,7 @@ import {
   names,
   patience,
   type Stack,
+  sideBySide,
   startStack,
 } from "../harness/pipecdstack.ts";
 import { Event } from "../harness/world.ts";
@@ -56,7 +57,7 @@ let two: Stack;
 beforeAll(async () => {
   pipecd = await startPipecd();
   [one, two] = await Promise.all([startStack(pipecd, "c", "one"), startStack(pipecd, "l0", "two")]);
-});
+}, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
 
 const any = (kind: unknown) => kind as Kind;

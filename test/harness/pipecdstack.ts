@@ -19,7 +19,7 @@ export const deadlineMillis = 120_000;
 /** The same for what is not an object. */
 export const patience = { timeout: deadlineMillis, interval: 50 };
 
-/** For tests that run side by side. */
+/** For tests that run side by side, and hooks that start several stacks. */
 export const sideBySide = { timeout: 300_000 };
 
 /** Names of the sample's objects. */
