@@ -9,6 +9,7 @@ import { living, type ObjectStore, objectStore } from "../../bus/objects/store.t
 import { Note } from "../fixtures/functions/notes.ts";
 import { watchedIn } from "../harness/agreement.ts";
 import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
+import { sized } from "../harness/size.ts";
 
 const manager = { fieldManager: "test" };
 const at = (name: string) => ({ namespace: "default", name });
@@ -160,7 +161,7 @@ test("a bridge that died in the middle of a move leaves nothing behind", async (
   const old = await store.entry(Note, at("in-between"));
   await bridged.change("in-between", { metadata: { ownerReferences: asOwner(second) } });
   await bridged.untilSettled(Note);
-  await bridge.kill();
+  await bridge.stop();
   // As it was between the two publishes: the old address still says that it lives.
   const { data, headers } = toMessage(changeEvent(Note, "added", publishable(Note, child)));
   await bridged.bus.js.publish(old?.subject ?? "", data, { headers });
@@ -192,10 +193,11 @@ test("an object that is deleted and made anew under the same name, again and aga
   expect(bridged.history.disorder(told)).toEqual([]);
 });
 
-test("more than a thousand children of one owner are listed over several pages, and all of them are read", async () => {
+test("a crowd of children of one owner is listed over several pages, and all of them are read", async () => {
   await forgetPosition(Note);
   const owner = await bridged.create("crowded");
-  const names = Array.from({ length: 1100 }, (_, i) => `one-of-many-${i}`);
+  // A page has 500 objects. At night the bus cannot return all of them in one batch either.
+  const names = Array.from({ length: sized(520, 1100) }, (_, i) => `one-of-many-${i}`);
   const waiting = [...names];
   await Promise.all(
     Array.from({ length: 16 }, async () => {
@@ -206,7 +208,7 @@ test("more than a thousand children of one owner are listed over several pages, 
   bridge = await startBridge();
   await bridged.untilSettled(Note);
   expect(await bridge.counts(Note)).toMatchObject({ lists: 1, added: names.length + 1 });
-  expect(Number(bridge.logged("listed", Note)[0]?.objects)).toBeGreaterThan(1000);
+  expect(Number(bridge.logged("listed", Note)[0]?.objects)).toBeGreaterThan(names.length);
   const namesOf = (entries: { object: Stored }[]) => entries.map(({ object }) => object.metadata.name).sort();
   expect(namesOf(await store.childEntries(Note, owner))).toEqual([...names].sort());
   await bridged.remove("one-of-many-500");
