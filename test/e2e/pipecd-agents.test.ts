@@ -1,11 +1,11 @@
 /** Pipeds and Environments that are edited: PipeCD hears of it, once, and what can not be changed makes way. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ConfigMap } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
 import { configKeys } from "../../functions/pipecd/names.ts";
-import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
+import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
 import {
   DeploymentKind,
   digestOf,
@@ -21,10 +21,24 @@ import {
 } from "../harness/pipecdstack.ts";
 
 let pipecd: Pipecd;
+// Each test begins where the one before it has left the stack of its profile.
+let c: Stack;
+let l0: Stack;
 beforeAll(async () => {
   pipecd = await startPipecd();
-});
+  [c, l0] = await Promise.all([
+    startStack(pipecd, "c", "agents-c", withSecondProject),
+    startStack(pipecd, "l0", "agents-l0", withSecondProject),
+  ]);
+}, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
+
+function withSecondProject(object: SampleObject): SampleObject {
+  if (object.kind !== "ControlPlane") return object;
+  const { config, ...spec } = object.spec;
+  const projects = [...config.projects, { id: "second" }];
+  return { ...object, spec: { ...spec, config: { ...config, projects } } };
+}
 
 const configOf = async (stack: Stack) => {
   const { data } = (await stack.get(ConfigMap, names.piped)) as KubeObject & { data: Record<string, string> };
@@ -32,7 +46,6 @@ const configOf = async (stack: Stack) => {
 };
 
 test("v0.57.0: another name and description of a piped are told to PipeCD once, and its pod goes on", async () => {
-  const c = await startStack(pipecd, "c", "agents-named");
   const { status } = await c.get(Piped, names.piped);
   const before = digestOf(await c.get(DeploymentKind, names.piped));
   await c.edit(Piped, names.piped, { name: "renamed" });
@@ -53,177 +66,155 @@ test("v0.57.0: another name and description of a piped are told to PipeCD once, 
   expect(c.calls("RegisterPiped", "AddApplication").length).toBe(2);
 });
 
+test("v0.57.0: what somebody has changed at PipeCD's console is changed back when PipeCD is asked again", async () => {
+  const { status } = await c.get(Piped, names.piped);
+  const id = status?.pipedID ?? "";
+  const console = await c.console();
+  await console.pipeds.update?.(id, { name: "by hand", description: "" });
+  await console.pipeds.disable(id);
+  const [application] = enabledApplications(c);
+  await console.applications.delete(application?.id ?? "");
+  // A server that was away may have forgotten anything: it is asked as soon as it is back.
+  await c.edit(ControlPlane, names.plane, { replicasServer: 0 });
+  await c.refused(ControlPlane, names.plane, "ScaledToZero");
+  await c.edit(ControlPlane, names.plane, { replicasServer: null });
+  await c.ready(ControlPlane, names.plane);
+  await expect
+    .poll(() => c.server().pipeds(), patience)
+    .toMatchObject([{ id, name: "renamed", description: "another one", disabled: false }]);
+  await expect.poll(() => enabledApplications(c).length, patience).toBe(1);
+  const { status: now } = await c.ready(
+    Application,
+    names.application,
+    ({ status }) => status?.applicationID !== application?.id,
+  );
+  expect(enabledApplications(c)).toMatchObject([{ id: now?.applicationID, pipedId: id }]);
+  expect(await c.notes(Application, names.application, "RegistrationLost")).toHaveLength(1);
+  expect(await c.notes(Piped, names.piped, "Enabled")).toHaveLength(1);
+});
+
+test.each([
+  ["c", () => c],
+  ["l0", () => l0],
+] as const)(
+  "a repository that is added rolls the piped's pod, and an Application can be in it (%s)",
+  async (_, of) => {
+    const stack = of();
+    const before = digestOf(await stack.get(DeploymentKind, names.piped));
+    await stack.edit(Application, names.application, { repository: "more" });
+    expect(await stack.refused(Application, names.application, "RepositoryNotFound")).toContain(
+      "repoId more, found examples",
+    );
+    const { repositories = [] } = (await stack.get(Piped, names.piped)).spec.config;
+    const more = { repoId: "more", remote: "https://example.com/more.git", branch: "main" };
+    await stack.edit(Piped, names.piped, { config: { repositories: [...repositories, more] } });
+    await stack.ready(Application, names.application);
+    expect((await configOf(stack)).repositories).toMatchObject([{ repoId: "examples" }, more]);
+    expect(digestOf(await stack.get(DeploymentKind, names.piped))).not.toBe(before);
+    expect(enabledApplications(stack)).toMatchObject([{ repository: "more" }]);
+    expect(enabledPipeds(stack)).toMatchObject([{ repositories: ["examples", "more"] }]);
+  },
+);
+
+test("v0.9.0: a piped with another name is another one, and its Application goes along", async () => {
+  const { status } = await l0.get(Piped, names.piped);
+  const since = l0.server().calls.length;
+  await l0.edit(Piped, names.piped, { name: "renamed" });
+  const renamed = await l0.ready(Piped, names.piped, (piped) => piped.status?.registered?.name === "renamed");
+  await l0.edit(Application, names.application, { pipedRef: { name: "renamed" } });
+  await l0.ready(Application, names.application);
+  await untilLetIn(l0, since);
+  expect(renamed.status?.pipedID).not.toBe(status?.pipedID);
+  expect(l0.server().pipeds()).toHaveLength(2);
+  expect(enabledPipeds(l0)).toMatchObject([{ id: renamed.status?.pipedID, name: "renamed" }]);
+  expect((await keyOf(l0)).id).toBe(renamed.status?.pipedID);
+  expect(enabledApplications(l0)).toMatchObject([{ pipedId: renamed.status?.pipedID }]);
+  expect(await l0.notes(Piped, names.piped, "Retired")).toHaveLength(1);
+});
+
+test("v0.57.0: an Environment's new name is the label of Applications that come later", async () => {
+  await c.edit(Environment, names.environment, { name: "production" });
+  const { status } = await c.ready(Environment, names.environment);
+  expect(status?.environmentID).toBe("production");
+  const ref = { environmentRef: { name: "production" } };
+  await c.refused(Application, names.application, "ReferenceMismatch");
+  await c.edit(Piped, names.piped, ref);
+  await c.edit(Application, names.application, ref);
+  await c.ready(Application, names.application);
+  const labels = () => enabledApplications(c).map((one) => one.labels);
+  expect(labels()).toEqual([{ env: "test-environment" }]);
+  await c.edit(Application, names.application, { path: "kubernetes/simple" });
+  await c.ready(Application, names.application);
+  expect(labels()).toEqual([{ env: "production" }]);
+  expect(c.server().environments()).toEqual([]);
+});
+
+test("v0.9.0: an Environment with another name is another one, which an Event says, and all follows it", async () => {
+  const before = (await l0.get(Environment, names.environment)).status?.environmentID;
+  await l0.edit(Environment, names.environment, { name: "production" });
+  const { status } = await l0.ready(
+    Environment,
+    names.environment,
+    (environment) => environment.status?.registered?.name === "production",
+  );
+  expect(status?.environmentID).not.toBe(before);
+  expect(await l0.notes(Environment, names.environment, "LeftBehind")).toEqual([
+    expect.stringContaining(`test-environment (${before})`),
+  ]);
+  const ref = { environmentRef: { name: "production" } };
+  await l0.edit(Piped, names.piped, ref);
+  await l0.edit(Application, names.application, ref);
+  await l0.ready(Piped, names.piped, (piped) => piped.status?.environmentID === status?.environmentID);
+  await l0.ready(Application, names.application);
+  expect(enabledPipeds(l0)).toMatchObject([{ environments: [status?.environmentID] }]);
+  expect(enabledApplications(l0)).toMatchObject([{ environment: status?.environmentID }]);
+  expect(
+    l0
+      .server()
+      .environments()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(["production", "test-environment"]);
+});
+
 const byProject = (a: { readonly project: string }, b: { readonly project: string }): number =>
   a.project < b.project ? -1 : 1;
 
-describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("v0.57.0: what somebody has changed at PipeCD's console is changed back when PipeCD is asked again", async ({
-    expect,
-  }) => {
-    const c = await startStack(pipecd, "c", "agents-console");
-    const { status } = await c.get(Piped, names.piped);
-    const id = status?.pipedID ?? "";
-    const console = await c.console();
-    await console.pipeds.update?.(id, { name: "by hand", description: "" });
-    await console.pipeds.disable(id);
-    const [application] = enabledApplications(c);
-    await console.applications.delete(application?.id ?? "");
-    // A server that was away may have forgotten anything: it is asked as soon as it is back.
-    await c.edit(ControlPlane, names.plane, { replicasServer: 0 });
-    await c.refused(ControlPlane, names.plane, "ScaledToZero");
-    await c.edit(ControlPlane, names.plane, { replicasServer: null });
-    await c.ready(ControlPlane, names.plane);
-    await expect
-      .poll(() => c.server().pipeds(), patience)
-      .toMatchObject([{ id, name: "test-piped", description: "test", disabled: false }]);
-    await expect.poll(() => enabledApplications(c).length, patience).toBe(1);
-    const { status: now } = await c.ready(
-      Application,
-      names.application,
-      ({ status }) => status?.applicationID !== application?.id,
-    );
-    expect(enabledApplications(c)).toMatchObject([{ id: now?.applicationID, pipedId: id }]);
-    expect(await c.notes(Application, names.application, "RegistrationLost")).toHaveLength(1);
-    expect(await c.notes(Piped, names.piped, "Enabled")).toHaveLength(1);
-  });
-
-  test.for(["c", "l0"] as const)(
-    "a repository that is added rolls the piped's pod, and an Application can be in it (%s)",
-    async (profile, { expect }) => {
-      const stack = await startStack(pipecd, profile, `agents-repository-${profile}`);
-      const before = digestOf(await stack.get(DeploymentKind, names.piped));
-      await stack.edit(Application, names.application, { repository: "more" });
-      expect(await stack.refused(Application, names.application, "RepositoryNotFound")).toContain(
-        "repoId more, found examples",
-      );
-      const { repositories = [] } = (await stack.get(Piped, names.piped)).spec.config;
-      const more = { repoId: "more", remote: "https://example.com/more.git", branch: "main" };
-      await stack.edit(Piped, names.piped, { config: { repositories: [...repositories, more] } });
-      await stack.ready(Application, names.application);
-      expect((await configOf(stack)).repositories).toMatchObject([{ repoId: "examples" }, more]);
-      expect(digestOf(await stack.get(DeploymentKind, names.piped))).not.toBe(before);
-      expect(enabledApplications(stack)).toMatchObject([{ repository: "more" }]);
-      expect(enabledPipeds(stack)).toMatchObject([{ repositories: ["examples", "more"] }]);
-    },
-  );
-
-  test.for(["c", "l0"] as const)(
-    "a piped that moves to another project is disabled where it was, and all follows it (%s)",
-    async (profile, { expect }) => {
-      const stack = await startStack(pipecd, profile, `agents-project-${profile}`, (object) =>
-        object.kind === "ControlPlane"
-          ? {
-              ...object,
-              spec: {
-                ...object.spec,
-                config: {
-                  ...object.spec.config,
-                  projects: [...object.spec.config.projects, { id: "second" }],
-                },
-              },
-            }
-          : object,
-      );
-      const { status } = await stack.get(Piped, names.piped);
-      const former = await keyOf(stack);
-      const since = stack.server().calls.length;
-      for (const [kind, name] of [
-        [Environment, names.environment],
-        [Piped, names.piped],
-        [Application, names.application],
-      ] as const)
-        await stack.edit(kind as typeof Piped, name, { projectID: "second" });
-      const moved = await stack.ready(
-        Piped,
-        names.piped,
-        (piped) => piped.status?.registered?.projectID === "second",
-      );
-      expect(moved.status?.pipedID).not.toBe(status?.pipedID);
-      await untilLetIn(stack, since);
-      await stack.ready(Application, names.application);
-      expect(stack.server().pipeds().toSorted(byProject)).toMatchObject([
-        { id: status?.pipedID, project: "quickstart", disabled: true },
-        { id: moved.status?.pipedID, project: "second", disabled: false },
-      ]);
-      const now = await keyOf(stack);
-      expect(now.id).toBe(moved.status?.pipedID);
-      expect(now.key).not.toBe(former.key);
-      expect(await configOf(stack)).toMatchObject({ projectID: "second", pipedID: now.id });
-      expect(enabledApplications(stack)).toMatchObject([{ project: "second", pipedId: now.id }]);
-    },
-  );
-
-  test("v0.9.0: a piped with another name is another one, and its Application goes along", async ({
-    expect,
-  }) => {
-    const l0 = await startStack(pipecd, "l0", "agents-renamed");
-    const { status } = await l0.get(Piped, names.piped);
-    const since = l0.server().calls.length;
-    await l0.edit(Piped, names.piped, { name: "renamed" });
-    const renamed = await l0.ready(
+test.each([
+  ["c", () => c],
+  ["l0", () => l0],
+] as const)(
+  "a piped that moves to another project is disabled where it was, and all follows it (%s)",
+  async (_, of) => {
+    const stack = of();
+    const { status } = await stack.get(Piped, names.piped);
+    const former = await keyOf(stack);
+    const since = stack.server().calls.length;
+    for (const [kind, name] of [
+      [Environment, names.environment],
+      [Piped, names.piped],
+      [Application, names.application],
+    ] as const)
+      await stack.edit(kind as typeof Piped, name, { projectID: "second" });
+    const moved = await stack.ready(
       Piped,
       names.piped,
-      (piped) => piped.status?.registered?.name === "renamed",
+      (piped) => piped.status?.registered?.projectID === "second",
     );
-    await l0.edit(Application, names.application, { pipedRef: { name: "renamed" } });
-    await l0.ready(Application, names.application);
-    await untilLetIn(l0, since);
-    expect(renamed.status?.pipedID).not.toBe(status?.pipedID);
-    expect(l0.server().pipeds()).toHaveLength(2);
-    expect(enabledPipeds(l0)).toMatchObject([{ id: renamed.status?.pipedID, name: "renamed" }]);
-    expect((await keyOf(l0)).id).toBe(renamed.status?.pipedID);
-    expect(enabledApplications(l0)).toMatchObject([{ pipedId: renamed.status?.pipedID }]);
-    expect(await l0.notes(Piped, names.piped, "Retired")).toHaveLength(1);
-  });
-
-  test("v0.57.0: an Environment's new name is the label of Applications that come later", async ({
-    expect,
-  }) => {
-    const c = await startStack(pipecd, "c", "agents-environment");
-    await c.edit(Environment, names.environment, { name: "production" });
-    const { status } = await c.ready(Environment, names.environment);
-    expect(status?.environmentID).toBe("production");
-    const ref = { environmentRef: { name: "production" } };
-    await c.refused(Application, names.application, "ReferenceMismatch");
-    await c.edit(Piped, names.piped, ref);
-    await c.edit(Application, names.application, ref);
-    await c.ready(Application, names.application);
-    const labels = () => enabledApplications(c).map((one) => one.labels);
-    expect(labels()).toEqual([{ env: "test-environment" }]);
-    await c.edit(Application, names.application, { path: "kubernetes/simple" });
-    await c.ready(Application, names.application);
-    expect(labels()).toEqual([{ env: "production" }]);
-    expect(c.server().environments()).toEqual([]);
-  });
-
-  test("v0.9.0: an Environment with another name is another one, which an Event says, and all follows it", async ({
-    expect,
-  }) => {
-    const l0 = await startStack(pipecd, "l0", "agents-environment-l0");
-    const before = (await l0.get(Environment, names.environment)).status?.environmentID;
-    await l0.edit(Environment, names.environment, { name: "production" });
-    const { status } = await l0.ready(
-      Environment,
-      names.environment,
-      (environment) => environment.status?.registered?.name === "production",
-    );
-    expect(status?.environmentID).not.toBe(before);
-    expect(await l0.notes(Environment, names.environment, "LeftBehind")).toEqual([
-      expect.stringContaining(`test-environment (${before})`),
+    expect(moved.status?.pipedID).not.toBe(status?.pipedID);
+    await untilLetIn(stack, since);
+    await stack.ready(Application, names.application);
+    const both = [status?.pipedID, moved.status?.pipedID];
+    const pipeds = stack.server().pipeds();
+    expect(pipeds.filter(({ id }) => both.includes(id)).toSorted(byProject)).toMatchObject([
+      { id: status?.pipedID, project: "quickstart", disabled: true },
+      { id: moved.status?.pipedID, project: "second", disabled: false },
     ]);
-    const ref = { environmentRef: { name: "production" } };
-    await l0.edit(Piped, names.piped, ref);
-    await l0.edit(Application, names.application, ref);
-    await l0.ready(Piped, names.piped, (piped) => piped.status?.environmentID === status?.environmentID);
-    await l0.ready(Application, names.application);
-    expect(enabledPipeds(l0)).toMatchObject([{ environments: [status?.environmentID] }]);
-    expect(enabledApplications(l0)).toMatchObject([{ environment: status?.environmentID }]);
-    expect(
-      l0
-        .server()
-        .environments()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(["production", "test-environment"]);
-  });
-});
+    expect(enabledPipeds(stack)).toHaveLength(1);
+    const now = await keyOf(stack);
+    expect(now.id).toBe(moved.status?.pipedID);
+    expect(now.key).not.toBe(former.key);
+    expect(await configOf(stack)).toMatchObject({ projectID: "second", pipedID: now.id });
+    expect(enabledApplications(stack)).toMatchObject([{ project: "second", pipedId: now.id }]);
+  },
+);
