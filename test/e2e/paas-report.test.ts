@@ -138,7 +138,8 @@ test("a pipeline that is deleted waits a while for GitHub, but not for a Secret 
   await paas.kit.untilGone(AppPipeline, { name: "away-too" });
   await expect.poll(() => fault.hits, later).toBeGreaterThan(0);
   await paas.untilQuiet();
-  expect(conditionOf(await previews.until("away", () => true), "Reported")).toMatchObject({
+  const waiting = await paas.kit.client.get(AppPipeline, { namespace: "default", name: "away" });
+  expect(conditionOf(waiting, "Reported")).toMatchObject({
     status: "False",
     reason: "GitHubUnreachable",
   });
