@@ -15,7 +15,8 @@ import { conditionOf, has } from "../harness/world.ts";
 
 let paas: Paas;
 beforeAll(async () => {
-  paas = await startPaas();
+  // One test changes a CRD, which leaves another generation behind.
+  paas = await startPaas({ controlPlane: "own" });
 });
 afterAll(() => paas?.stop());
 

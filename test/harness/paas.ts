@@ -13,7 +13,7 @@ import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { type Accounts, administrators, openAccounts } from "./accounts.ts";
 import { clusterVariable } from "./ground.ts";
-import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";
+import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit, startOwnKit } from "./kit.ts";
 import { createNamespace } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
@@ -35,6 +35,9 @@ const existingBuilder = {
 
 const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
 
+/** As the shared control plane is. */
+const ownControlPlane = { nodes: 1, controllerManager: "run", audited: true, ownersProtected: true } as const;
+
 /** What there is. */
 export interface PaasOptions extends GitHubOptions {
   /** How many gateways there are; none unless given: webhooks go nowhere. */
@@ -43,6 +46,8 @@ export interface PaasOptions extends GitHubOptions {
   readonly workers?: number | "one each";
   /** Whether everybody has the generated rights, as it is unless given; with `none` nobody has any, and all are administrators. */
   readonly rights?: "granted" | "none";
+  /** Whether the file has a control plane of its own; `shared` unless given. */
+  readonly controlPlane?: "shared" | "own";
   /** What else the bridge and workers are told. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -85,7 +90,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
  */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const [ground, github] = await Promise.all([
-    startKit(),
+    options.controlPlane === "own" ? startOwnKit(ownControlPlane) : startKit(),
     startGitHub({
       repositories: ["acme/web", "acme/api"],
       ...options,
