@@ -1,21 +1,19 @@
-/** Metadata alone, as a real API server gives it: lists, watches, bookmarks, and positions that are too old. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** Metadata alone, as a real API server gives it: lists, watches, and bookmarks. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ApiRequest, metadataOnly, resourcePath } from "../../bus/kube/client.ts";
-import { ApiError } from "../../bus/kube/errors.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import type { WatchEvent } from "../../bus/kube/watchstream.ts";
-import { type OwnKit, startOwnKit } from "../harness/kit.ts";
+import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
 const namespace = "quiet";
 /** What must not come along. */
 const hidden = "hunter2-hunter2";
-let kit: OwnKit;
+let kit: LocalKit;
 
 beforeAll(async () => {
-  kit = await startOwnKit({ crds: [] });
+  kit = await startLocalKit({ crds: [] });
   await createNamespace(kit.client, namespace);
 });
 afterAll(() => kit?.stop());
@@ -87,25 +85,4 @@ test("a bookmark has a version, and nothing else that matters", async () => {
   expect(events.map(({ type }) => type)).toEqual([...items.map(() => "ADDED"), "BOOKMARK"]);
   const newest = Math.max(...items.map(({ metadata }) => Number(metadata.resourceVersion)));
   expect(Number(events.at(-1)?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(newest);
-});
-
-test("a position that is not served any more is answered as ever: 410", async () => {
-  const { metadata } = await list({ limit: 1 });
-  await create("later");
-  const { apiserver } = kit.platform;
-  await apiserver.stop("SIGKILL");
-  await apiserver.start();
-  let status = 429;
-  // Right after its start it says that its storage is not ready.
-  for (
-    const until = performance.now() + 60_000;
-    status === 429 && performance.now() < until;
-    await sleep(50)
-  ) {
-    status = await watched({ resourceVersion: metadata.resourceVersion }, 1).then(
-      () => 200,
-      (error) => (error instanceof ApiError ? error.status : Promise.reject(error)),
-    );
-  }
-  expect(status).toBe(410);
 });

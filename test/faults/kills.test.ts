@@ -1,4 +1,4 @@
-/** 200 Hikawas on three replicas while workers, the bridge and the bus are killed (-9). */
+/** Hikawas on several replicas while workers, the bridge and the bus are killed (-9). */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
@@ -9,6 +9,7 @@ import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { killAtRandom } from "../harness/crowd.ts";
 import { keyState } from "../harness/ket/keystate.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
 const scope = { fn: "hikawa", cluster: "default" };
@@ -31,7 +32,9 @@ beforeAll(async () => {
     [wordsVariable]: "Doko,Zun,Zun,Doko,Doko,Zun,Doko,Zun,Zun,Zun,Doko,Zun,Zun,Zun,Zun,Doko",
   };
   bridge = await kit.bridge("bridge-1", { env });
-  workers = await Promise.all([1, 2, 3].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
+  workers = await Promise.all(
+    Array.from({ length: sized(2, 3) }, (_, n) => kit.worker(`worker-${n + 1}`, ["hikawa"], { env })),
+  );
 });
 afterAll(async () => {
   await bus?.nc.close();
@@ -82,7 +85,7 @@ async function replayInnocents(over: Promise<unknown>): Promise<void> {
 }
 
 test("every song ends right while workers and the bridge are killed at random", { timeout }, async () => {
-  const names = Array.from({ length: 200 }, (_, i) => `killed-${i}`);
+  const names = Array.from({ length: sized(60, 200) }, (_, i) => `killed-${i}`);
   const ended = singAll(names);
   const [kills] = await Promise.all([
     killAtRandom([...workers, bridge], ended, 700),
@@ -94,7 +97,7 @@ test("every song ends right while workers and the bridge are killed at random", 
 });
 
 test("every song ends right while the bus is killed and started again", { timeout }, async () => {
-  const names = Array.from({ length: 40 }, (_, i) => `cut-off-${i}`);
+  const names = Array.from({ length: sized(15, 40) }, (_, i) => `cut-off-${i}`);
   const ended = singAll(names);
   const nats = Object.assign(Object.create(kit.platform.nats), {
     kill: () => kit.platform.nats.stop("SIGKILL"),
