@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { type Bridged, type BridgeReplica, startBridged, startChurn } from "../harness/bridged.ts";
+import { sized } from "../harness/size.ts";
 
 let bridged: Bridged;
 let bridge: BridgeReplica;
@@ -83,7 +84,7 @@ test("a kill -9 in the middle of a burst loses nothing and publishes nothing twi
     bridged,
     Array.from({ length: 10 }, (_, i) => `burst-${i}`),
   );
-  for (let kills = 0; kills < 2; kills++) {
+  for (let kills = 0; kills < sized(1, 2); kills++) {
     await churn.more(100);
     await bridge.kill();
     bridge = await startBridge();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { killAtRandom } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewsOn } from "../harness/previews.ts";
+import { sized } from "../harness/size.ts";
 import { toldOf } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 
@@ -11,19 +12,24 @@ const idle = {
   builder: { kind: "ClusterBuilder" as const, name: "absent" },
   applicationTemplate: { spec: { replicas: 0 } },
 };
-const later = { timeout: 120_000, interval: 500 };
-const all = Array.from({ length: 30 }, (_, at) => at + 1);
+const later = { timeout: 120_000, interval: 20 };
+const all = Array.from({ length: sized(12, 30) }, (_, at) => at + 1);
 
 let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
   const names = ["killed", "halfway"];
-  paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
+  paas = await startPaas({
+    gateways: 1,
+    workers: sized(2, 3),
+    repositories: names.map((name) => `acme/${name}`),
+    env: { DENREI_ACK_WAIT_SECONDS: "4" },
+  });
   previews = previewsOn(paas);
 });
 afterAll(() => paas?.stop());
 
-test("thirty previews come, one comment and one deployment each, while workers are killed at random", async () => {
+test("previews come, one comment and one deployment each, while workers are killed at random", async () => {
   for (const _ of all) await previews.open("killed");
   await previews.create("killed", { ...idle, report: { deployment: true } });
   const told = toldOf(paas, "killed");
@@ -36,7 +42,7 @@ test("thirty previews come, one comment and one deployment each, while workers a
     );
   })();
   const isAll = (phases: object) => JSON.stringify(phases) === JSON.stringify(wanted);
-  const kills = await killAtRandom(paas.workers, done, 2500);
+  const kills = await killAtRandom(paas.workers, done, sized(1000, 2500));
   await done;
   expect(kills).toBeGreaterThan(1);
   expect(await previews.numbers("killed")).toEqual({ applications: all, remoteSyncs: all });
