@@ -5,16 +5,19 @@ import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { killAtRandom } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { sized } from "../harness/size.ts";
 import { loseTimers, sweep } from "../harness/sweep.ts";
 import { has } from "../harness/world.ts";
 
 const fn = "modoki-remotesync";
 const timeout = 60_000;
+/** Of gateways, and of workers. */
+const replicas = sized(2, 3);
 
 let paas: Paas;
 let syncs: RemoteSyncs;
 beforeAll(async () => {
-  paas = await startPaas({ gateways: 3, env: { DENREI_ACK_WAIT_SECONDS: "4" } });
+  paas = await startPaas({ gateways: replicas, workers: replicas, env: { DENREI_ACK_WAIT_SECONDS: "4" } });
   syncs = remoteSyncs(paas);
 });
 afterAll(() => paas?.stop());
@@ -35,7 +38,7 @@ test("a push wakes those who follow its branch, each of them once, and nobody el
     syncs.start("other"),
   ]);
   await paas.untilQuiet();
-  for (let push = 1; push <= 3; push++) {
+  for (let push = 1; push <= replicas; push++) {
     syncs.asked();
     const revision = await syncs.push("followed");
     await Promise.all(["one", "two"].map((name) => syncs.ready(name, revision)));
@@ -52,7 +55,7 @@ test("what no webhook told of is found by the sweep, which costs nothing when th
   await paas.untilQuiet();
   const asked = () => paas.github.requests().filter(({ path }) => path.endsWith("/branches/swept"));
   const [before, writes] = [asked().length, await paas.writes()];
-  const sweeps = 6;
+  const sweeps = sized(4, 6);
   for (let count = 1; count <= sweeps; count++) {
     await sweep(paas, fn);
     await expect.poll(() => asked().length, { timeout }).toBe(before + count);
@@ -91,7 +94,7 @@ test("a merge that GitHub is finding out about is asked for again, though the bu
         await paas.touch(RemoteSync, "timer");
         return (await syncs.get("timer")).status?.revision;
       },
-      { timeout, interval: 1000 },
+      { timeout, interval: 250 },
     )
     .toBeDefined();
   await syncs.ready("timer");
@@ -105,7 +108,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
   const before = await uids();
   const wanted = new Map<string, string>();
   const ended = (async () => {
-    for (let round = 0; round < 3; round++)
+    for (let round = 0; round < sized(2, 3); round++)
       for (const name of names) wanted.set(name, await syncs.push(name));
     for (const name of names)
       await paas.kit.until(
@@ -115,7 +118,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
         100_000,
       );
   })();
-  const kills = await killAtRandom(paas.workers, ended, 1500);
+  const kills = await killAtRandom(paas.workers, ended, sized(800, 1500));
   await ended;
   expect(kills).toBeGreaterThan(1);
   await paas.untilQuiet();
