@@ -15,7 +15,7 @@ const unit = [
   "test/prove/**/{document,slope}.test.ts",
 ];
 
-/** The long tail: `npm run test:nightly`, which runs the fault tests at full size as well. */
+/** The long tail: `npm run test:nightly`, which runs the E2E and fault tests at full size as well. */
 const nightly = ["test/**/*.nightly.test.ts"];
 
 /** They need a node that runs pods: `npm run test:node`. */
@@ -66,7 +66,7 @@ export default defineConfig({
           name: "nightly",
           include: [
             ...nightly,
-            ...(process.env[sizeVariable] === "full" ? ["test/faults/**/*.test.ts"] : []),
+            ...(process.env[sizeVariable] === "full" ? ["test/{e2e,faults}/**/*.test.ts"] : []),
           ],
           // Some of its limits are times.
           maxWorkers: 1,

@@ -7,13 +7,14 @@ import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts
 import { ConfigMap, type Kind, kindText } from "../../bus/kube/kind.ts";
 import { Letter } from "../fixtures/functions/letters.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import { type Bridged, startBridged } from "../harness/bridged.ts";
+import { type OwnBridged, startOwnBridged } from "../harness/bridged.ts";
 
 const manager = { fieldManager: "test" };
 const at = (name: string) => ({ namespace: "default", name });
-let bridged: Bridged;
+let bridged: OwnBridged;
 beforeAll(async () => {
-  bridged = await startBridged();
+  // The shared control plane has the CRDs that are missing here at first.
+  bridged = await startOwnBridged();
 });
 afterAll(() => bridged?.stop());
 

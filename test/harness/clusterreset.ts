@@ -26,7 +26,14 @@ const namespaces = "namespaces";
 const crds = "customresourcedefinitions";
 
 /** Controllers write these all the time, and delete them with the objects that they describe. */
-const derived = new Set(["leases", "endpoints", "endpointslices", "componentstatuses", "apiservices"]);
+const derived = new Set([
+  "leases",
+  "endpoints",
+  "endpointslices",
+  "ipaddresses",
+  "componentstatuses",
+  "apiservices",
+]);
 /** While a webhook has no server, the API server refuses deletions. */
 const webhooks = new Set(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]);
 
@@ -56,7 +63,12 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
       const content = Object.values(rest).flatMap((objects) => objects ?? []);
       // Controllers create nothing in a namespace that is being deleted.
       await removeAll(spaces);
-      await removeAll(content);
+      const kept = new Set(found.filter((one) => !isNew(one)).map(collectionOf));
+      await Promise.all(
+        [...Map.groupBy(content, collectionOf)].map(([collection, objects]) =>
+          kept.has(collection) ? removeAll(objects) : removeCollection(client, collection, objects),
+        ),
+      );
       if (content.length === 0)
         await Promise.all([removeAll(kinds), ...spaces.map((one) => finalize(client, one))]);
       if (added.length > 0) throw new Error(`left: ${added.map(({ path }) => path).join(", ")}`);
@@ -126,29 +138,42 @@ async function discover(client: KubeClient): Promise<Resource[]> {
   );
 }
 
-async function remove(client: KubeClient, { path, metadata, resource }: Found): Promise<void> {
-  const isEnding = metadata.deletionTimestamp !== undefined;
-  if ((metadata.finalizers?.length ?? 0) > 0 && resource.plural !== crds)
-    await client
-      .request({
-        method: "PATCH",
-        path,
-        contentType: "application/merge-patch+json",
-        body: { metadata: { finalizers: null } },
-      })
-      .catch(ignoreMissing);
-  if (isEnding) return;
-  const body = {
-    kind: "DeleteOptions",
-    apiVersion: "v1",
-    gracePeriodSeconds: 0,
-    propagationPolicy: "Background",
-  };
-  await client.request({ method: "DELETE", path, body }).catch(ignoreMissing);
+/** The path without the name. */
+const collectionOf = ({ path }: Found): string => path.slice(0, path.lastIndexOf("/"));
+
+const deleteOptions = {
+  kind: "DeleteOptions",
+  apiVersion: "v1",
+  gracePeriodSeconds: 0,
+  propagationPolicy: "Background",
+} as const;
+
+async function remove(client: KubeClient, one: Found): Promise<void> {
+  if (one.resource.plural !== crds) await removeFinalizers(client, one);
+  if (one.metadata.deletionTimestamp !== undefined) return;
+  await client.request({ method: "DELETE", path: one.path, body: deleteOptions }).catch(ignoreMissing);
+}
+
+/** One request for any number of objects. */
+async function removeCollection(client: KubeClient, path: string, objects: readonly Found[]): Promise<void> {
+  await Promise.all(objects.map((one) => removeFinalizers(client, one)));
+  await client.request({ method: "DELETE", path, body: deleteOptions }).catch(ignoreMissing);
+}
+
+async function removeFinalizers(client: KubeClient, { path, metadata }: Found): Promise<void> {
+  if (!metadata.finalizers?.length) return;
+  const body = { metadata: { finalizers: null } };
+  await client
+    .request({ method: "PATCH", path, contentType: "application/merge-patch+json", body })
+    .catch(ignoreMissing);
 }
 
 /** Ends an empty namespace, without waiting for the namespace controller to look into each resource. */
 async function finalize(client: KubeClient, { path, metadata: { name } }: Found): Promise<void> {
+  // Events are in no list, and would still be there in a namespace of the same name.
+  await client
+    .request({ method: "DELETE", path: `${path}/events`, body: deleteOptions })
+    .catch(ignoreMissing);
   const body = { kind: "Namespace", apiVersion: "v1", metadata: { name }, spec: { finalizers: [] } };
   await client.request({ method: "PUT", path: `${path}/finalize`, body }).catch(ignoreMissing);
 }

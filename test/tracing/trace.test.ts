@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Planter } from "../fixtures/functions/planters.ts";
-import { type GatewayReplica, type Kit, startKit } from "../harness/kit.ts";
+import { type GatewayReplica, type Kit, startOwnKit } from "../harness/kit.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { type Collector, startCollector } from "./collector.ts";
 import type { ExportedSpan } from "./otlp.ts";
@@ -23,7 +23,8 @@ let kit: Kit;
 let gateway: GatewayReplica;
 beforeAll(async () => {
   collector = await startCollector();
-  kit = await startKit({ crds: [crdOf(Planter), crdOf(Branch)] });
+  // A controller manager would change the Deployments, and each change is one more reconcile.
+  kit = await startOwnKit({ crds: [crdOf(Planter), crdOf(Branch)] });
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "20" };
   [, , gateway] = await Promise.all([
     kit.bridge("bridge-1", { args: [planters, branches, gardeners], env }),

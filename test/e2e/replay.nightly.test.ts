@@ -1,2 +1,0 @@
-/** replay.test.ts at its full size. */
-import "./replay.test.ts";
