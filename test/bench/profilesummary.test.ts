@@ -10,7 +10,7 @@ test("summary - leaves out idle time and the profiler's own calls", () => {
       { id: 2, callFrame: frame("(idle)") },
       { id: 3, callFrame: frame("serve", preload), children: [4] },
       { id: 4, callFrame: frame("post", "node:inspector") },
-      { id: 5, callFrame: frame("reconcile", "file:///work/reconcile.ts") },
+      { id: 5, callFrame: frame("reconcile", "file:///app/reconcile.ts") },
     ],
     samples: [2, 4, 5],
     timeDeltas: [1_000_000, 2_000_000, 3_000_000],
