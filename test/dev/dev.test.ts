@@ -1,15 +1,14 @@
 /** `denrei dev` (npm run dev): what is saved takes the place of what runs, and nothing is lost on the way. */
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { place } from "../cli/program.ts";
 import { project, startDev, startDevThere } from "./project.ts";
-import { source, stoneKind } from "./stonecode.ts";
+import { saveAgainAndAgain } from "./saving.ts";
+import { source } from "./stonecode.ts";
 import { firstMark, put, untilMarked } from "./stones.ts";
 
 const pebble = "stones/pebble.ts";
-const saves = 7;
 
 test("new code handles what comes next and what is there; code that is broken takes nobody's place", async () => {
   const here = place();
@@ -75,33 +74,7 @@ test("nothing is lost while code is saved again and again", async () => {
   const here = place();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine, ["pebble"]);
-  let stones = 0;
-  const saving = new AbortController();
-  const stream = (async () => {
-    for (; !saving.signal.aborted; stones++) {
-      await put(client, `stone-${stones}`);
-      await sleep(100);
-    }
-  })();
-  for (let code = 2; code <= saves + 1; code++) {
-    const before = stones;
-    mine.save(pebble, source({ mark: String(code) }));
-    // Most are saved before the code before has begun.
-    if (code % 5 === 0) await printed(/Code \d+ runs/);
-    else await expect.poll(() => stones, { timeout: 30_000, interval: 10 }).toBeGreaterThan(before);
-  }
-  const last = String(saves + 1);
-  await untilMarked(client, "stone-0", last);
-  saving.abort();
-  await stream;
-  const unmarked = async () =>
-    (await client.list(stoneKind("Pebble"))).items.filter(({ status }) => status?.mark !== last);
-  await expect.poll(unmarked, { timeout: 60_000, interval: 50 }).toEqual([]);
-  expect((await client.list(stoneKind("Pebble"))).items).toHaveLength(stones);
-  expect(stones).toBeGreaterThan(saves / 2);
-  expect(
-    running.lines.all.filter((line) => /failed|dead letter|does not start|was ended/.test(line)),
-  ).toEqual([]);
+  await saveAgainAndAgain({ client, printed, running }, mine, 7);
 
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
