@@ -34,12 +34,27 @@ const derived = new Set([
   "componentstatuses",
   "apiservices",
 ]);
+/** Controllers make these in each namespace, and make them again. */
+const givenToNamespaces = ["configmaps/kube-root-ca.crt", "serviceaccounts/default"];
 /** While a webhook has no server, the API server refuses deletions. */
 const webhooks = new Set(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]);
 
-/** The objects that are in the cluster now. */
-export async function clusterState(client: KubeClient): Promise<ClusterState> {
-  return new Map((await listAll(client)).map(({ path, metadata }) => [path, metadata]));
+/** The objects that are in the cluster now, once its controllers have made what each namespace has. */
+export function clusterState(client: KubeClient): Promise<ClusterState> {
+  return poll(
+    "every namespace to have what controllers give it",
+    async () => {
+      const found = await listAll(client);
+      const paths = new Set(found.map(({ path }) => path));
+      const missing = found
+        .filter(({ resource }) => resource.plural === namespaces)
+        .flatMap(({ path }) => givenToNamespaces.map((name) => `${path}/${name}`))
+        .filter((path) => !paths.has(path));
+      if (missing.length > 0) throw new Error(`missing: ${missing.join(", ")}`);
+      return new Map(found.map(({ path, metadata }) => [path, metadata]));
+    },
+    { timeoutMillis: deadlineMillis },
+  );
 }
 
 /**
