@@ -55,6 +55,8 @@ export default defineConfig({
           name: "integration",
           include: ["test/**/*.test.ts"],
           exclude: [...checks, ...unit, ...nightly, ...withPods],
+          // The control planes are programs in Go: less garbage collection for more memory.
+          env: { GOGC: process.env.GOGC ?? "400" },
           // They wait more than they compute.
           maxWorkers: 3,
           sequence: { groupOrder: 2 },

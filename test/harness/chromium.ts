@@ -1,4 +1,4 @@
-/** Debian's Chromium: installed where it is missing, and driven by Playwright. */
+/** Debian's Chromium, without a window: installed where it is missing, and driven by Playwright. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +8,10 @@ import { type Browser, chromium } from "playwright-core";
 import { withLock } from "../../deploy/local/binaries/lock.ts";
 
 const run = promisify(execFile);
-const names = ["chromium", "chromium-browser", "google-chrome"];
+/** The first one has no window and needs two thirds of the CPU time of the others. */
+const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
-/** What is there to be run, if anything is. */
+/** The path of the first of them that is there, if any is. */
 function installed(): string | undefined {
   const paths = (process.env.PATH ?? "").split(delimiter);
   return names
@@ -25,13 +26,16 @@ function installed(): string | undefined {
     });
 }
 
-/** Installs it where it is missing and this process can do that; elsewhere the first browser that is opened throws. */
+/** Installs a browser where none is and this process can do that; elsewhere the first browser that is opened throws. */
 async function installChromium(): Promise<void> {
   if (installed() !== undefined || process.getuid?.() !== 0) return;
   // Two test processes may be at it.
   await withLock(join(tmpdir(), "denrei-chromium.lock"), {}, async () => {
     if (installed() !== undefined) return;
-    const install = () => run("apt-get", ["install", "--yes", "--no-install-recommends", "chromium"]);
+    const installOne = (name: string) =>
+      run("apt-get", ["install", "--yes", "--no-install-recommends", name]);
+    // Some releases do not have the one without a window.
+    const install = () => installOne("chromium-headless-shell").catch(() => installOne("chromium"));
     // A machine that was just made has no lists, or old ones.
     await install()
       .catch(async () => {

@@ -186,7 +186,8 @@ async function sceneOn(
       visitor: (person) => logIn(url, person),
       browser: sharedBrowser,
       async loggedIn(person, namespace) {
-        const context = await (await sharedBrowser()).newContext();
+        // Tests look at what is there, and wait for no animation.
+        const context = await (await sharedBrowser()).newContext({ reducedMotion: "reduce" });
         contexts.push(context);
         context.setDefaultTimeout(60_000);
         const page = await context.newPage();
