@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { readSettings } from "../../bus/process/config.ts";
 import { chartFiles } from "./chart.ts";
-import { writeChart } from "./write.ts";
+import { expectChartFolder, writeChart } from "./write.ts";
 
 const { values } = parseArgs({
   options: {
@@ -15,5 +15,7 @@ const { values } = parseArgs({
 });
 const { cluster } = readSettings(["cluster"], { cluster: values.cluster }, {});
 
+// Before the seconds that the chart takes.
+await expectChartFolder(values.out);
 await writeChart(values.out, await chartFiles(cluster));
 console.log(`wrote the chart to ${values.out}`);

@@ -3,6 +3,9 @@
 export class Lines {
   readonly all: string[] = [];
   readonly #waiting = new Set<(line: string) => void>();
+  readonly #records: Record<string, unknown>[] = [];
+  /** How many lines have been looked at for records: tests ask again and again. */
+  #read = 0;
 
   push(line: string): void {
     this.all.push(line);
@@ -10,14 +13,15 @@ export class Lines {
   }
 
   /** Log records (lines of JSON) so far. */
-  records(): Record<string, unknown>[] {
-    return this.all.flatMap((line) => {
+  records(): readonly Record<string, unknown>[] {
+    for (; this.#read < this.all.length; this.#read++) {
       try {
-        return [JSON.parse(line) as Record<string, unknown>];
+        this.#records.push(JSON.parse(this.all[this.#read] ?? ""));
       } catch {
-        return [];
+        // Not a record.
       }
-    });
+    }
+    return this.#records;
   }
 
   /** The first line, from the given one on, past or future, that satisfies the condition. */
