@@ -113,7 +113,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const accounts =
     options.rights === "none" ? administrators(client) : await openAccounts(kit, ours, platformNamespace);
   await accounts.optIn(namespace);
-  const kpack = isExisting ? undefined : await startKpack({ client });
+  const kpack = isExisting ? undefined : await startKpack({ client, steps: "first and last" });
   await kpack?.builder("default", "ready");
   const bridge = await kit.bridge("bridge-1", {
     env: { DENREI_NAMESPACES: watched?.join(","), ...(await accounts.env("bridge")), ...options.env },

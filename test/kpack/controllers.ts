@@ -7,7 +7,7 @@ import { type Builders, builders } from "./builder.ts";
 import { type ImageController, imageController } from "./image.ts";
 import { keyOf } from "./informer.ts";
 import { Build, Builder, ClusterBuilder, Image, type SourceResolver } from "./kinds.ts";
-import { buildKeyOf, kubelet } from "./kubelet.ts";
+import { buildKeyOf, kubelet, type Steps } from "./kubelet.ts";
 import { type FailureLog, type Loop, startLoop } from "./loop.ts";
 import { sourceResolverName } from "./names.ts";
 import { annotations, labels } from "./newbuild.ts";
@@ -22,6 +22,7 @@ export interface ControllersOptions {
   readonly world: World;
   readonly logs: PodLogs;
   readonly stepMillis: number;
+  readonly steps: Steps;
   readonly order: Order;
   readonly failed: FailureLog;
 }
@@ -44,7 +45,7 @@ export interface Controllers {
 
 /** Starts them, with nothing to do. */
 export function startControllers(options: ControllersOptions): Controllers {
-  const { client, signal, world, logs, stepMillis, order, failed } = options;
+  const { client, signal, world, logs, stepMillis, steps, order, failed } = options;
   const { images, pods, clusterBuilders } = world;
   const start = (name: string, reconcile: (key: string) => Promise<void>): Loop =>
     startLoop(name, reconcile, { signal, failed });
@@ -95,6 +96,7 @@ export function startControllers(options: ControllersOptions): Controllers {
       signal,
       logs,
       stepMillis,
+      steps,
       builderOf({ metadata: { namespace, annotations: { [annotations.builderName]: name = "" } = {} } }) {
         return clusterBuilders.get({ name }) ?? world.builders.get({ namespace, name });
       },

@@ -11,7 +11,7 @@ import { startAdmissionServer } from "./admission.ts";
 import type { BuilderState } from "./builder.ts";
 import { type Order, startControllers } from "./controllers.ts";
 import { kpackCrds } from "./crds.ts";
-import { keepNode } from "./kubelet.ts";
+import { keepNode, type Steps } from "./kubelet.ts";
 import { startKubeletServer } from "./kubeletserver.ts";
 import { podLogs } from "./podlogs.ts";
 import { registerWebhooks, unregisterWebhooks } from "./webhooks.ts";
@@ -25,6 +25,8 @@ export interface KpackOptions {
   readonly log?: (line: string) => void;
   /** How long each step of a build, git, and the making of a builder take, in milliseconds; 20 unless given. */
   readonly stepMillis?: number;
+  /** Which steps of a build are written to its pod; `each` unless given. */
+  readonly steps?: Steps;
   /** `build-first` unless given. */
   readonly order?: Order;
 }
@@ -50,7 +52,7 @@ const fieldManager = "kpack";
 
 /** Installs the CRDs and starts everything in this process. Rejects, with nothing left behind, when that can not be done. */
 export async function startKpack(options: KpackOptions): Promise<Kpack> {
-  const { client, log, stepMillis = 20, order = "build-first" } = options;
+  const { client, log, stepMillis = 20, steps = "each", order = "build-first" } = options;
   const over = new AbortController();
   const deadline = AbortSignal.timeout(startMillis);
   const authority = createCertificateAuthority("kpack");
@@ -71,6 +73,7 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
       world,
       logs,
       stepMillis,
+      steps,
       order,
       signal: over.signal,
       failed: (what, error) => log?.(`${what}: ${error instanceof Error ? error.message : String(error)}`),

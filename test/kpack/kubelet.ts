@@ -14,6 +14,9 @@ import { holdStep, steered, stepMillisAnnotation } from "./steering.ts";
 /** The node's name. */
 export const nodeName = "kpack-builds";
 
+/** Each step, or that the first one runs and then the end. A pod with a step of its own length has each of its steps written. */
+export type Steps = "each" | "first and last";
+
 /** What the kubelet sees. */
 export interface KubeletOptions {
   readonly client: KubeClient;
@@ -24,6 +27,8 @@ export interface KubeletOptions {
   readonly builderOf: (build: Build) => Builder | undefined;
   readonly logs: PodLogs;
   readonly stepMillis: number;
+  /** Which steps of a pod are written: a kubelet may write several at once. */
+  readonly steps: Steps;
   /** Asks for the pod's next pass. */
   readonly add: (key: string) => void;
   /** Resolves when Build and Image have said what there is to say about a pod: each step is seen. */
@@ -94,11 +99,13 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     pods.observe(await client.get(Pod, { namespace, name }, signal));
   }
 
-  async function write(pod: Stored<Pod>, { status, starts, ends }: NextStep): Promise<void> {
+  async function write(pod: Stored<Pod>, taken: readonly NextStep[]): Promise<void> {
     const { namespace, name, uid } = pod.metadata;
-    if (ends) logs.ended(pod, ends);
-    if (starts) logs.started(pod, starts);
-    const patch = { metadata: { uid }, status };
+    for (const { starts, ends } of taken) {
+      if (ends) logs.ended(pod, ends);
+      if (starts) logs.started(pod, starts);
+    }
+    const patch = { metadata: { uid }, status: taken.at(-1)?.status };
     pods.observe(
       await client.mergePatch(Pod, { namespace, name }, patch, {
         fieldManager,
@@ -123,7 +130,20 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     const next = nextStep(pod, () => built(pod));
     if (next === undefined) return;
     if (next.ends && (!isDue(key, pod, next.ends) || steered(pod, holdStep) === next.ends)) return;
-    await write(pod, next);
+    const isHurried = options.steps === "first and last" && !steered(pod, stepMillisAnnotation);
+    await write(pod, next.ends && isHurried ? toTheEnd(pod, next) : [next]);
+  }
+
+  /** The steps from this one to the last, or to the one that is held. */
+  function toTheEnd(pod: Stored<Pod>, first: NextStep): NextStep[] {
+    const taken: NextStep[] = [];
+    for (let next: NextStep | undefined = first; next !== undefined; ) {
+      taken.push(next);
+      const { status } = next;
+      next = nextStep({ ...pod, status }, () => built(pod));
+      if (next?.ends && steered(pod, holdStep) === next.ends) break;
+    }
+    return taken;
   }
 
   return async (key) => {
