@@ -5,7 +5,8 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import type { CertificateAuthority } from "../../deploy/local/pki.ts";
 import { buildErrors } from "./buildrules.ts";
@@ -48,9 +49,14 @@ export async function startAdmissionServer(
       kind: "AdmissionReview",
       response: { uid: review.request.uid, ...answered(() => answer(review.request, cluster())) },
     };
-    // On a connection that it keeps, the API server would find out late, and in other words, that nobody is there any more.
-    const headers = { "content-type": "application/json", connection: "close" };
-    response.writeHead(200, headers).end(JSON.stringify(body));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  // The API server keeps its connections, of which there are few, for longer than Node does.
+  server.keepAliveTimeout = 0;
+  const sockets = new Set<Duplex>();
+  server.on("secureConnection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
   });
 
   async function listen(port: number): Promise<void> {
@@ -60,9 +66,12 @@ export async function startAdmissionServer(
 
   async function away(): Promise<void> {
     if (!server.listening) return;
-    server.close();
-    server.closeAllConnections();
-    await once(server, "close");
+    const closed = once(server, "close");
+    // The one of HTTP would destroy the connections that nobody uses at the moment.
+    NetServer.prototype.close.call(server);
+    // Once it has closed its end, too, the API server knows that nobody is there any more.
+    for (const socket of sockets) socket.end();
+    await closed;
   }
 
   await listen(0);

@@ -7,7 +7,7 @@ import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startScene({ steps: "first and last" });
 });
 afterAll(() => scene?.stop());
 

@@ -4,12 +4,12 @@ import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Build, Build as BuildKind, Image, Pod, ServiceAccount, SourceResolver } from "./kinds.ts";
 import { record } from "./recording.ts";
-import { account, accountIn, manager, r1, r2, revised, type Scene, startScene } from "./scene.ts";
+import { account, accountIn, eachStep, manager, r1, r2, revised, type Scene, startScene } from "./scene.ts";
 import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startScene({ steps: "first and last" });
 });
 afterAll(() => scene?.stop());
 
@@ -98,7 +98,7 @@ test.concurrent("a completion that fails leaves no message", async () => {
 describe.concurrent("a Build that never ends", () => {
   test("has built what nobody can read", async () => {
     const place = await scene.place("unreadable");
-    await place.image("web", { annotations: { "sim.kpk/bad-metadata": "1" } });
+    await place.image("web", { annotations: { "sim.kpk/bad-metadata": "1", ...eachStep } });
     const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
     await scene.kit.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
     // A pass for each label: none of them ends it.

@@ -2,12 +2,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Build, Pod, SourceResolver } from "./kinds.ts";
 import { record } from "./recording.ts";
-import { manager, type Place, r1, r2, r3, r4, registry, revised, type Scene, startScene } from "./scene.ts";
+import {
+  eachStep,
+  manager,
+  type Place,
+  r1,
+  r2,
+  r3,
+  r4,
+  registry,
+  revised,
+  type Scene,
+  startScene,
+} from "./scene.ts";
 import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startScene({ steps: "first and last" });
 });
 afterAll(() => scene?.stop());
 
@@ -33,6 +45,7 @@ test.concurrent("another revision shows the old image until it is built", async 
   const place = await built("again");
   const seen = await record(scene.client, place.namespace);
   await place.patch("web", {
+    metadata: { annotations: eachStep },
     spec: { source: { git: { revision: r2 } }, additionalTags: [`${registry}/apps/web:${r2}`] },
   });
   const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
@@ -96,7 +109,7 @@ test.concurrent("a reference that was lost is not found again before the Build e
   const place = await built("race");
   scene.kpack.loseNextReference({ namespace: place.namespace, name: "web" });
   const seen = await record(scene.client, place.namespace);
-  await place.patch("web", revised(r2));
+  await place.patch("web", { ...revised(r2), metadata: { annotations: eachStep } });
   const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
   seen.stop();
   const running = lines.filter((line) => / Image .*BuildRunning/.test(line));

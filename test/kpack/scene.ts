@@ -6,9 +6,10 @@ import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { buildNumber } from "./builds.ts";
 import { Build, Image, type ImageSpec, ServiceAccount } from "./kinds.ts";
-import { type Kpack, startKpack } from "./kpack.ts";
+import { type Kpack, type KpackOptions, startKpack } from "./kpack.ts";
 import { labels } from "./newbuild.ts";
 import { conditionOf } from "./status.ts";
+import { stepMillisAnnotation } from "./steering.ts";
 
 /** Who writes as a test. */
 export const manager = { fieldManager: "test" };
@@ -60,8 +61,15 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
+/** Annotations of an Image each of whose steps is written, whatever the scene does otherwise. */
+export const eachStep = { [stepMillisAnnotation]: String(stepMillis) };
+
+/** How to start a scene. */
+export type SceneOptions = Pick<KpackOptions, "steps">;
+
 /** Starts it, with the ClusterBuilder `default`, in the local cluster. */
-export const startScene = async (): Promise<Scene> => sceneOn(await startLocalKit());
+export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
+  sceneOn(await startLocalKit(), options);
 
 /** A scene with a control plane of its own, which a test can stop. */
 export interface OwnScene extends Scene {
@@ -74,10 +82,10 @@ export async function startOwnScene(): Promise<OwnScene> {
   return { ...(await sceneOn(kit)), kit };
 }
 
-async function sceneOn(kit: LocalKit): Promise<Scene> {
+async function sceneOn(kit: LocalKit, { steps = "each" }: SceneOptions = {}): Promise<Scene> {
   const { client } = kit;
   const failures = new Lines();
-  const kpack = await startKpack({ client, stepMillis, log: (line) => failures.push(line) });
+  const kpack = await startKpack({ client, stepMillis, steps, log: (line) => failures.push(line) });
   await kpack.builder("default", "ready");
   return {
     kit,
