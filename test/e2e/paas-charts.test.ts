@@ -61,7 +61,7 @@ test("constructs of cdk8s in TypeScript, which names what has no name as ever", 
 
 test.each([
   ["throws", "ChartThrew", service(1, 'throw new Error("no such colour");'), "no such colour"],
-  ["never ends", "ChartTimedOut", service(1, "for (;;);"), "goes on for ever"],
+  ["never ends", "ChartTimedOut", "export default () => new Promise(() => undefined);", "goes on for ever"],
   ["returns nonsense", "ChartOutputInvalid", 'export default () => [{ kind: "Pony" }, 7];', "expected"],
   ["returns nothing", "ChartEmpty", "export default () => [];", "expected"],
   [
