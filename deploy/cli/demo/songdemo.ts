@@ -15,16 +15,16 @@ const command = "npm start";
 /** The act. Throws a `UsageError` where the program that is to play the login is none. */
 export function songAct(options: DemoOptions): Act {
   const { mode, workers = 3 } = options;
-  const dashboard = mode === "up" && options.dashboard !== false ? planned(options) : undefined;
+  const { plan, notice } = dashboardOf(options);
   return {
-    cast: { workers, functions: ["all"], gateways: 0, dashboard },
+    cast: { workers, functions: ["all"], gateways: 0, dashboard: plan },
     async play(stage, _display, signal) {
       const { client, origin } = stage;
       if (stage.dashboard && origin === "local")
         await grantPeople(client, stage.dashboard.people, client.connection.namespace);
       if (mode === "up") {
         say(guide(stage));
-        if (dashboard === undefined && options.dashboard !== false) say(noDashboard(command));
+        if (notice !== undefined) say(notice);
       }
       say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
       await sing(stage, { mode, signal });
@@ -32,9 +32,14 @@ export function songAct(options: DemoOptions): Act {
   };
 }
 
-/** What the dashboard is to be started with; undefined where there can be none. */
-function planned({ login }: DemoOptions): DashboardPlan | undefined {
+/** How the dashboard is started, or what to tell whoever might expect one. Neither where nobody does. */
+export function dashboardOf({ mode, dashboard, login }: DemoOptions): {
+  readonly plan?: DashboardPlan;
+  readonly notice?: string;
+} {
+  if (mode !== "up" || dashboard === false) return {};
   const part = loginPart(command);
-  if (ownCluster()) return hasIssuer() ? { part, program: undefined } : undefined;
-  return login === undefined ? undefined : { part, program: programOf(part, login) };
+  if (ownCluster() && hasIssuer()) return { plan: { part, program: undefined } };
+  if (ownCluster() || login === undefined) return { notice: noDashboard(command) };
+  return { plan: { part, program: programOf(part, login) } };
 }
