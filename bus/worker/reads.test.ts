@@ -48,6 +48,20 @@ test("an object that this process has made anew is read before the store knows m
   expect(await objectWith(child("b", "8"), child("a", "5"), "deleted")).toBe("b 8");
 });
 
+test("an object is read from the API server where the store is older than the version that woke the function", async () => {
+  const at = { ...key, name: "child" };
+  const { group, kind } = Child;
+  const request = newRequest({ type: "object", group, kind, ...at, uid: "a", resourceVersion: "5" });
+  const readWith = async (version?: string): Promise<string | undefined> => {
+    const entry = version && { object: child("a", version), uid: "a", resourceVersion: version };
+    const store = { entry: async () => entry || undefined } as unknown as ObjectStore;
+    const sources = sourcesOf(store, ownWrites().of(key), child("a", "9"));
+    const reads = reconcileReads({ ...sources, written: () => undefined, request });
+    return (await reads.get(Child, at))?.metadata.resourceVersion;
+  };
+  expect(await Promise.all([undefined, "4", "5", "7"].map(readWith))).toEqual(["9", "9", "5", "7"]);
+});
+
 /** What a worker reads that wrote `ours` a moment ago, when the store has `stored`; another one has written `theirs`. */
 async function childrenWith(
   ours: Stored | undefined,
