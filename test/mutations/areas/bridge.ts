@@ -83,4 +83,13 @@ export const bridge: readonly Mutation[] = [
     breaks: "A bridge that may not watch its kinds reports ready.",
     tests: ["test/e2e/rbac.test.ts"],
   },
+  {
+    name: "is-not-ready-at-once",
+    file: "bus/bridge/bridge.ts",
+    find: "if (performance.now() - since <= troubledMillis) continue;",
+    replace: "if (performance.now() - since >= troubledMillis) continue;",
+    breaks:
+      "A watch that breaks for a moment takes the bridge out of service, and one that stays broken does not.",
+    tests: ["test/e2e/rbac.test.ts"],
+  },
 ];

@@ -90,4 +90,12 @@ export const dashboard: readonly Mutation[] = [
     breaks: "Every user who is logged in sees the dead letters of every namespace.",
     tests: ["test/dashboard/bus.test.ts"],
   },
+  {
+    name: "tells-changes-again",
+    file: "dashboard/server/kubernetes/watch.ts",
+    find: "    seen[at] = object.metadata.resourceVersion;\n",
+    replace: "",
+    breaks: "A page that reconnects is told every change since its list once more.",
+    tests: ["test/dashboard/watch.test.ts"],
+  },
 ];

@@ -115,4 +115,12 @@ export const worker: readonly Mutation[] = [
     breaks: "An object crashes one more worker than allowed before it is quarantined.",
     tests: ["test/queue/suspects.test.ts"],
   },
+  {
+    name: "reads-less-than-woke-it",
+    file: "bus/worker/reads.ts",
+    find: "if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);",
+    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return live(kind, key);",
+    breaks: "A reconcile reads an older version of the object than the change that woke it.",
+    tests: ["bus/worker/reads.test.ts"],
+  },
 ];
