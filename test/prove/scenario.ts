@@ -10,6 +10,8 @@ export interface Scenario {
   readonly title: string;
   /** What it takes at full size on a machine of two cores, in minutes: its share of `--minutes`. */
   readonly fullMinutes: number;
+  /** What its limits are: `counts` hold on a busy machine as well, so at the smallest size several of them share it. */
+  readonly limits: "counts" | "times";
   run(trial: Trial): Promise<Outcome>;
 }
 

@@ -1,6 +1,6 @@
-/** The scenarios of `npm run prove` with limits of time or memory. The nightly run has the machine to itself. */
+/** The scenarios of `npm run prove` whose limits are times. The nightly run has the machine to itself. */
 import { test } from "vitest";
-import { expectToHold, scenariosOf } from "./shortest.ts";
+import { expectToHold, scenariosWith } from "./shortest.ts";
 
-for (const scenario of scenariosOf("night"))
+for (const scenario of scenariosWith("times"))
   test(scenario.name, { timeout: 240_000 }, (context) => expectToHold(scenario, context));

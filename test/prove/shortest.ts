@@ -8,12 +8,9 @@ import { scenarios } from "./scenarios/index.ts";
 const shortest = 1e-9;
 const seed = Number(process.env.DENREI_SEED ?? 1);
 
-/** Their limits are counts, which hold on a busy machine as well, and the smallest size can break them. */
-const beforeMerge = ["queue", "bridge-chaos", "webhooks"];
-
-/** The scenarios that guard a merge, or the others: those with limits of time or memory, and the slow ones. */
-export const scenariosOf = (when: "merge" | "night"): readonly Scenario[] =>
-  scenarios.filter(({ name }) => beforeMerge.includes(name) === (when === "merge"));
+/** The scenarios whose limits are counts, or times. */
+export const scenariosWith = (limits: Scenario["limits"]): readonly Scenario[] =>
+  scenarios.filter((scenario) => scenario.limits === limits);
 
 /** Runs a scenario and expects all of its checks to hold. */
 export async function expectToHold(

@@ -35,6 +35,7 @@ export const bridgeChaos: Scenario = {
   title:
     "Shelves and their notes are created, changed, moved and deleted while the bridge's way to the API server is reset, goes silent, is throttled, and forgets, and while the bridge itself is dead.",
   fullMinutes: 12,
+  limits: "counts",
   async run(trial) {
     const { say, signal, defer } = trial;
     // Full size is four times all of it, two and a half minutes each.

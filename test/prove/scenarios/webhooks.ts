@@ -41,6 +41,7 @@ export const webhooks: Scenario = {
   title:
     "Signed deliveries are posted to three gateways, each about an object of its own, while a gateway, a worker, the bridge or the NATS server is killed every half second.",
   fullMinutes: 6,
+  limits: "counts",
   async run(trial) {
     const { next, say, defer } = trial;
     const count = trial.scaled(10_000, 400);

@@ -26,6 +26,7 @@ export const zero: Scenario = {
   title:
     "Scaled to zero, objects changed, scaled up: everything caught up; cold start of a worker to the first reconcile.",
   fullMinutes: 3,
+  limits: "times",
   async run(trial) {
     const kit = await startOwnKit();
     trial.defer(() => kit.stop());
