@@ -55,7 +55,7 @@ export default defineConfig({
           name: "integration",
           include: ["test/**/*.test.ts"],
           exclude: [...checks, ...unit, ...nightly, ...withPods],
-          // The control planes are programs in Go: less garbage collection for more memory.
+          // The control planes are Go programs: more memory for less garbage collection.
           env: { GOGC: process.env.GOGC ?? "400" },
           // They wait more than they compute.
           maxWorkers: 3,

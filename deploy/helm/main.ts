@@ -15,7 +15,7 @@ const { values } = parseArgs({
 });
 const { cluster } = readSettings(["cluster"], { cluster: values.cluster }, {});
 
-// Before the seconds that the chart takes.
+// Rendering takes seconds, so a wrong folder is rejected first.
 await expectChartFolder(values.out);
 await writeChart(values.out, await chartFiles(cluster));
 console.log(`wrote the chart to ${values.out}`);

@@ -26,7 +26,7 @@ test("writes the chart in this version", async () => {
   expect(written).toMatchObject({ name: "denrei", version, appVersion: version });
 });
 
-test("takes the place of another chart, of which nothing is left", async () => {
+test("replaces an older chart and its files", async () => {
   const folder = await scratch();
   const earlier = { "Chart.yaml": "version: 1.0.0", "templates/old.yaml": "" };
   await writeChart(folder, new Map(Object.entries(earlier)));

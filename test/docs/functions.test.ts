@@ -103,7 +103,7 @@ test(
     expect(sources).toEqual(
       expect.arrayContaining([test, `functions/zundoko/${begun}.ts`, "functions/catalog.ts"]),
     );
-    // What `npm test` does, for these files. The page has had all types checked.
+    // What `npm test` does, for these files. The commands of the page include the type check.
     const checked = (await copy.succeed("npx tsc -p . --listFilesOnly")).split("\n");
     expect(sources.filter((path) => !checked.some((one) => one.endsWith(`/${path}`)))).toEqual([]);
     await copy.succeed(`npx biome check --error-on-warnings ${sources.join(" ")}`);

@@ -63,7 +63,7 @@ test("a bridge that may not watch says so in its readiness, until it may", async
     .toEqual([503, expect.stringMatching(/is not watched: GET .* 403 .*denrei rbac/)]);
   const refused = bridge.log.records().find((record) => JSON.stringify(record).includes(" 403 "));
   const waited = Date.now() - Date.parse(String(refused?.time));
-  expect(waited, "a watch that is broken for a moment is nobody's business").toBeGreaterThan(4000);
+  expect(waited, "a watch that breaks for a moment must not make the bridge unready").toBeGreaterThan(4000);
   const binding = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRoleBinding",

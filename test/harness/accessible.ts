@@ -10,7 +10,7 @@ const ofColors = ["color-contrast", "link-in-text-block"];
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    // Without frames there is nothing that another page would have to put together.
+    // The pages have no frames, so axe needs no second page to merge their results.
     const axe = new AxeBuilder({ page }).setLegacyMode(true);
     const { violations } = await (colorScheme === "light" ? axe : axe.withRules(ofColors)).analyze();
     const found = violations.map(({ id, help, nodes }) => ({

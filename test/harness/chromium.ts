@@ -1,4 +1,4 @@
-/** Debian's Chromium, without a window: installed where it is missing, and driven by Playwright. */
+/** Debian's headless Chromium: installed where it is missing, and driven by Playwright. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { type Browser, chromium } from "playwright-core";
 import { withLock } from "../../deploy/local/binaries/lock.ts";
 
 const run = promisify(execFile);
-/** The first one has no window and needs two thirds of the CPU time of the others. */
+/** The headless shell comes first: it takes two thirds of the CPU time of the others. */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /** The path of the first of them that is there, if any is. */
@@ -34,7 +34,7 @@ async function installChromium(): Promise<void> {
     if (installed() !== undefined) return;
     const installOne = (name: string) =>
       run("apt-get", ["install", "--yes", "--no-install-recommends", name]);
-    // Some releases do not have the one without a window.
+    // Some Debian and Ubuntu releases have no headless shell.
     const install = () => installOne("chromium-headless-shell").catch(() => installOne("chromium"));
     // A machine that was just made has no lists, or old ones.
     await install()

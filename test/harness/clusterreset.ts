@@ -34,21 +34,21 @@ const derived = new Set([
   "componentstatuses",
   "apiservices",
 ]);
-/** Controllers make these in each namespace, and make them again. */
-const givenToNamespaces = ["configmaps/kube-root-ca.crt", "serviceaccounts/default"];
+/** Controllers create these in each namespace and restore them. */
+const restored = ["configmaps/kube-root-ca.crt", "serviceaccounts/default"];
 /** While a webhook has no server, the API server refuses deletions. */
 const webhooks = new Set(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]);
 
-/** The objects that are in the cluster now, once its controllers have made what each namespace has. */
+/** The objects of the cluster, once controllers have filled its namespaces. */
 export function clusterState(client: KubeClient): Promise<ClusterState> {
   return poll(
-    "every namespace to have what controllers give it",
+    "controllers to fill every namespace",
     async () => {
       const found = await listAll(client);
       const paths = new Set(found.map(({ path }) => path));
       const missing = found
         .filter(({ resource }) => resource.plural === namespaces)
-        .flatMap(({ path }) => givenToNamespaces.map((name) => `${path}/${name}`))
+        .flatMap(({ path }) => restored.map((name) => `${path}/${name}`))
         .filter((path) => !paths.has(path));
       if (missing.length > 0) throw new Error(`missing: ${missing.join(", ")}`);
       return new Map(found.map(({ path, metadata }) => [path, metadata]));

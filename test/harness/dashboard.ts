@@ -186,7 +186,7 @@ async function sceneOn(
       visitor: (person) => logIn(url, person),
       browser: sharedBrowser,
       async loggedIn(person, namespace) {
-        // Tests look at what is there, and wait for no animation.
+        // Animations cost CPU time and change nothing that tests check.
         const context = await (await sharedBrowser()).newContext({ reducedMotion: "reduce" });
         contexts.push(context);
         context.setDefaultTimeout(60_000);

@@ -4,7 +4,7 @@ export class Lines {
   readonly all: string[] = [];
   readonly #waiting = new Set<(line: string) => void>();
   readonly #records: Record<string, unknown>[] = [];
-  /** How many lines have been looked at for records: tests ask again and again. */
+  /** How many lines are parsed already: tests poll the records. */
   #read = 0;
 
   push(line: string): void {

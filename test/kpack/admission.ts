@@ -51,7 +51,7 @@ export async function startAdmissionServer(
     };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  // The API server keeps its connections, of which there are few, for longer than Node does.
+  // The API server decides when to close a connection.
   server.keepAliveTimeout = 0;
   const sockets = new Set<Duplex>();
   server.on("secureConnection", (socket) => {
@@ -67,9 +67,9 @@ export async function startAdmissionServer(
   async function away(): Promise<void> {
     if (!server.listening) return;
     const closed = once(server, "close");
-    // The one of HTTP would destroy the connections that nobody uses at the moment.
+    // `https.Server.close` would destroy idle connections before the API server can close its end.
     NetServer.prototype.close.call(server);
-    // Once it has closed its end, too, the API server knows that nobody is there any more.
+    // Once the API server has closed its end, its next request opens a connection, which is refused.
     for (const socket of sockets) socket.end();
     await closed;
   }

@@ -14,7 +14,10 @@ import { holdStep, steered, stepMillisAnnotation } from "./steering.ts";
 /** The node's name. */
 export const nodeName = "kpack-builds";
 
-/** Each step, or that the first one runs and then the end. A pod with a step of its own length has each of its steps written. */
+/**
+ * Which steps the kubelet writes to the status of a pod. A pod that sets the length of its steps always has each of them
+ * written.
+ */
 export type Steps = "each" | "first and last";
 
 /** What the kubelet sees. */
@@ -27,7 +30,6 @@ export interface KubeletOptions {
   readonly builderOf: (build: Build) => Builder | undefined;
   readonly logs: PodLogs;
   readonly stepMillis: number;
-  /** Which steps of a pod are written: a kubelet may write several at once. */
   readonly steps: Steps;
   /** Asks for the pod's next pass. */
   readonly add: (key: string) => void;
@@ -134,7 +136,7 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     await write(pod, next.ends && isHurried ? toTheEnd(pod, next) : [next]);
   }
 
-  /** The steps from this one to the last, or to the one that is held. */
+  /** The steps from this one to the last, or to the one before a held step ends. */
   function toTheEnd(pod: Stored<Pod>, first: NextStep): NextStep[] {
     const taken: NextStep[] = [];
     for (let next: NextStep | undefined = first; next !== undefined; ) {

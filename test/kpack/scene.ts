@@ -61,7 +61,7 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
-/** Annotations of an Image each of whose steps is written, whatever the scene does otherwise. */
+/** Annotations of an Image: the kubelet writes each step of its builds, whatever the scene sets. */
 export const eachStep = { [stepMillisAnnotation]: String(stepMillis) };
 
 /** How to start a scene. */

@@ -32,7 +32,7 @@ export function songAct(options: DemoOptions): Act {
   };
 }
 
-/** How the dashboard is started, or what to tell whoever might expect one. Neither where nobody does. */
+/** The plan for the dashboard of `denrei up`, or the notice that there is no dashboard. `--no-dashboard` and `demo` have neither. */
 export function dashboardOf({ mode, dashboard, login }: DemoOptions): {
   readonly plan?: DashboardPlan;
   readonly notice?: string;

@@ -84,7 +84,7 @@ export const bridge: readonly Mutation[] = [
     tests: ["test/e2e/rbac.test.ts"],
   },
   {
-    name: "is-not-ready-at-once",
+    name: "unready-after-a-short-failure",
     file: "bus/bridge/bridge.ts",
     find: "if (performance.now() - since <= troubledMillis) continue;",
     replace: "if (performance.now() - since >= troubledMillis) continue;",

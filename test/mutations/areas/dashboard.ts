@@ -91,11 +91,11 @@ export const dashboard: readonly Mutation[] = [
     tests: ["test/dashboard/bus.test.ts"],
   },
   {
-    name: "tells-changes-again",
+    name: "repeats-changes-on-reconnect",
     file: "dashboard/server/kubernetes/watch.ts",
     find: "    seen[at] = object.metadata.resourceVersion;\n",
     replace: "",
-    breaks: "A page that reconnects is told every change since its list once more.",
+    breaks: "A page that reconnects receives every change since its list again.",
     tests: ["test/dashboard/watch.test.ts"],
   },
 ];

@@ -116,7 +116,7 @@ export const worker: readonly Mutation[] = [
     tests: ["test/queue/suspects.test.ts"],
   },
   {
-    name: "reads-less-than-woke-it",
+    name: "reads-older-than-its-cause",
     file: "bus/worker/reads.ts",
     find: "if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);",
     replace: "if (compareVersions(version, needed.resourceVersion) > 0) return live(kind, key);",
