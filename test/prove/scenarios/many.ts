@@ -5,40 +5,14 @@
  * At the smallest size what an object costs is lost in what a process needs anyway, so below some MB the limits are
  * those MB: what then breaks is a worker or a bridge that keeps far more than it should, and each count.
  */
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { positionKey, positionSchema } from "../../../bus/bridge/position.ts";
-import { type Bus, connectBus } from "../../../bus/connect.ts";
-import { kindText } from "../../../bus/kube/kind.ts";
-import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
-import { interestOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
-import { functionStatus } from "../../../bus/worker/inspect.ts";
-import { Hikawa } from "../../../functions/zundoko/kinds.ts";
-import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
-import { idleRssOf, rssOf } from "../../bench/processes.ts";
-import { profilerEnv } from "../../bench/profiler/profiler.ts";
-import onlooker from "../../fixtures/functions/onlooker.ts";
-import { type OwnKit, type Replica, startOwnKit } from "../../harness/kit.ts";
-import { metricSum } from "../../harness/metrics.ts";
-import { createCrowd, crowdCrds, deleteCrowd, objectBytes } from "../crowd.ts";
-import { diskBytes } from "../disk.ts";
-import { type Footprint, footprintOf, pidOf } from "../footprint.ts";
-import { bounded, type Figure, figure, type Outcome, type Scenario, type Trial } from "../scenario.ts";
+import { objectBytes } from "../crowd.ts";
+import type { Footprint } from "../footprint.ts";
+import { type Found, measureMany } from "../many/measure.ts";
+import { bounded, type Figure, figure, type Outcome, type Scenario } from "../scenario.ts";
 
-const cluster = "default";
-const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url).pathname;
-/** Made and deleted before the first figure: compiled code, grown buffers and the allocator's pools are no cost of an object. */
-const warmUp = { share: 0.25, least: 4000 };
-/** Both sides are measured with so many of the objects as well. */
-const fewShare = 0.1;
 const limits = { bridgeBytes: 200, workerMegabytes: 5 };
 /** Below so many bytes of growth no object can be told from the noise of a process, and of a heap. */
 const noise = { resident: 5e6, held: 2e6 };
-const settleMillis = 600_000;
-/** How long a process is watched after a collection of garbage. */
-const sample = { full: 5000, least: 1000 };
-/** The Go runtime collects at least every two minutes, and cannot be asked to from outside. */
-const goSample = { full: 125_000, least: 1000 };
 
 export const many: Scenario = {
   number: 12,
@@ -48,99 +22,8 @@ export const many: Scenario = {
     "All have finished, so that neither side writes. The Go operator is started when they are there.",
   fullMinutes: 12,
   limits: "counts",
-  run,
+  run: async (trial) => outcomeOf(await measureMany(trial)),
 };
-
-/** What a scenario works with. */
-interface Stage {
-  readonly trial: Trial;
-  readonly kit: OwnKit;
-  readonly bus: Bus;
-}
-
-/** What was measured. */
-interface Found {
-  readonly size: number;
-  /** Deleted before the first figure. */
-  readonly warm: number;
-  readonly createdPerSecond: number;
-  readonly empty: Rest;
-  readonly few: { readonly objects: number; readonly memory: Footprint };
-  readonly full: Rest;
-  readonly census: { readonly seconds: number; readonly seen: number };
-  readonly resume: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
-  /** Lists and publishes of the bridge that resumed. */
-  readonly repeated: number;
-  readonly list: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
-  /** Resident memory of the Go operator by the number of objects, in MB. */
-  readonly peer: { readonly fewMegabytes: number; readonly megabytes: number } | undefined;
-}
-
-async function run(trial: Trial): Promise<Outcome> {
-  if (trial.peer === "measure") await buildPeer(trial.signal);
-  return outcomeOf(await measureAll(await open(trial)));
-}
-
-async function measureAll(stage: Stage): Promise<Found> {
-  const { trial, kit, bus } = stage;
-  const { signal, say } = trial;
-  const size = trial.scaled(100_000, 1000);
-  const few = Math.round(size * fewShare);
-  const warm = Math.max(warmUp.least, Math.round(size * warmUp.share));
-  const bridge = await kit.bridge("bridge-1", bridging(kit, "onlooker"));
-  const worker = await kit.worker("worker-1", [fixture("onlooker")], measured(kit));
-
-  say(`warming up with ${figure(warm)} objects`);
-  await createCrowd(kit.client, { prefix: "warm", first: 1, count: warm, signal });
-  await settled(stage, warm);
-  await deleteCrowd(kit.client, signal);
-  await settled(stage, 0);
-  const empty = await rest(stage, bridge, worker);
-
-  say(`creating ${figure(size)} objects`);
-  const create = async (first: number, count: number): Promise<number> => {
-    const begun = performance.now();
-    await createCrowd(kit.client, { prefix: "many", first, count, signal });
-    await settled(stage, first - 1 + count);
-    return (performance.now() - begun) / 1000;
-  };
-  const fewSeconds = await create(1, few);
-  const fewMemory = await footprint(stage, bridge);
-  const fewMegabytes = await peerMegabytes(stage, "few");
-  const seconds = fewSeconds + (await create(few + 1, size - few));
-  say("all are there, and looked at");
-  const full = await rest(stage, bridge, worker);
-
-  const census = await takeCensus(stage, size);
-  say(`a new function has seen all of them after ${figure(census.seconds)} s`);
-  const megabytes = await peerMegabytes(stage, "all");
-
-  await bridge.stop();
-  const resume = await timedBridge(stage, "bridge-2", "leading");
-  say(`a bridge that resumes knows all after ${figure(resume.seconds)} s`);
-  const repeated = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
-  const resumeMemory = await footprint(stage, resume.bridge);
-  await Promise.all([resume.bridge.stop(), worker.stop()]);
-
-  await deleteStreams(bus);
-  const list = await timedBridge(stage, "bridge-3", "listed");
-  say(`a bridge with an empty bus has listed all after ${figure(list.seconds)} s`);
-  const listMemory = await footprint(stage, list.bridge);
-  const { state } = await bus.jsm.streams.info(streams.objects);
-  return {
-    size,
-    warm,
-    createdPerSecond: size / seconds,
-    empty,
-    few: { objects: few, memory: fewMemory },
-    full,
-    census,
-    resume: { ...resume, memory: resumeMemory },
-    repeated,
-    list: { ...list, objects: state.messages, memory: listMemory },
-    peer: fewMegabytes && megabytes ? { fewMegabytes, megabytes } : undefined,
-  };
-}
 
 function outcomeOf({
   size,
@@ -235,123 +118,3 @@ const memoryFigure = (who: string, { collected, asItIs, peak, heldBytes }: Footp
   what: `${who}: garbage collected (as it was, peak since its start; in V8's heap)`,
   found: `${figure(collected)} MB (${figure(asItIs)}, ${figure(peak)}; ${figure(heldBytes / 1e6)})`,
 });
-
-async function open(trial: Trial): Promise<Stage> {
-  const kit = await startOwnKit({ crds: crowdCrds() });
-  trial.defer(() => kit.stop());
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
-  trial.defer(() => bus.nc.close());
-  return { trial, kit, bus };
-}
-
-/** A replica with a profiler. The debug level would log a line per object. */
-const measured = ({ platform }: OwnKit) => ({
-  env: { ...profilerEnv(platform.directory), DENREI_LOG_LEVEL: "info" },
-});
-
-/** A bridge for these functions, which creates their streams. */
-const bridging = (kit: OwnKit, ...functions: readonly string[]) => ({
-  ...measured(kit),
-  args: functions.map(fixture),
-});
-
-/** Starts a bridge and waits until it says something about Hikawas. */
-async function timedBridge(
-  { kit }: Stage,
-  name: string,
-  msg: "leading" | "listed",
-): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
-  const begun = performance.now();
-  const bridge = await kit.bridge(name, bridging(kit, "onlooker"));
-  const line = await bridge.log.until(
-    (line) => line.includes(`"msg":"${msg}"`) && line.includes(`"kind":"${kindText(Hikawa)}"`),
-    settleMillis,
-  );
-  const seconds = (performance.now() - begun) / 1000;
-  return { bridge, seconds, objects: (JSON.parse(line) as { objects: number }).objects };
-}
-
-/** Waits until the bridge has so many objects on the bus and the worker has looked at each change. */
-async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
-  const kv = await bus.kvm.open(bridgeBucket);
-  let found: object = {};
-  for (const until = performance.now() + settleMillis; performance.now() < until; ) {
-    const [entry, router, queue] = await Promise.all([
-      kv.get(positionKey(cluster, Hikawa)),
-      bus.jsm.consumers.info(streams.objects, consumers.router(interestOf(onlooker, cluster))),
-      functionStatus(bus, onlooker as ReconcileFunction, cluster),
-    ]);
-    const known = entry?.operation === "PUT" ? positionSchema.parse(entry.json()).objects : 0;
-    const toRoute = router.num_pending + router.num_ack_pending;
-    found = { known, toRoute, ...queue };
-    const { pending, inFlight, parked } = queue;
-    if (known === objects && [toRoute, pending, inFlight, parked].every((count) => count === 0)) return;
-    await sleep(200, undefined, { signal: trial.signal });
-  }
-  throw new Error(
-    `expected ${objects} objects on the bus and nothing to do, found ${JSON.stringify(found)} after ${settleMillis} ms`,
-  );
-}
-
-const footprint = ({ trial, kit }: Stage, replica: Replica): Promise<Footprint> =>
-  footprintOf(replica, kit.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
-
-/** What everybody needs while nothing happens. */
-interface Rest {
-  readonly bridge: Footprint;
-  readonly worker: Footprint;
-  /** Resident memory, in MB. */
-  readonly nats: number;
-  /** In MB. */
-  readonly disk: number;
-  /** Bytes in OBJECTS. */
-  readonly stored: number;
-}
-
-async function rest(stage: Stage, bridge: Replica, worker: Replica): Promise<Rest> {
-  const { kit, bus } = stage;
-  const footprints = await Promise.all([bridge, worker].map((replica) => footprint(stage, replica)));
-  const { state } = await bus.jsm.streams.info(streams.objects);
-  return {
-    bridge: footprints[0] as Footprint,
-    worker: footprints[1] as Footprint,
-    nats: rssOf(new Map([["nats", pidOf(kit.platform.nats)]])).get("nats") ?? Number.NaN,
-    disk: (await diskBytes(join(kit.platform.directory, "nats"))) / 1e6,
-    stored: state.bytes,
-  };
-}
-
-/** A function that is new to the bus: from the start of its process until it has seen every object. */
-async function takeCensus(
-  { kit }: Stage,
-  size: number,
-): Promise<{ readonly seconds: number; readonly seen: number }> {
-  // The bridge that comes with a new function stands by, and has made its streams.
-  const standby = await kit.bridge("bridge-new", bridging(kit, "onlooker", "census"));
-  const begun = performance.now();
-  const worker = await kit.worker("census-1", [fixture("census")], {
-    env: { DENREI_LOG_LEVEL: "info", DENREI_TEST_CENSUS: String(size) },
-  });
-  const line = await worker.log.until((line) => line.includes('"msg":"census complete"'), settleMillis);
-  const seconds = (performance.now() - begun) / 1000;
-  await Promise.all([worker.stop(), standby.stop()]);
-  return { seconds, seen: (JSON.parse(line) as { seen: number }).seen };
-}
-
-/** The Go operator, started when the objects are there: the least of its resident memory while nothing happens. */
-async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number | undefined> {
-  if (trial.peer === "omit") return undefined;
-  const peer = await startGoReplica(kit.platform, `go-${label}`, "alone");
-  await peer.leads();
-  const millis = trial.scaled(goSample.full, goSample.least);
-  trial.say(`watching the memory of the Go operator for ${figure(millis / 1000)} s`);
-  const least = await idleRssOf(new Map([["go", pidOf(peer)]]), { millis, signal: trial.signal });
-  await peer.stop();
-  return least.get("go");
-}
-
-async function deleteStreams({ jsm }: Bus): Promise<void> {
-  const names: string[] = [];
-  for await (const { config } of jsm.streams.list()) names.push(config.name);
-  for (const name of names) await jsm.streams.delete(name);
-}
