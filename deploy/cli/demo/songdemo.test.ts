@@ -7,7 +7,8 @@ import { dashboardOf, songAct } from "./songdemo.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-const login = fileURLToPath(new URL("../../../test/demo/login.ts", import.meta.url));
+/** Any file will do: the program is not started here. */
+const login = fileURLToPath(import.meta.url);
 const up: DemoOptions = { mode: "up", act: "song" };
 const inOwnCluster = { KUBECONFIG: "/home/user/.kube/config", NATS_URL: "nats://127.0.0.1:4222" };
 const issuer = { DENREI_OIDC_ISSUER: "https://login.example.com", DENREI_OIDC_CLIENT_ID: "denrei" };
