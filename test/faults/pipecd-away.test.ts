@@ -86,10 +86,16 @@ async function expectPatience(stack: Stack): Promise<void> {
   expect(blocked(stack) - before).toBeLessThanOrEqual(fired + 3);
 }
 
+/** What the workers logged about the namespace: it shows why a call was repeated. */
+const history = ({ namespace }: Stack): string =>
+  pipecd.workers.flatMap(({ log }) => log.all.filter((line) => line.includes(`"${namespace}/`))).join("\n");
+
 async function expectAllOnce(stack: Stack): Promise<void> {
   const piped = await stack.ready(Piped, names.piped);
   const application = await stack.ready(Application, names.application);
-  expect(stack.server().pipeds()).toMatchObject([{ id: piped.status?.pipedID, disabled: false, keys: 1 }]);
+  expect(stack.server().pipeds(), history(stack)).toMatchObject([
+    { id: piped.status?.pipedID, disabled: false, keys: 1 },
+  ]);
   expect(stack.server().applications()).toMatchObject([
     { id: application.status?.applicationID, pipedId: piped.status?.pipedID, disabled: false },
   ]);
