@@ -86,7 +86,7 @@ async function expectPatience(stack: Stack): Promise<void> {
   expect(blocked(stack) - before).toBeLessThanOrEqual(fired + 3);
 }
 
-/** What the workers logged about the namespace: it shows why a call was repeated. */
+/** Log lines of all workers about the namespace. They show why a worker repeated a call. */
 const history = ({ namespace }: Stack): string =>
   pipecd.workers.flatMap(({ log }) => log.all.filter((line) => line.includes(`"${namespace}/`))).join("\n");
 
