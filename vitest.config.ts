@@ -8,7 +8,7 @@ const checks = ["test/checks/**/*.test.ts", "test/docs/links.test.ts"];
 const unit = [
   "{bus,functions,dashboard,deploy}/**/*.test.ts",
   "test/{bench,ghapp,github,githubapi,model,mutations}/**/*.test.ts",
-  "test/harness/{changes,ket/match}.test.ts",
+  "test/harness/{changes,durations,ket/match}.test.ts",
   "test/kpack/{loop,names,reference}.test.ts",
   "test/paas/charts/{builtin,names,routes}.test.ts",
   "test/pipecd/**/*.test.ts",

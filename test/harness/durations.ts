@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import type { Reporter, TestModule, Vitest } from "vitest/node";
 
 /** How long one file took. Seconds. */
-interface FileTime {
+export interface FileTime {
   readonly path: string;
   readonly tests: number;
   /** Imports, hooks, and tests. */
@@ -24,39 +24,47 @@ export default class Durations implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    if (modules.length <= fewFiles) return;
-    const times = modules.map((module) => timeOf(module, this.#root));
-    const folders = [...Map.groupBy(times, ({ path }) => folderOf(path))].map(([folder, files]) => ({
-      path: folder,
-      files: files.length,
-      tests: sum(files, "tests"),
-      total: sum(files, "total"),
-      setUp: sum(files, "setUp"),
-    }));
-    const bySize = <T extends FileTime>(rows: readonly T[]): T[] =>
-      rows.toSorted((a, b) => b.total - a.total);
-    const all = {
-      path: "all",
-      files: times.length,
-      tests: sum(times, "tests"),
-      total: sum(times, "total"),
-      setUp: sum(times, "setUp"),
-    };
-    const lines = [
-      row("folder", "files", "tests", "seconds", "set-up"),
-      ...[...bySize(folders), all].map(({ path, files, tests, total, setUp }) =>
-        row(path, String(files), String(tests), seconds(total), seconds(setUp)),
-      ),
-      "",
-      row("slowest files", "", "tests", "seconds", "set-up"),
-      ...bySize(times)
-        .slice(0, slowest)
-        .map(({ path, tests, total, setUp }) => row(path, "", String(tests), seconds(total), seconds(setUp))),
-    ];
+    const lines = durationLines(modules.map((module) => timeOf(module, this.#root)));
+    if (lines.length === 0) return;
     // After the summary of the default reporter.
     process.on("exit", () => process.stdout.write(`\n${lines.join("\n")}\n\n`));
   }
 }
+
+/** The time per folder, and the slowest files; nothing for a few files. */
+export function durationLines(files: readonly FileTime[]): string[] {
+  if (files.length <= fewFiles) return [];
+  const folders = [...Map.groupBy(files, ({ path }) => folderOf(path))].map(([path, group]) =>
+    totalOf(path, group),
+  );
+  return [
+    row("folder", "files", "tests", "seconds", "set-up"),
+    ...[...bySize(folders), totalOf("all", files)].map((folder) =>
+      row(folder.path, String(folder.files), ...cellsOf(folder)),
+    ),
+    "",
+    row("slowest files", "", "tests", "seconds", "set-up"),
+    ...bySize(files)
+      .slice(0, slowest)
+      .map((file) => row(file.path, "", ...cellsOf(file))),
+  ];
+}
+
+const totalOf = (path: string, files: readonly FileTime[]) => ({
+  path,
+  files: files.length,
+  tests: sum(files, "tests"),
+  total: sum(files, "total"),
+  setUp: sum(files, "setUp"),
+});
+
+const bySize = <T extends FileTime>(rows: readonly T[]): T[] => rows.toSorted((a, b) => b.total - a.total);
+
+const cellsOf = ({ tests, total, setUp }: FileTime): string[] => [
+  String(tests),
+  total.toFixed(1),
+  setUp.toFixed(1),
+];
 
 function timeOf(module: TestModule, root: string): FileTime {
   const { collectDuration, setupDuration, duration } = module.diagnostic();
@@ -80,8 +88,6 @@ function folderOf(path: string): string {
 
 const sum = (files: readonly FileTime[], field: "tests" | "total" | "setUp"): number =>
   files.reduce((total, file) => total + file[field], 0);
-
-const seconds = (value: number): string => value.toFixed(1);
 
 const row = (path: string, ...cells: readonly string[]): string =>
   `${path.padEnd(48)}${cells.map((cell) => cell.padStart(9)).join("")}`;
