@@ -55,8 +55,9 @@ export default defineConfig({
           name: "integration",
           include: ["test/**/*.test.ts"],
           exclude: [...checks, ...unit, ...nightly, ...withPods],
-          // The control planes are Go programs: more memory for less garbage collection.
-          env: { GOGC: process.env.GOGC ?? "400" },
+          globalSetup: "test/harness/start/packages.ts",
+          // The control planes are Go programs: more memory for less garbage collection, and no threads that look for work.
+          env: { GOGC: process.env.GOGC ?? "400", GOMAXPROCS: process.env.GOMAXPROCS ?? "1" },
           // They wait more than they compute.
           maxWorkers: 3,
           sequence: { groupOrder: 2 },

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
 import { Lines } from "../harness/lines.ts";
+import { quickly } from "../harness/start/quick.ts";
 
 /** The root of the project. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -70,7 +71,12 @@ export const run = (args: readonly string[], options?: StartOptions): Promise<En
 
 function begin(
   args: readonly string[],
-  { env = {}, command = [process.execPath, program], cwd = root, longestMillis = 110_000 }: StartOptions = {},
+  {
+    env = {},
+    command = [process.execPath, ...quickly(), program],
+    cwd = root,
+    longestMillis = 110_000,
+  }: StartOptions = {},
 ): Running {
   const [file, ...first] = command;
   const child = spawn(file, [...first, ...args], {

@@ -24,6 +24,8 @@ interface Found {
 const deadlineMillis = 100_000;
 const namespaces = "namespaces";
 const crds = "customresourcedefinitions";
+/** What other objects are in, or of. */
+const outermost = new Set([namespaces, crds]);
 
 /** Controllers write these all the time, and delete them with the objects that they describe. */
 const derived = new Set([
@@ -63,29 +65,18 @@ export function clusterState(client: KubeClient): Promise<ClusterState> {
  */
 export async function resetCluster(client: KubeClient, state: ClusterState): Promise<void> {
   const isNew = ({ path }: Found): boolean => !state.has(path);
-  const removeAll = (objects: readonly Found[]) => Promise.all(objects.map((one) => remove(client, one)));
-  await removeAll((await listAll(client, ({ plural }) => webhooks.has(plural))).filter(isNew));
+  await removeAll(client, (await listAll(client, ({ plural }) => webhooks.has(plural))).filter(isNew));
   await poll(
     "the cluster to be empty",
     async () => {
       const found = await listAll(client);
       const added = found.filter(isNew);
-      const {
-        [namespaces]: spaces = [],
-        [crds]: kinds = [],
-        ...rest
-      } = Object.groupBy(added, ({ resource }) => resource.plural);
-      const content = Object.values(rest).flatMap((objects) => objects ?? []);
+      const content = added.filter(({ resource }) => !outermost.has(resource.plural));
+      const spaces = added.filter(({ resource }) => resource.plural === namespaces);
       // Controllers create nothing in a namespace that is being deleted.
-      await removeAll(spaces);
-      const kept = new Set(found.filter((one) => !isNew(one)).map(collectionOf));
-      await Promise.all(
-        [...Map.groupBy(content, collectionOf)].map(([collection, objects]) =>
-          kept.has(collection) ? removeAll(objects) : removeCollection(client, collection, objects),
-        ),
-      );
-      if (content.length === 0)
-        await Promise.all([removeAll(kinds), ...spaces.map((one) => finalize(client, one))]);
+      await removeAll(client, spaces);
+      if (content.length > 0) await clear(client, content, isNew, removeContent);
+      else if (added.length > 0) await clear(client, added, isNew, removeOutermost);
       if (added.length > 0) throw new Error(`left: ${added.map(({ path }) => path).join(", ")}`);
       await restoreLabels(client, found, state);
       expectSpecs(found, state);
@@ -94,6 +85,52 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
   );
   await removeEvents(client, state);
 }
+
+/** Removes what is new of the objects' resources, and looks at these alone until nothing of it is left. */
+function clear(
+  client: KubeClient,
+  objects: readonly Found[],
+  isNew: (one: Found) => boolean,
+  removeNew: (client: KubeClient, added: readonly Found[], kept: readonly Found[]) => Promise<void>,
+): Promise<void> {
+  const wanted = new Set(objects.map(({ resource }) => resourceKey(resource)));
+  return poll(
+    "some objects to be gone",
+    async () => {
+      const found = await listAll(client, (resource) => wanted.has(resourceKey(resource)));
+      const { added = [], kept = [] } = Object.groupBy(found, (one) => (isNew(one) ? "added" : "kept"));
+      if (added.length === 0) return;
+      await removeNew(client, added, kept);
+      throw new Error(`left: ${added.map(({ path }) => path).join(", ")}`);
+    },
+    { timeoutMillis: deadlineMillis },
+  );
+}
+
+async function removeContent(
+  client: KubeClient,
+  added: readonly Found[],
+  kept: readonly Found[],
+): Promise<void> {
+  const shared = new Set(kept.map(collectionOf));
+  await Promise.all(
+    [...Map.groupBy(added, collectionOf)].map(([collection, objects]) =>
+      shared.has(collection) ? removeAll(client, objects) : removeCollection(client, collection, objects),
+    ),
+  );
+}
+
+/** Namespaces and kinds that have no objects any more. */
+async function removeOutermost(client: KubeClient, added: readonly Found[]): Promise<void> {
+  await Promise.all(
+    added.map((one) => (one.resource.plural === crds ? remove(client, one) : finalize(client, one))),
+  );
+}
+
+const removeAll = (client: KubeClient, objects: readonly Found[]): Promise<unknown> =>
+  Promise.all(objects.map((one) => remove(client, one)));
+
+const resourceKey = ({ root, plural }: Resource): string => `${root}/${plural}`;
 
 /** Every object, or those of some resources. */
 async function listAll(

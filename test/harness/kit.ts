@@ -14,7 +14,6 @@ import { crdManifests } from "../../deploy/generate/crds.ts";
 import type { Child, LocalNats } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { changesOf, type Trouble, troubleLines } from "./changes.ts";
-import { compiledBefore } from "./compiled.ts";
 import {
   type ClusterPlatform,
   existingGround,
@@ -26,6 +25,7 @@ import {
   ownGround,
 } from "./ground.ts";
 import { Lines } from "./lines.ts";
+import { compiledBefore, quickly } from "./start/quick.ts";
 
 /** A replica and what it logs. */
 export interface Replica extends Child {
@@ -123,7 +123,7 @@ export async function startReplica(
   const child = await platform.spawn({
     name,
     command: process.execPath,
-    args: [join(sources, programs[program]), ...args],
+    args: [...quickly(), join(sources, programs[program]), ...args],
     env: {
       NATS_URL: platform.natsUrl,
       DENREI_REPLICA: name,

@@ -1,7 +1,7 @@
 /** Whether all is done: nothing is on its way to the bus, nothing waits there, and nothing is under way. */
 import type { Bus } from "../../bus/connect.ts";
 import { optInLabel } from "../../bus/domain.ts";
-import type { KubeClient } from "../../bus/kube/client.ts";
+import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -47,19 +47,23 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     ]);
   }
 
+  /** The namespaces that are opted in. */
+  async function optedIn(): Promise<ReadonlySet<string>> {
+    const query = { labelSelector: `${optInLabel}=true` };
+    const { items } = await client.list(Namespace, undefined, query, undefined, metadataOnly.list);
+    return new Set(items.map(({ metadata }) => metadata.name));
+  }
+
   /** Objects of a kind of which the bus has another version than the API server. */
-  async function unpublished(kind: Kind): Promise<number> {
-    const labelSelector = `${optInLabel}=true`;
-    const [{ items }, entries, optedIn] = await Promise.all([
+  async function unpublished(kind: Kind, names: ReadonlySet<string>): Promise<number> {
+    const [{ items }, entries] = await Promise.all([
       // Of a kind that is not installed there are none.
-      client.list(kind).catch((error: unknown) => {
+      client.list(kind, undefined, {}, undefined, metadataOnly.list).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return { items: [] };
       }),
       store.entries(kind),
-      client.list(Namespace, undefined, { labelSelector }),
     ]);
-    const names = new Set(optedIn.items.map(({ metadata }) => metadata.name));
     const isWatched = ({ metadata: { namespace = "" } }: Stored) =>
       (kind.reach === "all" || names.has(namespace)) && (watched?.includes(namespace) ?? true);
     const versions = (objects: readonly Stored[]) =>
@@ -73,9 +77,12 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
   const unsettled = async (): Promise<number> => {
     const before = await events();
     const waits = sum(await Promise.all(functions.map(waiting)));
-    const differ = sum(await Promise.all([...kinds.values()].map(unpublished)));
+    // Most looks end here, and have asked the bus alone.
+    if (waits > 0) return waits;
+    const names = await optedIn();
+    const differ = sum(await Promise.all([...kinds.values()].map((kind) => unpublished(kind, names))));
     // What was begun in between was begun by an event.
-    return waits + differ + (await events()) - before;
+    return differ + (await events()) - before;
   };
 
   return poll(

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { quantile } from "../bench/statistics.ts";
-import { compiledBefore } from "../harness/compiled.ts";
+import { compiledBefore } from "../harness/start/quick.ts";
 
 /** What a worker stands on: Node loads them, and ends. */
 const libraries = ["@nats-io/transport-node", "@nats-io/jetstream", "cloudevents", "pino", "zod"];
