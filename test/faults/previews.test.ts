@@ -42,7 +42,7 @@ test("previews come, one comment and one deployment each, while workers are kill
     );
   })();
   const isAll = (phases: object) => JSON.stringify(phases) === JSON.stringify(wanted);
-  const kills = await killAtRandom(paas.workers, done, sized(1000, 2500));
+  const kills = await killAtRandom(paas.workers, done, sized(500, 2500));
   await done;
   expect(kills).toBeGreaterThan(1);
   expect(await previews.numbers("killed")).toEqual({ applications: all, remoteSyncs: all });

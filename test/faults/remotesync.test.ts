@@ -118,7 +118,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
         100_000,
       );
   })();
-  const kills = await killAtRandom(paas.workers, ended, sized(800, 1500));
+  const kills = await killAtRandom(paas.workers, ended, sized(400, 1500));
   await ended;
   expect(kills).toBeGreaterThan(1);
   await paas.untilQuiet();

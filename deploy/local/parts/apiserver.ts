@@ -36,8 +36,8 @@ export interface AuditFiles {
 export interface ApiServerOptions extends PartOptions {
   readonly etcdUrl: string;
   readonly files: ControlPlaneFiles;
-  /** PEM of the authority, and an administrator to ask for readiness as. */
-  readonly trust: { readonly ca: string; readonly admin: KeyPair };
+  /** Who asks for readiness. */
+  readonly trust: Trust;
   /** Where pods reach it, as the service "kubernetes"; undefined where none run. */
   readonly podsReachAt?: string | undefined;
   /** Admission plugins beside the default set. */
@@ -114,24 +114,33 @@ function flags(options: ApiServerOptions): string[] {
   ];
 }
 
+/** PEM of an authority, and an administrator to ask as. */
+export interface Trust {
+  readonly ca: string;
+  readonly admin: KeyPair;
+}
+
+/** A handshake for each look would cost a busy machine more than the look. They close by themselves. */
+const agents = new WeakMap<Trust, Agent>();
+
+function agentFor(trust: Trust): Agent {
+  const { ca, admin } = trust;
+  const agent =
+    agents.get(trust) ?? new Agent({ connect: { ca, cert: admin.cert, key: admin.key, timeout: 2000 } });
+  agents.set(trust, agent);
+  return agent;
+}
+
 /** Throws unless the URL answers 200 to an administrator over TLS that our authority vouches for. */
-export async function expectOk(
-  url: string,
-  { ca, admin }: { readonly ca: string; readonly admin: KeyPair },
-): Promise<void> {
-  const dispatcher = new Agent({ connect: { ca, cert: admin.cert, key: admin.key, timeout: 2000 } });
-  try {
-    const { statusCode, body } = await request(url, {
-      dispatcher,
-      headersTimeout: 5000,
-      bodyTimeout: 5000,
-    });
-    const text = await body.text();
-    if (statusCode !== 200) {
-      const failed = text.split("\n").filter((line) => line.startsWith("[-]"));
-      throw new Error(`${url} answered ${statusCode} ${(failed.join(", ") || text).slice(0, 300)}`);
-    }
-  } finally {
-    await dispatcher.destroy();
+export async function expectOk(url: string, trust: Trust): Promise<void> {
+  const { statusCode, body } = await request(url, {
+    dispatcher: agentFor(trust),
+    headersTimeout: 5000,
+    bodyTimeout: 5000,
+  });
+  const text = await body.text();
+  if (statusCode !== 200) {
+    const failed = text.split("\n").filter((line) => line.startsWith("[-]"));
+    throw new Error(`${url} answered ${statusCode} ${(failed.join(", ") || text).slice(0, 300)}`);
   }
 }

@@ -1,8 +1,7 @@
 /** kube-controller-manager: garbage collection, namespaces, service accounts and the workload controllers. */
-import type { KeyPair } from "../pki.ts";
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
-import { type ControlPlaneFiles, expectOk } from "./apiserver.ts";
+import { type ControlPlaneFiles, expectOk, type Trust } from "./apiserver.ts";
 import type { PartOptions } from "./part.ts";
 import { withFreePorts } from "./ports.ts";
 
@@ -16,7 +15,7 @@ export interface ControllerManagerOptions extends PartOptions {
   /** Whether there are nodes whose pods and volumes are real. */
   readonly pods: "none" | "real";
   /** PEM of the authority, and an administrator to ask for readiness as. */
-  readonly trust: { readonly ca: string; readonly admin: KeyPair };
+  readonly trust: Trust;
 }
 
 /**

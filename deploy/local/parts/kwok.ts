@@ -6,10 +6,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PolicyRule } from "../../../bus/worker/function.ts";
-import type { KeyPair } from "../pki.ts";
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
-import { type ControlPlaneFiles, expectOk } from "./apiserver.ts";
+import { type ControlPlaneFiles, expectOk, type Trust } from "./apiserver.ts";
 import type { PartOptions } from "./part.ts";
 import { withFreePorts } from "./ports.ts";
 
@@ -19,7 +18,7 @@ export interface KwokOptions extends PartOptions {
   readonly kubeconfigPath: string;
   readonly files: Pick<ControlPlaneFiles, "serverCert" | "serverKey">;
   /** PEM of the authority, and an administrator to ask for readiness as. */
-  readonly trust: { readonly ca: string; readonly admin: KeyPair };
+  readonly trust: Trust;
 }
 
 /** The annotation of a node that kwok may manage, as in kwok's own documentation. All other nodes are left alone. */

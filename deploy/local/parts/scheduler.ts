@@ -2,10 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import type { KeyPair } from "../pki.ts";
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
-import { type ControlPlaneFiles, expectOk } from "./apiserver.ts";
+import { type ControlPlaneFiles, expectOk, type Trust } from "./apiserver.ts";
 import type { PartOptions } from "./part.ts";
 import { withFreePorts } from "./ports.ts";
 
@@ -15,7 +14,7 @@ export interface SchedulerOptions extends PartOptions {
   readonly kubeconfigPath: string;
   readonly files: Pick<ControlPlaneFiles, "serverCert" | "serverKey">;
   /** PEM of the authority, and an administrator to ask for readiness as. */
-  readonly trust: { readonly ca: string; readonly admin: KeyPair };
+  readonly trust: Trust;
 }
 
 /** Starts it and waits until it knows all nodes and pods. */
