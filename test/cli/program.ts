@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
 import { Lines } from "../harness/lines.ts";
-import { quickly } from "../harness/start/quick.ts";
+import { compiledBefore, quickly } from "../harness/start/quick.ts";
 
 /** The root of the project. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -125,7 +125,7 @@ export function place(): Place {
   return {
     folder,
     // Compiled code is shared: it belongs to no run.
-    env: { TMPDIR: folder, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    env: { TMPDIR: folder, ...compiledBefore },
     runs: () => readdirSync(folder).filter((name) => name.startsWith("denrei-")),
     processes,
   };

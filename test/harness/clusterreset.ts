@@ -24,7 +24,7 @@ interface Found {
 const deadlineMillis = 100_000;
 const namespaces = "namespaces";
 const crds = "customresourcedefinitions";
-/** What other objects are in, or of. */
+/** Other objects are in them, or of their kind. */
 const outermost = new Set([namespaces, crds]);
 
 /** Controllers write these all the time, and delete them with the objects that they describe. */

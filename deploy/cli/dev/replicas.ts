@@ -109,7 +109,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     get env() {
       return {
         DENREI_HTTP_ADDRESS: undefined,
-        NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), "node-compile-cache"),
         ...ground.env,
         ...spec.env(),
         DENREI_LOG_LEVEL: "debug",

@@ -1,7 +1,7 @@
 /**
  * Before the first test: each package that most processes load is bundled into one file. Our own modules are loaded from their
- * sources as ever. A start costs half as much; the nightly tests, the image and all that the command line starts have the packages
- * as they are.
+ * sources as ever. A start costs half as much. The nightly tests, the image, and the replicas of the command line use the packages
+ * themselves.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -49,7 +49,7 @@ export default async function setup(): Promise<void> {
     const scratch = await mkdtemp(join(parent, "scratch-"));
     try {
       await bundle(scratch);
-      // In one step, for another run beside this one. Whoever comes second finds the same there.
+      // In one step, for another run beside this one. The second of two finds the same there.
       await rename(scratch, folder).catch((error) => {
         if (!existsSync(folder)) throw error;
       });
