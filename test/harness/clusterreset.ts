@@ -71,12 +71,12 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
     async () => {
       const found = await listAll(client);
       const added = found.filter(isNew);
-      const content = added.filter(({ resource }) => !outermost.has(resource.plural));
-      const spaces = added.filter(({ resource }) => resource.plural === namespaces);
-      // Controllers create nothing in a namespace that is being deleted.
-      await removeAll(client, spaces);
-      if (content.length > 0) await clear(client, content, isNew, removeContent);
-      else if (added.length > 0) await clear(client, added, isNew, removeOutermost);
+      const isKept = keptIn(added.filter(({ resource }) => resource.plural === namespaces));
+      const content = added.filter((one) => !outermost.has(one.resource.plural) && !isKept(one));
+      if (content.length > 0)
+        await clear(client, content, (one) => isNew(one) && !isKept(one), removeContent);
+      else if (added.length > 0)
+        await clear(client, added, (one) => isNew(one) && !isKept(one), removeOutermost);
       if (added.length > 0) throw new Error(`left: ${added.map(({ path }) => path).join(", ")}`);
       await restoreLabels(client, found, state);
       expectSpecs(found, state);
@@ -84,6 +84,12 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
     { timeoutMillis: deadlineMillis },
   );
   await removeEvents(client, state);
+}
+
+/** Whether controllers would create an object again, since its namespace is still there. */
+function keptIn(spaces: readonly Found[]): (one: Found) => boolean {
+  const paths = new Set(spaces.flatMap(({ path }) => restored.map((name) => `${path}/${name}`)));
+  return ({ path }) => paths.has(path);
 }
 
 /** Removes what is new of the objects' resources, and looks at these alone until nothing of it is left. */
@@ -220,7 +226,7 @@ async function removeFinalizers(client: KubeClient, { path, metadata }: Found): 
     .catch(ignoreMissing);
 }
 
-/** Ends an empty namespace, without waiting for the namespace controller to look into each resource. */
+/** Ends an empty namespace before the namespace controller can look into each of its resources. */
 async function finalize(client: KubeClient, { path, metadata: { name } }: Found): Promise<void> {
   // Events are in no list, and would still be there in a namespace of the same name.
   await client
@@ -228,6 +234,9 @@ async function finalize(client: KubeClient, { path, metadata: { name } }: Found)
     .catch(ignoreMissing);
   const body = { kind: "Namespace", apiVersion: "v1", metadata: { name }, spec: { finalizers: [] } };
   await client.request({ method: "PUT", path: `${path}/finalize`, body }).catch(ignoreMissing);
+  // The first one marks it, the second one removes it.
+  for (let time = 0; time < 2; time++)
+    await client.request({ method: "DELETE", path, body: deleteOptions }).catch(ignoreMissing);
 }
 
 async function restoreLabels(
