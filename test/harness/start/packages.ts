@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -46,6 +46,9 @@ export default async function setup(): Promise<void> {
   const folder = join(parent, `packages-${digest}`);
   if (!existsSync(folder)) {
     await mkdir(parent, { recursive: true });
+    // Those of other versions are of no use any more.
+    for (const name of await readdir(parent))
+      if (name.startsWith("packages-")) await rm(join(parent, name), { recursive: true, force: true });
     const scratch = await mkdtemp(join(parent, "scratch-"));
     try {
       await bundle(scratch);
