@@ -7,6 +7,7 @@ const checks = ["test/checks/**/*.test.ts", "test/docs/links.test.ts"];
 /** Tests that start no server and no program but Node: `npm run test:unit`. All others stand in `test/`. */
 const unit = [
   "{bus,functions,dashboard,deploy}/**/*.test.ts",
+  "test/cli/commandline.test.ts",
   "test/{bench,ghapp,github,githubapi,model,mutations}/**/*.test.ts",
   "test/harness/{changes,durations,ket/match}.test.ts",
   "test/kpack/{loop,names,reference}.test.ts",

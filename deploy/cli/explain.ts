@@ -13,11 +13,12 @@ async function explains(error: unknown): Promise<boolean> {
   return selfExplaining.some((type) => error instanceof type);
 }
 
-/** Prints an error that ends the program, and sets its exit code. */
-export async function report(error: unknown): Promise<void> {
+/** Prints an error that ends the program, sets its exit code, and resolves to that. */
+export async function report(error: unknown): Promise<number> {
   const text = (await explains(error))
     ? `denrei: ${(error as Error).message}`
     : `denrei: unexpected error\n${error instanceof Error ? error.stack : String(error)}`;
   console.error(redacted(text));
   process.exitCode = isUsage(error) ? usageExitCode : 1;
+  return process.exitCode;
 }

@@ -5,14 +5,15 @@ import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { hikawa, isFinished } from "../harness/song.ts";
-import { type Ended, run } from "./program.ts";
+import { runHere } from "./here.ts";
+import { run } from "./program.ts";
 
 let kit: Kit;
 let worker: Replica;
 const patience = { timeout: 60_000, interval: 100 };
 
-const ask = (...args: string[]): Promise<Ended> =>
-  run(args, { env: { NATS_URL: kit.platform.natsUrlFor("operator") } });
+const env = () => ({ NATS_URL: kit.platform.natsUrlFor("operator") });
+const ask = (...args: string[]) => runHere(args, { env: env() });
 async function said(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await ask(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -30,6 +31,12 @@ test("on a bus that nobody has used yet", async () => {
     'No worker of the cluster "default" answers (--cluster names another).\n',
   );
   expect(await told("working")).toEqual([]);
+  // A process ends by itself, too.
+  expect(await run(["working", "--json"], { env: env() })).toMatchObject({
+    code: 0,
+    stdout: "[]\n",
+    stderr: "",
+  });
   expect(await said("history", "hikawa", "default/song")).toContain("Nothing is known of it.");
   expect(await told("history", "--trace", "0af7651916cd43dd8448eb211c80319c")).toEqual([]);
 });

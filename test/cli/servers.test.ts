@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
 import { freePort } from "../../deploy/local/parts/ports.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
-import { run, start } from "./program.ts";
+import { runHere } from "./here.ts";
+import { start } from "./program.ts";
 
 import {
   apiServer,
@@ -69,7 +70,10 @@ describe.concurrent("the bus", () => {
     });
     await worker.stop();
   });
+});
 
+describe("the bus that an operator asks", () => {
+  const told = (args: string, env?: Record<string, string>) => failure(args, env, runHere);
   const commands = [
     "status",
     "deadletters list",
@@ -79,13 +83,13 @@ describe.concurrent("the bus", () => {
 
   test.for(commands)("that nobody listens on: %s", async (command) => {
     const url = `nats://127.0.0.1:${await freePort()}`;
-    const said = await failure(`${command} --nats-url ${url}`);
+    const said = await told(`${command} --nats-url ${url}`);
     expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
     expect(said).toContain("set --nats-url or NATS_URL to one that runs");
   });
 
   test("without JetStream", async () => {
-    const said = await failure("status", { NATS_URL: plainUrl });
+    const said = await told("status", { NATS_URL: plainUrl });
     expect(said).toContain(`the NATS server at ${plainUrl} answers, but JetStream does not`);
     expect(said).toContain("nats-server -js");
   });
@@ -96,10 +100,10 @@ describe.concurrent("the bus", () => {
   ] as const)("that wants to know who we are finds it in the address: %s", async ([name, args, who]) => {
     const store = join(folder, randomUUID());
     const host = await natsServer(name, "--jetstream", "--store_dir", store, ...args);
-    const { code, stdout } = await run(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
+    const { code, stdout } = await runHere(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
     expect(stdout).toContain("has ever used this bus");
     expect(code).toBe(0);
-    const said = await failure("status", { NATS_URL: `nats://not-${who}@${host}` });
+    const said = await told("status", { NATS_URL: `nats://not-${who}@${host}` });
     expect(said).toMatch(
       /expected a NATS server at nats:\/\/\*\*\*@127.0.0.1:\d+, but authorization violation/i,
     );
@@ -107,13 +111,13 @@ describe.concurrent("the bus", () => {
   });
 
   test("whose address has a password: it is not shown", async () => {
-    const said = await failure("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
+    const said = await told("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
     expect(said).toContain("nats://***@127.0.0.1:");
     expect(said).not.toContain("hunter2");
   });
 
   test("is the flag's, not the variable's", async () => {
-    const { code, stdout } = await run(["status", "--nats-url", bus.natsUrl], {
+    const { code, stdout } = await runHere(["status", "--nats-url", bus.natsUrl], {
       env: { NATS_URL: "nats://127.0.0.1:1" },
     });
     expect(stdout).toContain('No worker and no bridge of the cluster "default" has ever used this bus');

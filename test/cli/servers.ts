@@ -15,6 +15,7 @@ import {
 } from "../../deploy/local/index.ts";
 import { createCertificateAuthority, type Validity } from "../../deploy/local/pki.ts";
 import { programs } from "../harness/programs.ts";
+import type { runHere } from "./here.ts";
 import { run, start } from "./program.ts";
 
 const binaries = await programs("nats-server");
@@ -114,8 +115,12 @@ export function withServers(): void {
 }
 
 /** The one line of an error. */
-export async function failure(args: string, env: Record<string, string> = {}): Promise<string> {
-  const { code, stderr } = await run(args.split(" "), { env });
+export async function failure(
+  args: string,
+  env: Record<string, string> = {},
+  runIt: typeof runHere = run,
+): Promise<string> {
+  const { code, stderr } = await runIt(args.split(" "), { env });
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
   return stderr.trim();

@@ -12,7 +12,8 @@ import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { hikawa } from "../harness/song.ts";
-import { type Ended, run } from "./program.ts";
+import { runHere } from "./here.ts";
+import { run } from "./program.ts";
 
 let kit: Kit;
 let bus: Bus;
@@ -23,8 +24,8 @@ const scope = { fn: "hikawa", cluster };
 /** Its children's names would be too long, which no retry changes. */
 const longName = "long".padEnd(250, "g");
 
-const ask = (...args: string[]): Promise<Ended> =>
-  run(args, { env: { NATS_URL: kit.platform.natsUrlFor("operator") } });
+const env = () => ({ NATS_URL: kit.platform.natsUrlFor("operator") });
+const ask = (...args: string[]) => runHere(args, { env: env() });
 async function said(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await ask(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -70,6 +71,8 @@ test("a bus that nobody has used yet", async () => {
     kinds: [...new Set(functions.flatMap(kindsOf).map(kindText))].map((kind) => ({ kind, bridges: [] })),
   });
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
+  // A process ends by itself, too.
+  expect(await run(["status"], { env: env() })).toMatchObject({ code: 0, stdout: text, stderr: "" });
   expect(await told("deadletters", "list")).toEqual([]);
   expect(await said("deadletters", "replay", "hikawa", "--all")).toBe("No dead letters.\n");
   const shown = await ask("deadletters", "show", "hikawa", "default/x");

@@ -7,7 +7,8 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { storeDelivery } from "../../bus/webhooks/deliveries.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { example, type Payload, push } from "../harness/webhooks.ts";
-import { type Ended, run } from "./program.ts";
+import { runHere } from "./here.ts";
+import { run } from "./program.ts";
 
 let local: LocalBus;
 beforeAll(async () => {
@@ -15,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-const ask = (...args: string[]): Promise<Ended> =>
-  run(["webhooks", ...args], { env: { NATS_URL: local.natsUrlFor("operator") } });
+const env = () => ({ NATS_URL: local.natsUrlFor("operator") });
+const ask = (...args: string[]) => runHere(["webhooks", ...args], { env: env() });
 async function said(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await ask(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -40,6 +41,9 @@ const stored = async (): Promise<number> =>
 test("a bus that no gateway has used yet has none", async () => {
   expect(await said("list")).toBe("No webhooks.\n");
   expect(await told("list")).toEqual([]);
+  // A process ends by itself, too.
+  const ended = await run(["webhooks", "list"], { env: env() });
+  expect(ended).toMatchObject({ code: 0, stdout: "No webhooks.\n", stderr: "" });
   expect(await said("replay", "--since", "1h")).toBe("No webhooks.\n");
 });
 

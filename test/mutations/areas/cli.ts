@@ -28,11 +28,11 @@ export const cli: readonly Mutation[] = [
   },
   {
     name: "usage-errors-exit-with-0",
-    file: "deploy/cli/denrei.ts",
-    find: "process.exit(exitCode === 0 ? 0 : usageExitCode)",
-    replace: "process.exit(exitCode === 2 ? usageExitCode : 0)",
+    file: "deploy/cli/program.ts",
+    find: "return error.exitCode === 0 ? 0 : usageExitCode;",
+    replace: "return error.exitCode === 2 ? usageExitCode : 0;",
     breaks: "A script with a mistyped command goes on as if it had worked.",
-    tests: ["test/cli/help.test.ts"],
+    tests: ["test/cli/commandline.test.ts"],
   },
   {
     name: "opts-in-twice",
@@ -40,7 +40,7 @@ export const cli: readonly Mutation[] = [
     find: "const wanted = [...new Set(namespaces)];",
     replace: "const wanted = [...namespaces];",
     breaks: "`denrei opt-in a a` prints two objects of one name.",
-    tests: ["test/cli/help.test.ts"],
+    tests: ["test/cli/commandline.test.ts"],
   },
   {
     name: "lists-old-webhooks-first",

@@ -1,0 +1,29 @@
+/** The command line without a process of its own: for commands that end by themselves, and tests that run one after the other. */
+import { vi } from "vitest";
+import { runCommandLine } from "../../deploy/cli/program.ts";
+import type { Ended } from "./program.ts";
+
+/** Runs a command line, and resolves to what a process of its own would have written and ended with. */
+export async function runHere(
+  args: readonly string[],
+  { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Omit<Ended, "signal">> {
+  const text = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof text) => (chunk: unknown) => {
+    text[name] += chunk;
+    return true;
+  };
+  const spies = [
+    vi.spyOn(process.stdout, "write").mockImplementation(into("stdout")),
+    vi.spyOn(process.stderr, "write").mockImplementation(into("stderr")),
+    vi.spyOn(console, "error").mockImplementation((line) => into("stderr")(`${line}\n`)),
+  ];
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  try {
+    return { code: (await runCommandLine(args)) ?? 0, ...text };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    vi.unstubAllEnvs();
+    process.exitCode = undefined;
+  }
+}
