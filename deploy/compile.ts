@@ -11,6 +11,8 @@ await Promise.all([
   import("./cli/worker.ts"),
 ]);
 await Promise.all(Object.values(catalog).map((load) => load()));
+// Functions load it at their first call.
+await import("../functions/pipecd/api/client.ts");
 // Last: it takes the command line, which is empty here, and ends the process.
 process.argv.push("--version");
 await import("./cli/denrei.ts");

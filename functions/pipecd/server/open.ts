@@ -2,7 +2,6 @@
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { pipecdClient } from "../api/client.ts";
 import type { Endpoint } from "../api/connections.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
@@ -33,6 +32,8 @@ export async function openServer(
   const secret = await secretWith(objectNames.secret, [secretKeys.encryptionKey], ctx);
   const tls = caller.insecure ? undefined : { ca: await authorityOf(plane, ctx) };
   const endpoint = (service: ServiceName): Endpoint => ({ address: addressOf(service, plane), tls });
+  // Loaded late: a bridge knows these functions and never calls them.
+  const { pipecdClient } = await import("../api/client.ts");
   return pipecdClient({
     profile,
     projectID: caller.projectID,
