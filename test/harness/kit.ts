@@ -51,6 +51,8 @@ export interface ReplicaOptions {
   readonly args?: readonly string[];
   /** Where there is no other: whether the arguments are those of `denrei`, or functions and paths of functions. */
   readonly program?: "denrei" | "functions";
+  /** How packages are loaded: from bundles, which is quick, unless given. */
+  readonly packages?: "bundled" | "themselves";
   /** What to wait for: that it is ready, or only that its probes are served. */
   readonly until?: "ready" | "serving";
   /** The folder of another version of the program: `otherVersion` makes one. */
@@ -114,6 +116,7 @@ export async function startReplica(
     env,
     until = "ready",
     program = args.some((arg) => arg.endsWith(".ts")) ? "functions" : "denrei",
+    packages = "bundled",
     sources = root,
   }: ReplicaOptions,
 ): Promise<Replica> {
@@ -123,7 +126,7 @@ export async function startReplica(
   const child = await platform.spawn({
     name,
     command: process.execPath,
-    args: [...quickly(), join(sources, programs[program]), ...args],
+    args: [...(packages === "bundled" ? quickly() : []), join(sources, programs[program]), ...args],
     env: {
       NATS_URL: platform.natsUrl,
       DENREI_REPLICA: name,

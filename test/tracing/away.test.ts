@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { crdOf } from "../../bus/kube/crd.ts";
 import { tracingVariables } from "../../bus/process/tracing.ts";
 import { Planter } from "../fixtures/functions/planters.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Kit, type Replica, type ReplicaOptions, startKit } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { has } from "../harness/world.ts";
 import { type Collector, startCollector } from "./collector.ts";
@@ -31,8 +31,11 @@ afterEach(() => collector.stop());
 
 let workers = 0;
 /** A worker of its own; the bridge records nothing, so that what is recorded at all is a matter of the sampler. */
-const worker = (env: Readonly<Record<string, string>>): Promise<Replica> =>
-  kit.worker(`worker-${++workers}`, [planters], { env: { ...unset, ...env } });
+const worker = (
+  env: Readonly<Record<string, string>>,
+  options: Pick<ReplicaOptions, "packages"> = {},
+): Promise<Replica> =>
+  kit.worker(`worker-${++workers}`, [planters], { ...options, env: { ...unset, ...env } });
 
 let planted = 0;
 /** Creates so many objects, and waits until they are reconciled. */
@@ -80,7 +83,10 @@ async function loadedFolder() {
 test("not configured: nothing is loaded, and nothing is connected to", async () => {
   const loaded = await loadedFolder();
   // As it would be with the collector's address in mind.
-  const plain = await worker({ ...loaded.env, OTEL_SERVICE_NAME: "mine", OTEL_BSP_SCHEDULE_DELAY: "10" });
+  const plain = await worker(
+    { ...loaded.env, OTEL_SERVICE_NAME: "mine", OTEL_BSP_SCHEDULE_DELAY: "10" },
+    { packages: "themselves" },
+  );
   await reconcileSome(1);
   await expectOrderlyStop(plain);
   const packages = await loaded.packages();
