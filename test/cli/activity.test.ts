@@ -54,7 +54,7 @@ test("history tells from the change to the writes, by kind, by function, and by 
       .flatMap((record) => record.writes as { verb: string; kind: string }[])
       .filter((one) => one.verb === verb);
   await expect.poll(async () => writes(await reconciles(), "create").length, patience).toBe(6);
-  // The last timer may still be due: it writes nothing, and is told of as well.
+  // The last timer may still be due: its reconcile writes nothing, and is in the history.
   const left = async () => {
     const { functions } = await told("status");
     const { events, pending, parked, inFlight, delayed, retrying } = functions[0];

@@ -36,7 +36,7 @@ export interface AuditFiles {
 export interface ApiServerOptions extends PartOptions {
   readonly etcdUrl: string;
   readonly files: ControlPlaneFiles;
-  /** Who asks for readiness. */
+  /** The administrator that asks for readiness. */
   readonly trust: Trust;
   /** Where pods reach it, as the service "kubernetes"; undefined where none run. */
   readonly podsReachAt?: string | undefined;
