@@ -7,6 +7,7 @@ import { thisTarget } from "../../deploy/local/binaries/catalogue.ts";
 import { goBuild, toolsDirectory } from "../../deploy/local/binaries/gobuild.ts";
 import { cacheFolder, isExecutable } from "../../deploy/local/binaries/installed.ts";
 import { withLock } from "../../deploy/local/binaries/lock.ts";
+import { buildEnv } from "../harness/programs.ts";
 
 /** A module, and the folder below `deploy/local/tools` whose go.mod says which version. */
 export interface GoTool {
@@ -40,7 +41,7 @@ export async function goProgram(tool: GoTool, program = ""): Promise<string> {
     const made = join(folder, "scratch");
     try {
       const goPackage = { module: tool.folder, path: join(tool.module, program), ldflags: "-s -w" };
-      await goBuild(goPackage, { output: made, env: process.env, onElapsed: () => undefined });
+      await goBuild(goPackage, { output: made, env: buildEnv, onElapsed: () => undefined });
       await rename(made, path);
     } finally {
       await rm(made, { force: true });

@@ -15,6 +15,9 @@ export const platformPrograms = [
   "kwok",
 ] as const satisfies readonly BinaryName[];
 
+/** The servers of a test have one thread each; a build may use all processors. */
+export const buildEnv: NodeJS.ProcessEnv = { ...process.env, GOMAXPROCS: undefined };
+
 /**
  * Obtains programs. The process that downloads or builds a program prints the progress; other processes wait silently. Throws what
  * {@link obtainBinaries} throws.
@@ -22,6 +25,7 @@ export const platformPrograms = [
 export function programs<Name extends BinaryName>(...names: readonly Name[]): Promise<Record<Name, Binary>> {
   const display = progressDisplay(process.stdout);
   return obtainBinaries(names, {
+    env: buildEnv,
     onProgress(step) {
       const isNews =
         step.phase !== "waiting" && !(step.phase === "found" && /^(cache|path|assets)/.test(step.detail));
