@@ -97,13 +97,14 @@ describe("processes", () => {
   });
 });
 
-/** The modules that a module loads, itself among them. */
+const loads = /(?:^(?:import|export)(?! type\b)[^;]*?from |\bawait import\()"(\.[^"]+)"/gms;
+
+/** The modules that a module loads, at once or late, itself among them. */
 function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
   if (loaded.has(path) || !existsSync(path)) return loaded;
   loaded.add(path);
   const text = readFileSync(path, "utf8");
-  for (const [, specifier = ""] of text.matchAll(/^(?:import|export)(?! type\b)[^;]*?from "(\.[^"]+)"/gms))
-    loadedBy(join(dirname(path), specifier), loaded);
+  for (const [, specifier = ""] of text.matchAll(loads)) loadedBy(join(dirname(path), specifier), loaded);
   return loaded;
 }
 
