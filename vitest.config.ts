@@ -60,7 +60,7 @@ export default defineConfig({
           // The control planes are Go programs: more memory for less garbage collection, and no threads that look for work.
           env: { GOGC: process.env.GOGC ?? "400", GOMAXPROCS: process.env.GOMAXPROCS ?? "1" },
           // They wait more than they compute.
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },

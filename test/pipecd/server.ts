@@ -4,6 +4,7 @@ import {
   createSecureServer,
   createServer,
   type Http2Server,
+  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
@@ -44,6 +45,7 @@ const lenient = { strictFieldWhitespaceValidation: false };
 export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Served> {
   /** By name: Node hides the socket of a session from those who would end it without a word. */
   const sockets = new Map<string, Socket>();
+  const openCalls = new WeakMap<Http2Session, Set<ServerHttp2Stream>>();
   const ports = await Promise.all((["web", "api", "piped"] as const).map(listen));
   const [web, api, piped] = ports.map(({ address }) => address) as [string, string, string];
 
@@ -63,6 +65,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     server.on("session", (session) => session.on("error", () => undefined));
     server.on("stream", (stream, headers, _flags, rawHeaders) => {
       stream.on("error", () => undefined);
+      keepOpen(stream);
       void answer(port, stream, headers, metadataOf(rawHeaders));
     });
     server.listen(0, "127.0.0.1");
@@ -76,9 +79,27 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     };
   }
 
-  /** Nothing is said in HTTP/2, and the connection is gone with all of its calls. */
-  function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): void {
-    const socket = stream.session && sockets.get(nameOf(stream.session.socket));
+  function keepOpen(stream: ServerHttp2Stream): void {
+    const { session } = stream;
+    if (session === undefined) return;
+    const open = openCalls.get(session) ?? new Set();
+    openCalls.set(session, open.add(stream));
+    stream.once("close", () => open.delete(stream));
+  }
+
+  /**
+   * Nothing is said in HTTP/2, and the connection is gone with all of its calls. Control planes of a test share the connection,
+   * which real ones do not: calls of the others end first.
+   */
+  async function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): Promise<void> {
+    const { session } = stream;
+    if (session === undefined) return;
+    const name = nameOf(session.socket);
+    const open = openCalls.get(session);
+    open?.delete(stream);
+    while (open !== undefined && open.size > 0)
+      await Promise.race([...open].map((other) => once(other, "close").catch(() => undefined)));
+    const socket = sockets.get(name);
     if (how === "reset") socket?.resetAndDestroy();
     else socket?.destroy();
   }
@@ -103,12 +124,12 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     try {
       const body = await buffer(stream);
       const outcome = await outcomeOf(port, String(path), metadata, body, headers["grpc-encoding"]);
-      if (typeof outcome === "string") drop(stream, outcome);
+      if (typeof outcome === "string") await drop(stream, outcome);
       else end(stream, outcome);
     } catch (error) {
       // A caller who has gone needs none.
       if (stream.destroyed) return;
-      drop(stream, "reset");
+      await drop(stream, "reset");
       throw error;
     }
   }
