@@ -61,6 +61,16 @@ test("one that is down cuts its callers off, and no others", async () => {
   expect((await list(keys.one)).code).toBe(0);
 });
 
+test("one that dies takes the connection away, after the calls of the others", async () => {
+  const [ofOne, ofTwo] = [planes.one.hold("ListPipeds"), planes.two.hold("ListPipeds")];
+  const [cutOff, answered] = [list(keys.one), list(keys.two)];
+  await Promise.all([ofOne.arrived, ofTwo.arrived]);
+  planes.one.die();
+  ofTwo.release();
+  expect((await answered).code).toBe(0);
+  expect((await cutOff).code).toBe(14);
+});
+
 test("control planes come and go, and without any there are no connections", async () => {
   present = [planes.two];
   expect((await list(keys.one)).code).toBe(16);

@@ -88,8 +88,8 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
   }
 
   /**
-   * Nothing is said in HTTP/2, and the connection is gone with all of its calls. Control planes of a test share the connection,
-   * which real ones do not: calls of the others end first.
+   * Closes the connection of a call, without a frame of HTTP/2. Unlike real control planes, those of a test share connections, so
+   * calls of the others end first.
    */
   async function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): Promise<void> {
     const { session } = stream;
