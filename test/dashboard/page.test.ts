@@ -37,7 +37,7 @@ test("whoever is logged in sees Applications as they come", async () => {
     { fieldManager: "test" },
   );
   await page.getByRole("link", { name: "web", exact: true }).waitFor();
-  expect(await page.title()).toBe("Applications · Denrei");
+  await expect.poll(() => page.title()).toBe("Applications · Denrei");
 });
 
 test("no token ever reaches a browser, from the login to the logout", async () => {
