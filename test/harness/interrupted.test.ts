@@ -24,7 +24,7 @@ test.for([
       : [`${run.process.pid}`];
   expect(reached.length).toBeGreaterThan(0);
   for (const one of reached) process.kill(pidOf(one), signal);
-  await run.ended;
+  expect(await run.ended).not.toMatchObject({ code: 0 });
   await expect.poll(here.processes, patience).toEqual([]);
   await expect.poll(here.runs, patience).toEqual([]);
 });

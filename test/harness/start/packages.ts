@@ -1,6 +1,6 @@
 /**
  * Before the first test: each package that most processes load is bundled into one file. Our own modules are loaded from their
- * sources as ever. A start costs half as much. The nightly tests, the image, and the replicas of the command line use the packages
+ * sources as ever. A worker's start costs a third less. The nightly tests, the image, and the replicas of the command line use the packages
  * themselves.
  */
 import { createHash } from "node:crypto";
