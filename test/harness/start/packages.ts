@@ -1,7 +1,7 @@
 /**
  * Before the first test: each package that most processes load is bundled into one file. Our own modules are loaded from their
- * sources as ever. A worker's start costs a third less. The nightly tests, the image, and the replicas of the command line use the packages
- * themselves.
+ * sources as ever. A worker's start costs a third less. The nightly tests, the image, and the replicas of the command line use the
+ * packages themselves.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
