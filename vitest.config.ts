@@ -56,7 +56,7 @@ export default defineConfig({
           name: "integration",
           include: ["test/**/*.test.ts"],
           exclude: [...checks, ...unit, ...nightly, ...withPods],
-          globalSetup: ["test/harness/start/packages.ts", "test/harness/start/memory.ts"],
+          globalSetup: ["test/harness/start/packages.ts", "test/harness/start/temporary.ts"],
           // The control planes are Go programs: more memory for less garbage collection, and no threads that look for work.
           env: { GOGC: process.env.GOGC ?? "400", GOMAXPROCS: process.env.GOMAXPROCS ?? "1" },
           // They wait more than they compute.

@@ -116,7 +116,7 @@ export interface Place {
 /** Makes a place; it is removed when the test is over. */
 export function place(): Place {
   const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
-  const processes = () => processesWith(`TMPDIR=${folder}`);
+  const processes = () => processesIn(folder);
   onTestFinished(async () => {
     // After a test that failed, what it started may just be dying.
     await expect.poll(processes, { timeout: 15_000 }).toEqual([]);
@@ -131,15 +131,18 @@ export function place(): Place {
   };
 }
 
-function processesWith(variable: string): string[] {
+/** Processes whose temporary folder is this one, or in it. */
+function processesIn(folder: string): string[] {
+  const isIn = (variable: string) =>
+    variable === `TMPDIR=${folder}` || variable.startsWith(`TMPDIR=${folder}/`);
   if (!existsSync("/proc/self/environ")) {
     const shown = execFileSync("/bin/ps", ["-A", "-E", "-ww", "-o", "pid=,command="], { encoding: "utf8" });
-    return shown.split("\n").filter((line) => line.split(" ").includes(variable));
+    return shown.split("\n").filter((line) => line.split(" ").some(isIn));
   }
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
     try {
-      if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(variable)) return [];
+      if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").some(isIn)) return [];
       return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim()}`];
     } catch {
       // It has ended meanwhile, or is somebody else's.

@@ -26,6 +26,7 @@ import {
 } from "./ground.ts";
 import { Lines } from "./lines.ts";
 import { compiledBefore, quickly } from "./start/quick.ts";
+import { canBeWarm, warmLaunch } from "./start/warm.ts";
 
 /** A replica and what it logs. */
 export interface Replica extends Child {
@@ -53,6 +54,8 @@ export interface ReplicaOptions {
   readonly program?: "denrei" | "functions";
   /** How packages are loaded: from bundles, which is quick, unless given. */
   readonly packages?: "bundled" | "themselves";
+  /** Whether its process may have been a replica before, as it is unless given. */
+  readonly process?: "warm" | "fresh";
   /** What to wait for: that it is ready, or only that its probes are served. */
   readonly until?: "ready" | "serving";
   /** The folder of another version of the program: `otherVersion` makes one. */
@@ -118,24 +121,29 @@ export async function startReplica(
     program = args.some((arg) => arg.endsWith(".ts")) ? "functions" : "denrei",
     packages = "bundled",
     sources = root,
+    process: wanted = "warm",
   }: ReplicaOptions,
 ): Promise<Replica> {
   const log = new Lines();
   // Where the log of the present life begins: what an earlier one said does not count.
   let life = 0;
+  const variables = {
+    NATS_URL: platform.natsUrl,
+    DENREI_REPLICA: name,
+    DENREI_LOG_LEVEL: "debug",
+    NODE_NO_WARNINGS: "1",
+    VITEST: undefined,
+    ...compiledBefore,
+    ...env,
+  };
+  const order = { program, args, env: { ...process.env, ...variables } };
+  const isWarm = wanted === "warm" && sources === root && packages === "bundled" && canBeWarm(variables);
   const child = await platform.spawn({
     name,
     command: process.execPath,
     args: [...(packages === "bundled" ? quickly() : []), join(sources, programs[program]), ...args],
-    env: {
-      NATS_URL: platform.natsUrl,
-      DENREI_REPLICA: name,
-      DENREI_LOG_LEVEL: "debug",
-      NODE_NO_WARNINGS: "1",
-      VITEST: undefined,
-      ...compiledBefore,
-      ...env,
-    },
+    env: variables,
+    launch: isWarm ? await warmLaunch(order) : undefined,
     onLine: (line) => log.push(line),
     ready: () => {
       const wanted =

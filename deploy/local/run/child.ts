@@ -1,6 +1,6 @@
 /** One supervised child process: started, watched, stopped and started again, with its log in the run's directory. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, createWriteStream, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, readdirSync, rmSync, type WriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -41,6 +41,18 @@ export interface ChildSpec {
   readonly onLine?: ((line: string) => void) | undefined;
   /** Called when the child ends though nobody stopped it, after it had become ready. */
   readonly onUnexpectedExit?: ((exit: Exit) => void) | undefined;
+  /** Begins a life, and writes its lines; a new process of the command unless given. */
+  readonly launch?: ((write: (line: string) => void) => Launched) | undefined;
+}
+
+/** What a child is while it lives. */
+export interface Launched {
+  /** Undefined when it could not be started. */
+  readonly pid: number | undefined;
+  /** Resolves once it has ended and all that it wrote was read. */
+  readonly ended: Promise<Exit>;
+  /** Sends a signal. SIGKILL reaches the whole process group. */
+  send(signal: NodeJS.Signals): void;
 }
 
 /** A child that can be stopped and started again; its ports and data stay what they were. */
@@ -74,9 +86,7 @@ export class ChildStartError extends Error {
 }
 
 /** One life of a child, from spawn to exit. */
-interface Life {
-  readonly process: ChildProcess;
-  readonly ended: Promise<Exit>;
+interface Life extends Launched {
   /** True from when somebody asked for the end, or while nobody could have counted on it yet. */
   endExpected: boolean;
 }
@@ -87,14 +97,11 @@ export function createChild(directory: string, spec: ChildSpec): Child {
   let life: Life | undefined;
 
   function begin(): Life {
-    const process = launch(directory, spec, logPath);
-    const ended = new Promise<Exit>((resolve) => {
-      process.once("exit", () => forget(directory, process.pid));
-      process.once("error", () => resolve({ code: null, signal: null }));
-      process.once("close", (code, signal) => resolve({ code, signal }));
-    });
-    const begun: Life = { process, ended, endExpected: true };
-    void ended.then((exit) => {
+    const launched = spec.launch
+      ? launchElsewhere(spec, spec.launch, logPath)
+      : launch(directory, spec, logPath);
+    const begun: Life = { ...launched, endExpected: true };
+    void begun.ended.then((exit) => {
       if (life === begun) life = undefined;
       if (!begun.endExpected) spec.onUnexpectedExit?.(exit);
     });
@@ -105,7 +112,7 @@ export function createChild(directory: string, spec: ChildSpec): Child {
     name: spec.name,
     logPath,
     get pid() {
-      return life?.process.pid;
+      return life?.pid;
     },
     async start(signal) {
       signal?.throwIfAborted();
@@ -136,7 +143,38 @@ export function createChild(directory: string, spec: ChildSpec): Child {
   };
 }
 
-function launch(directory: string, spec: ChildSpec, logPath: string): ChildProcess {
+function launch(directory: string, spec: ChildSpec, logPath: string): Launched {
+  const child = start(directory, spec, logPath);
+  const ended = new Promise<Exit>((resolve) => {
+    child.once("exit", () => forget(directory, child.pid));
+    child.once("error", () => resolve({ code: null, signal: null }));
+    child.once("close", (code, signal) => resolve({ code, signal }));
+  });
+  return {
+    pid: child.pid,
+    ended,
+    send(signal) {
+      if (signal !== "SIGKILL") child.kill(signal);
+      else if (child.pid !== undefined) sendToGroup(child.pid, signal);
+    },
+  };
+}
+
+function launchElsewhere(
+  { onLine }: ChildSpec,
+  begin: NonNullable<ChildSpec["launch"]>,
+  logPath: string,
+): Launched {
+  const log = openLog(logPath);
+  const launched = begin((line) => {
+    log.write(`${line}\n`);
+    onLine?.(line);
+  });
+  void launched.ended.then(() => log.end());
+  return launched;
+}
+
+function start(directory: string, spec: ChildSpec, logPath: string): ChildProcess {
   const log = openSync(logPath, "a", 0o600);
   try {
     const piped = spec.onLine !== undefined;
@@ -157,15 +195,20 @@ function launch(directory: string, spec: ChildSpec, logPath: string): ChildProce
 }
 
 function forward(child: ChildProcess, onLine: (line: string) => void, logPath: string): void {
-  const log = createWriteStream(logPath, { flags: "a", mode: 0o600 });
-  // The run's directory may be removed while the last lines arrive.
-  log.on("error", () => undefined);
+  const log = openLog(logPath);
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue;
     stream.pipe(log, { end: false });
     createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", onLine);
   }
   child.once("close", () => log.end());
+}
+
+function openLog(path: string): WriteStream {
+  const log = createWriteStream(path, { flags: "a", mode: 0o600 });
+  // The run's directory may be removed while the last lines arrive.
+  log.on("error", () => undefined);
+  return log;
 }
 
 /** Ends what the child left behind in its group, and takes it out of the register. */
@@ -184,13 +227,11 @@ function forget(directory: string, pid: number | undefined): void {
 
 function end(life: Life, signal: NodeJS.Signals): void {
   life.endExpected = true;
-  const { pid } = life.process;
-  if (pid === undefined) return;
-  if (signal === "SIGKILL") sendToGroup(pid, signal);
-  else life.process.kill(signal);
+  life.send(signal);
 }
 
-function sendToGroup(pid: number, signal: NodeJS.Signals): void {
+/** Sends it to the process and to whoever it has started in its group. */
+export function sendToGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
@@ -219,7 +260,7 @@ async function untilReady(spec: ChildSpec, life: Life, signal: AbortSignal | und
 }
 
 const spawned = (life: Life) => async () => {
-  if (life.process.pid === undefined) throw new Error("it could not be started");
+  if (life.pid === undefined) throw new Error("it could not be started");
 };
 
 async function startError(

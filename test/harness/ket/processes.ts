@@ -40,6 +40,7 @@ export async function startProcesses({
   const program = "functions";
   await startReplica(platform, "bridge-1", ["bridge", ...args], {
     program,
+    process: "fresh",
     env: { ...as("bridge"), ...watched },
   });
   const role = functions.length === 1 ? (functions[0]?.name ?? "") : "worker";

@@ -1,0 +1,32 @@
+/**
+ * A process that is one replica after the other, as `warm.ts` orders: a line of JSON on standard input begins a life, and a line
+ * on both outputs ends it.
+ */
+import { createInterface } from "node:readline";
+import { runCommandLine } from "../../../deploy/cli/program.ts";
+import { runFunctions } from "../../fixtures/runfunctions.ts";
+
+/** What a life begins with. */
+export interface LifeOrder {
+  /** Whether the arguments are those of `denrei`, or of `test/fixtures/replica.ts`. */
+  readonly program: "denrei" | "functions";
+  readonly args: readonly string[];
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const [endOfLife] = process.argv.slice(2);
+const run = { denrei: runCommandLine, functions: runFunctions };
+
+createInterface({ input: process.stdin })
+  .on("line", (line) => void live(JSON.parse(line)))
+  // The owner is gone.
+  .on("close", () => process.kill(process.pid, "SIGKILL"));
+
+async function live({ program, args, env }: LifeOrder): Promise<void> {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.exitCode = undefined;
+  const code = (await run[program](args)) ?? process.exitCode ?? 0;
+  for (const output of [process.stdout, process.stderr]) output.write(`${endOfLife}${code}\n`);
+}

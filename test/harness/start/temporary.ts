@@ -1,0 +1,55 @@
+/**
+ * Before the first test: a folder for all that the tests write, in memory where there is much of it. It is gone after the last
+ * test, and when the run does not come to its end.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compiledBefore } from "./quick.ts";
+
+const memory = "/dev/shm";
+/** Three control planes, and a checkout or an image beside them. */
+const enoughBytes = 12 * 2 ** 30;
+
+/**
+ * Waits for the end of standard input, whose other end only this process holds, and removes the folder. Servers end first: who
+ * ends them looks in there for who they are. Whoever else is just ending may still write.
+ */
+const remover = `
+cat >/dev/null
+left=400
+while [ "$left" -gt 0 ] && ls -d "$0"/denrei-* >/dev/null 2>&1; do sleep 0.1; left=$((left - 1)); done
+left=100
+until rm -rf "$0" 2>/dev/null || [ "$left" -eq 0 ]; do sleep 0.1; left=$((left - 1)); done
+`;
+
+export default async function setup(): Promise<() => Promise<void>> {
+  // It stays where it is: other runs have filled it.
+  Object.assign(process.env, compiledBefore);
+  const folder = await mkdtemp(join(await place(), "test-denrei-"));
+  const removing = spawn("/bin/sh", ["-c", remover, folder], {
+    stdio: ["pipe", "ignore", "ignore"],
+    // Ctrl-C is for the others.
+    detached: true,
+    cwd: "/",
+  });
+  removing.unref();
+  process.env.TMPDIR = folder;
+  return async () => {
+    const removed = once(removing, "exit");
+    removing.ref();
+    removing.stdin.end();
+    await removed;
+  };
+}
+
+async function place(): Promise<string> {
+  if (process.env.TMPDIR !== undefined) return tmpdir();
+  const free = await statfs(memory).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return free >= enoughBytes ? memory : tmpdir();
+}

@@ -1,0 +1,117 @@
+/**
+ * Processes that were replicas before and are so again: most of what a short life costs is loading modules, and compiling them. In
+ * each life a replica has its process to itself, which can be stopped, paused and killed as any other.
+ */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import {
+  type ChildSpec,
+  type Exit,
+  type Launched,
+  lifelineScript,
+  sendToGroup,
+} from "../../../deploy/local/run/child.ts";
+import { openRun, type Run } from "../../../deploy/local/run/run.ts";
+import { wordsVariable } from "../../../functions/zundoko/words.ts";
+import type { LifeOrder } from "./host.ts";
+import { compiledBefore, packagesVariable, quickly } from "./quick.ts";
+
+/** Modules of functions read them once, when they are loaded. */
+const readOnce = ["CONTROLLER_NAMESPACE", wordsVariable];
+/** Node, the packages of OpenTelemetry, and functions of tests keep what these say. */
+const keeping = /^(NODE_(?!NO_WARNINGS|COMPILE_CACHE)|OTEL_|DENREI_TEST_)/;
+/** A process lives so often: Node keeps a little of each life. */
+const mostLives = 25;
+const endOfLife = "end of life: ";
+
+/** A process for replicas. */
+interface Host {
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  lives: number;
+  /** What comes of the present life. */
+  onLine: (line: string) => void;
+  onEnd: (exit: Exit) => void;
+}
+
+const program = fileURLToPath(new URL("./host.ts", import.meta.url));
+/** Hosts without a life, by what they have read once. */
+const idle = new Map<string, Host[]>();
+/** It ends the hosts when this process ends, however that is. */
+let run: Promise<Run> | undefined;
+
+/** Whether processes are kept in this run of tests, and a replica with these variables of its own leaves nothing in one. */
+export const canBeWarm = (own: LifeOrder["env"]): boolean =>
+  process.env[packagesVariable] !== undefined && !Object.keys(own).some((name) => keeping.test(name));
+
+/** How to begin a life in a process that has had others, or in a new one. */
+export async function warmLaunch(order: LifeOrder): Promise<NonNullable<ChildSpec["launch"]>> {
+  run ??= openRun();
+  const { directory } = await run;
+  return (write) => launch(order, directory, write);
+}
+
+function launch(order: LifeOrder, directory: string, write: (line: string) => void): Launched {
+  const key = JSON.stringify(readOnce.map((name) => order.env[name]));
+  const waiting = (idle.get(key) ?? []).filter(isAlive);
+  idle.set(key, waiting);
+  const host = waiting.pop() ?? startHost(order.env, directory);
+  const { pid, stdin } = host.process;
+  host.lives++;
+  host.onLine = write;
+  const { promise: ended, resolve } = Promise.withResolvers<Exit>();
+  host.onEnd = (exit) => {
+    nothingFrom(host);
+    if (!isAlive(host)) return resolve(exit);
+    if (host.lives < mostLives) idle.get(key)?.push(host);
+    else stdin.end();
+    resolve(exit);
+  };
+  stdin.write(`${JSON.stringify(order)}\n`);
+  return {
+    pid,
+    ended,
+    send(signal) {
+      if (pid === undefined) return;
+      if (signal === "SIGKILL") sendToGroup(pid, signal);
+      else host.process.kill(signal);
+    },
+  };
+}
+
+const isAlive = ({ process: { exitCode, signalCode } }: Host): boolean =>
+  exitCode === null && signalCode === null;
+
+function nothingFrom(host: Host): void {
+  host.onLine = () => undefined;
+  host.onEnd = () => undefined;
+}
+
+function startHost(env: LifeOrder["env"], directory: string): Host {
+  const args = [process.execPath, ...quickly(), program, endOfLife];
+  const child = spawn("/bin/sh", [lifelineScript, "enter", directory, ...args], {
+    stdio: "pipe",
+    env: { ...env, ...compiledBefore },
+    // A group of its own, as each child of a run has.
+    detached: true,
+  });
+  // It does not keep this process alive.
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
+  const host: Host = { process: child, lives: 0, onLine: () => undefined, onEnd: () => undefined };
+  // Its end says enough.
+  child.stdin.on("error", () => undefined);
+  let isSaid = false;
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on("line", (line) => {
+      if (!line.startsWith(endOfLife)) return host.onLine(line);
+      // The other one has come to its end as well.
+      if (isSaid) host.onEnd({ code: Number(line.slice(endOfLife.length)), signal: null });
+      isSaid = !isSaid;
+    });
+  child.once("error", () => host.onEnd({ code: null, signal: null }));
+  child.once("close", (code, signal) => host.onEnd({ code, signal }));
+  return host;
+}
