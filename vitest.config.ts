@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./test/harness/order.ts";
 import { sizeVariable } from "./test/harness/size.ts";
 
 /** Tests of the repository itself: `npm run check`. */
@@ -28,6 +29,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     // The files of a worker process share what is expensive: modules, a control plane, a browser.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
