@@ -160,7 +160,7 @@ test("a session ends a day after it has begun, whatever happens in it", async ()
 });
 
 test("an issuer that has revoked it ends a session, and the page leads back to where it was", async () => {
-  const page = await scene.loggedIn(people.bob);
+  const page = await scene.loggedInByHand(people.bob);
   const address = `${scene.url}/applications?of=bob`;
   await page.goto(address);
   const cookie = await cookieIn(page);
@@ -180,7 +180,7 @@ describe("what somebody types when their session ends", () => {
   const field = (label: string) => page.getByRole("main").getByLabel(label, { exact: true });
   const back = () => page.getByText("What you had typed is here again.");
   beforeAll(async () => {
-    page = await scene.loggedIn(people.alice, team);
+    page = await scene.loggedInByHand(people.alice, team);
   });
 
   /** Types an Application that could be created. */

@@ -1,5 +1,5 @@
 /** What a page is to people who do not see it, or see it otherwise. */
-import AxeBuilder from "@axe-core/playwright";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
@@ -8,11 +8,17 @@ const ofColors = ["color-contrast", "link-in-text-block"];
 
 /** Looks at the page in light, and at its colors in dark: axe finds nothing to object to. https://github.com/dequelabs/axe-core */
 export async function expectAccessible(page: Page): Promise<void> {
+  // A page that is loaded anew has lost it.
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    // The pages have no frames, so axe needs no second page to merge their results.
-    const axe = new AxeBuilder({ page }).setLegacyMode(true);
-    const { violations } = await (colorScheme === "light" ? axe : axe.withRules(ofColors)).analyze();
+    const options: axe.RunOptions = {
+      resultTypes: ["violations"],
+      ...(colorScheme === "dark" && { runOnly: { type: "rule", values: ofColors } }),
+    };
+    const { violations } = await page.evaluate<axe.AxeResults>(
+      `axe.run(document, ${JSON.stringify(options)})`,
+    );
     const found = violations.map(({ id, help, nodes }) => ({
       id,
       help,

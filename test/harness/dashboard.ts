@@ -25,7 +25,7 @@ import {
 } from "./kit.ts";
 import { people } from "./people.ts";
 import { grant } from "./rights.ts";
-import { logIn, type Visitor } from "./visitor.ts";
+import { logIn, sessionCookieName, type Visitor } from "./visitor.ts";
 
 export { people } from "./people.ts";
 
@@ -60,6 +60,8 @@ export interface Scene {
   browser(): Promise<Browser>;
   /** A browser's window in which somebody is logged in, and looks at a namespace if one is given. */
   loggedIn(person: Person, namespace?: string): Promise<Page>;
+  /** The same for somebody who has logged in in this browser, so that the issuer knows it. */
+  loggedInByHand(person: Person, namespace?: string): Promise<Page>;
   stop(): Promise<void>;
 }
 
@@ -104,6 +106,16 @@ export async function startOwnScene({
   return { ...(await sceneOn(kit, options, usernamePrefix)), kit };
 }
 
+/** Waits until the page shows that somebody is logged in, and chooses the namespace if one is given. */
+async function inside(page: Page, namespace: string | undefined): Promise<Page> {
+  await page.getByRole("button", { name: "Log out" }).waitFor();
+  if (namespace !== undefined) {
+    await page.getByLabel("Namespace", { exact: true }).fill(namespace);
+    await page.keyboard.press("Enter");
+  }
+  return page;
+}
+
 async function sceneOn(
   kit: LocalKit,
   { idTokenSeconds, functions: shown = [], github: startGitHub }: SceneOptions,
@@ -114,6 +126,14 @@ async function sceneOn(
   const url = `http://127.0.0.1:${port}`;
   let issuer: PlayedIssuer | undefined;
   const contexts: BrowserContext[] = [];
+
+  async function emptyPage(): Promise<Page> {
+    // Animations cost CPU time and change nothing that tests check.
+    const context = await (await sharedBrowser()).newContext({ reducedMotion: "reduce" });
+    contexts.push(context);
+    context.setDefaultTimeout(60_000);
+    return context.newPage();
+  }
 
   async function stop(): Promise<void> {
     for (const context of contexts) await context.close();
@@ -186,22 +206,21 @@ async function sceneOn(
       visitor: (person) => logIn(url, person),
       browser: sharedBrowser,
       async loggedIn(person, namespace) {
-        // Animations cost CPU time and change nothing that tests check.
-        const context = await (await sharedBrowser()).newContext({ reducedMotion: "reduce" });
-        contexts.push(context);
-        context.setDefaultTimeout(60_000);
-        const page = await context.newPage();
+        const page = await emptyPage();
+        const { cookies } = await logIn(url, person);
+        const cookie = { name: sessionCookieName, value: cookies.get(sessionCookieName) ?? "", url };
+        await page.context().addCookies([{ ...cookie, httpOnly: true, sameSite: "Lax" }]);
+        await page.goto(url);
+        return inside(page, namespace);
+      },
+      async loggedInByHand(person, namespace) {
+        const page = await emptyPage();
         await page.goto(url);
         await page.getByRole("link", { name: "Log in" }).click();
         await page.getByLabel("Name").fill(person.name);
         await page.getByLabel("Password").fill(person.password);
         await page.getByRole("button", { name: "Log in" }).click();
-        await page.getByRole("button", { name: "Log out" }).waitFor();
-        if (namespace !== undefined) {
-          await page.getByLabel("Namespace", { exact: true }).fill(namespace);
-          await page.keyboard.press("Enter");
-        }
-        return page;
+        return inside(page, namespace);
       },
       stop,
     };
