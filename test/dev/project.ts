@@ -6,6 +6,7 @@ import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { type Place, type Running, start } from "../cli/program.ts";
 import { startLocalKit } from "../harness/kit.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
+import { quickly } from "../harness/start/quick.ts";
 import { makeStoneCode, type StoneCode } from "./stonecode.ts";
 
 await programs(...platformPrograms);
@@ -26,7 +27,8 @@ export function project(here: Place): Project {
       start(args, {
         command: [process.execPath, join(folder, "deploy/cli/denrei.js")],
         cwd: folder,
-        env: { ...here.env, ...env },
+        // What it starts in turn is as quick.
+        env: { ...here.env, NODE_OPTIONS: quickly().join(" ") || undefined, ...env },
         longestMillis: 300_000,
       }),
   };
