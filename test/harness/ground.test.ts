@@ -1,24 +1,25 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { CustomResourceDefinition } from "../../bus/kube/install.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
-import { Probe } from "../fixtures/functions/probe.ts";
+import { Banner } from "../fixtures/functions/banners.ts";
 import { clusterVariable } from "./ground.ts";
-import { startKit, startOwnKit } from "./kit.ts";
+import { type LocalKit, startKit, startLocalKit, startOwnKit } from "./kit.ts";
 
-let cluster: LocalPlatform;
+let local: LocalKit;
+let cluster: LocalKit["platform"];
 beforeAll(async () => {
-  cluster = await startLocalPlatform({ controllerManager: "omit" });
+  local = await startLocalKit();
+  cluster = local.platform;
 });
-afterAll(() => cluster?.stop());
+afterAll(() => local?.stop());
 afterEach(() => vi.unstubAllEnvs());
 
-const probe = { name: "probes.test.denrei.dev" };
+// The local cluster has no such kind yet.
+const banner = { name: "banners.test.denrei.dev" };
 
 test("a kit in an existing cluster brings its bus and CRDs, and leaves the cluster as it is", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
-  const kit = await startKit({ crds: [crdOf(Probe)] });
+  const kit = await startKit({ crds: [crdOf(Banner)] });
   try {
     expect(kit.origin).toBe("existing");
     expect(kit.platform.kubeconfigPath).toBe(cluster.kubeconfigPath);
@@ -31,12 +32,7 @@ test("a kit in an existing cluster brings its bus and CRDs, and leaves the clust
     await kit.stop();
   }
   expect(kit.platform.nats.pid).toBeUndefined();
-  const client = await connectCluster({ path: cluster.kubeconfigPath });
-  try {
-    expect((await client.get(CustomResourceDefinition, probe)).metadata.name).toBe(probe.name);
-  } finally {
-    await client.connection.close();
-  }
+  expect((await local.client.get(CustomResourceDefinition, banner)).metadata.name).toBe(banner.name);
 });
 
 test("a kit that needs a control plane to itself says so at once, in an existing cluster", async () => {
@@ -56,13 +52,13 @@ test("without the variable a kit has a cluster of its own, and nodes if it wants
   const kit = await startOwnKit({ nodes: 1, crds: [] });
   try {
     expect(kit.origin).toBe("local");
-    expect(kit.client.connection.server).not.toBe(cluster.apiserver.url);
+    expect(kit.client.connection.server).not.toBe(local.client.connection.server);
     const nodes = await kit.client.request<{ items: { metadata: object }[] }>({
       method: "GET",
       path: "/api/v1/nodes",
     });
     expect(nodes.items.map(({ metadata }) => metadata)).toMatchObject([{ name: "node-1" }]);
-    await expect(kit.client.get(CustomResourceDefinition, probe)).rejects.toMatchObject({ status: 404 });
+    await expect(kit.client.get(CustomResourceDefinition, banner)).rejects.toMatchObject({ status: 404 });
   } finally {
     await kit.stop();
   }

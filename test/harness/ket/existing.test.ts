@@ -5,31 +5,24 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { Namespace } from "../../../bus/kube/kind.ts";
-import { connectCluster } from "../../../bus/process/cluster.ts";
-import { type LocalPlatform, startLocalPlatform } from "../../../deploy/local/index.ts";
 import { Banner } from "../../fixtures/functions/banners.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import { platformPrograms, programs } from "../programs.ts";
+import { type LocalKit, startLocalKit } from "../kit.ts";
 import { startKet } from "./index.ts";
-
-await programs(...platformPrograms);
 
 const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url));
 
-let cluster: LocalPlatform;
+let kit: LocalKit;
 let client: KubeClient;
 beforeAll(async () => {
-  cluster = await startLocalPlatform();
-  client = await connectCluster({ path: cluster.kubeconfigPath });
+  kit = await startLocalKit();
+  client = kit.client;
 });
-afterAll(async () => {
-  await client?.connection.close();
-  await cluster?.stop();
-});
+afterAll(() => kit?.stop());
 
 const theirs = () =>
-  ({ cluster: "existing", kubeconfig: cluster.kubeconfigPath, allowContexts: ["denrei"] }) as const;
+  ({ cluster: "existing", kubeconfig: kit.platform.kubeconfigPath, allowContexts: ["denrei"] }) as const;
 
 test("two runs in one cluster see their own objects alone, and take away what they have made", async () => {
   const options = {

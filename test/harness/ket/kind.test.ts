@@ -6,17 +6,15 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { type LocalPlatform, startLocalPlatform, versions } from "../../../deploy/local/index.ts";
-import { platformPrograms, programs } from "../programs.ts";
+import { versions } from "../../../deploy/local/index.ts";
+import { type LocalKit, startLocalKit } from "../kit.ts";
 import { startKet } from "./index.ts";
 
-await programs(...platformPrograms);
-
-let platform: LocalPlatform;
+let kit: LocalKit;
 beforeAll(async () => {
-  platform = await startLocalPlatform({ controllerManager: "omit" });
+  kit = await startLocalKit();
 });
-afterAll(() => platform?.stop());
+afterAll(() => kit?.stop());
 
 let folder: string;
 beforeEach(async () => {
@@ -48,7 +46,7 @@ esac`,
 const asked = async () => (await readFile(join(folder, "asked"), "utf8")).trim().split("\n");
 
 test("a cluster of the run's own is made of the pinned image, and deleted at the end; no other is", async () => {
-  await kind(`cp "${platform.kubeconfigPath}" "$6"`);
+  await kind(`cp "${kit.platform.kubeconfigPath}" "$6"`);
   const ket = await startKet({ cluster: "kind" });
   try {
     await ket.kubectl.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "there" } });
