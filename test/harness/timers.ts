@@ -10,8 +10,8 @@ type At = Pick<World, "bus">;
 
 /** The milliseconds that the delayed request of an object has left. Waits up to a minute for a worker to store one. */
 export async function timerLeft(world: At, fn: string, at: ObjectName): Promise<number> {
-  const { since = 0 } = await delayedRequest(world, fn, at);
-  return since - Date.now();
+  const { request } = await stored(world, fn, at);
+  return (request.since ?? 0) - Date.now();
 }
 
 /**
@@ -20,27 +20,73 @@ export async function timerLeft(world: At, fn: string, at: ObjectName): Promise<
  * keeps a timer of its own as well.
  */
 export async function fireTimer(world: At, fn: string, at: ObjectName): Promise<number> {
-  const request = await delayedRequest(world, fn, at);
+  const { request } = await stored(world, fn, at);
+  const { since = 0 } = request;
+  return since - (await fire(world, fn, at, request));
+}
+
+/** The delay in milliseconds with which a worker has stored the delayed request. Waits up to a minute for a worker to store one. */
+export async function storedDelay(world: At, fn: string, at: ObjectName): Promise<number> {
+  const { request, time } = await stored(world, fn, at);
+  return (request.since ?? 0) - time;
+}
+
+/** Has the delayed request of an object fall due now, if one is stored. */
+export async function hastenTimer(world: At, fn: string, at: ObjectName): Promise<void> {
+  const found = await find(world, fn, at);
+  if (found !== undefined) await fire(world, fn, at, found.request);
+}
+
+/**
+ * Makes a change that wakes nobody while a delayed request waits, and then has the request fall due. For delays of a few seconds: the
+ * request may fall due by itself meanwhile. Resolves with the delay that the worker has stored.
+ */
+export async function changeBeforeTimer(
+  world: At,
+  fn: string,
+  at: ObjectName,
+  change: () => Promise<unknown>,
+): Promise<number> {
+  const delay = await storedDelay(world, fn, at);
+  await change();
+  await hastenTimer(world, fn, at);
+  return delay;
+}
+
+async function fire({ bus }: At, fn: string, at: ObjectName, request: Request): Promise<number> {
   const now = Date.now();
   const [scope, key] = [scopeOf(fn), keyOf(at)];
-  await publishUntilAnswered(world.bus, work.timer(scope, key), JSON.stringify({ ...request, since: now }), {
+  await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify({ ...request, since: now }), {
     schedule: { at: new Date(now), target: work.timerDue(scope, key) },
   });
-  return (request.since ?? now) - now;
+  return now;
 }
 
 const scopeOf = (fn: string) => ({ fn, cluster: "default" });
 const keyOf = ({ namespace = "", name }: ObjectName) => ({ namespace, name });
 
-function delayedRequest({ bus }: At, fn: string, at: ObjectName): Promise<Request> {
+interface Delayed {
+  readonly request: Request;
+  /** When it was stored. Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+async function find({ bus }: At, fn: string, at: ObjectName): Promise<Delayed | undefined> {
+  const message = await bus.jsm.direct.getMessage(timersStream(fn), {
+    last_by_subj: work.timer(scopeOf(fn), keyOf(at)),
+  });
+  return message === null
+    ? undefined
+    : { request: parseRequest(message.string()), time: message.time.getTime() };
+}
+
+function stored(world: At, fn: string, at: ObjectName): Promise<Delayed> {
   return poll(
     `a delayed request of ${fn} for ${at.name}`,
     async () => {
-      const message = await bus.jsm.direct.getMessage(timersStream(fn), {
-        last_by_subj: work.timer(scopeOf(fn), keyOf(at)),
-      });
-      if (message === null) throw new Error("none is stored");
-      return parseRequest(message.string());
+      const found = await find(world, fn, at);
+      if (found === undefined) throw new Error("none is stored");
+      return found;
     },
     { timeoutMillis: 60_000 },
   );
