@@ -1,11 +1,17 @@
 /** Returns a shared cluster to its initial state: deletes everything that a test file has left there. */
+import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import type { ObjectMeta } from "../../bus/kube/object.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
 
-/** The objects of a cluster and what tests may change of them, by path. */
-export type ClusterState = ReadonlyMap<string, ObjectMeta>;
+/** What a cluster has at first. */
+export interface ClusterState {
+  /** The objects and what tests may change of them, by path. */
+  readonly objects: ReadonlyMap<string, ObjectMeta>;
+  /** The specs of CRDs by name: a test may change one for a while. */
+  readonly crdSpecs: ReadonlyMap<string, unknown>;
+}
 
 /** A collection of objects: `/apis/apps/v1`, `deployments`. */
 interface Resource {
@@ -53,7 +59,10 @@ export function clusterState(client: KubeClient): Promise<ClusterState> {
         .flatMap(({ path }) => restored.map((name) => `${path}/${name}`))
         .filter((path) => !paths.has(path));
       if (missing.length > 0) throw new Error(`missing: ${missing.join(", ")}`);
-      return new Map(found.map(({ path, metadata }) => [path, metadata]));
+      return {
+        objects: new Map(found.map(({ path, metadata }) => [path, metadata])),
+        crdSpecs: await listCrdSpecs(client),
+      };
     },
     { timeoutMillis: deadlineMillis },
   );
@@ -64,7 +73,7 @@ export function clusterState(client: KubeClient): Promise<ClusterState> {
  * everything else is gone. Throws when something of the state is missing or its spec was changed.
  */
 export async function resetCluster(client: KubeClient, state: ClusterState): Promise<void> {
-  const isNew = ({ path }: Found): boolean => !state.has(path);
+  const isNew = ({ path }: Found): boolean => !state.objects.has(path);
   await removeAll(client, (await listAll(client, ({ plural }) => webhooks.has(plural))).filter(isNew));
   await poll(
     "the cluster to be empty",
@@ -79,7 +88,7 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
         await clear(client, added, (one) => isNew(one) && !isKept(one), removeOutermost);
       if (added.length > 0) throw new Error(`left: ${added.map(({ path }) => path).join(", ")}`);
       await restoreLabels(client, found, state);
-      expectSpecs(found, state);
+      await expectSpecs(client, found, state);
     },
     { timeoutMillis: deadlineMillis },
   );
@@ -246,7 +255,7 @@ async function restoreLabels(
 ): Promise<void> {
   for (const { path, resource, metadata } of found) {
     if (resource.plural !== namespaces) continue;
-    const then = state.get(path)?.labels ?? {};
+    const then = state.objects.get(path)?.labels ?? {};
     const removed = Object.keys(metadata.labels ?? {}).filter((name) => !(name in then));
     if (removed.length === 0) continue;
     await client.request({
@@ -258,18 +267,32 @@ async function restoreLabels(
   }
 }
 
-function expectSpecs(found: readonly Found[], state: ClusterState): void {
-  const now = new Map(found.map(({ path, metadata }) => [path, metadata]));
-  for (const [path, { generation }] of state)
-    if (now.get(path)?.generation !== generation)
-      throw new Error(
-        `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Start an own control plane for this test (startOwnKit)`,
-      );
+async function expectSpecs(client: KubeClient, found: readonly Found[], state: ClusterState): Promise<void> {
+  const now = new Map(found.map((one) => [one.path, one]));
+  const touched = [...state.objects].filter(
+    ([path, { generation }]) => now.get(path)?.metadata.generation !== generation,
+  );
+  // Generations only grow: a CRD that was put back has another one.
+  const isCrd = ([path]: (typeof touched)[number]) => now.get(path)?.resource.plural === crds;
+  const specs = touched.some(isCrd) ? await listCrdSpecs(client) : undefined;
+  for (const [path, { name }] of touched) {
+    if (specs?.has(name) && isDeepStrictEqual(specs.get(name), state.crdSpecs.get(name))) continue;
+    throw new Error(
+      `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Start an own control plane for this test (startOwnKit)`,
+    );
+  }
+}
+
+async function listCrdSpecs(client: KubeClient): Promise<ReadonlyMap<string, unknown>> {
+  const { items } = await client.request<{
+    items: { metadata: { name: string }; spec: unknown }[];
+  }>({ method: "GET", path: `/apis/apiextensions.k8s.io/v1/${crds}` });
+  return new Map(items.map(({ metadata, spec }) => [metadata.name, spec]));
 }
 
 /** Events of objects in namespaces that stay. */
 async function removeEvents(client: KubeClient, state: ClusterState): Promise<void> {
-  const paths = [...state.keys()].filter(
+  const paths = [...state.objects.keys()].filter(
     (path) => path.startsWith(`/api/v1/${namespaces}/`) && path.split("/").length === 5,
   );
   await Promise.all(paths.map((path) => client.request({ method: "DELETE", path: `${path}/events` })));
