@@ -1,5 +1,5 @@
 /** What an Application can not have: refused by the API server, by the chart, or because it is somebody else's. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { isInvalid } from "../../bus/kube/errors.ts";
@@ -11,12 +11,12 @@ import { Deployment, Ingress, imageOf, Service } from "../harness/children.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { sized } from "../harness/size.ts";
+import { changeBeforeTimer } from "../harness/timers.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 let paas: Paas;
 beforeAll(async () => {
-  // One test changes a CRD, which leaves another generation behind.
-  paas = await startPaas({ controlPlane: "own" });
+  paas = await startPaas({ functions: ["modoki-application"] });
 });
 afterAll(() => paas?.stop());
 
@@ -83,6 +83,8 @@ test("one that was stored before there was a rule says which field does not fit,
     name === "pattern" ? undefined : value,
   );
   const create = () => paas.application("elder", { domains: ["Elder.example.com"] });
+  // The next file has the same cluster.
+  onTestFinished(() => install(strict));
   await install(lenient);
   // It serves the new rules a moment after it has stored them.
   await expect.poll(() => create().then(() => "stored", String), { timeout: 30_000 }).toBe("stored");
@@ -157,13 +159,20 @@ test("what somebody else has made under the name of a child stays theirs, until 
 
   const owner = await paas.create(ConfigMap, { metadata: at("somebody") });
   const typed = { ...owner, apiVersion: "v1", kind: "ConfigMap" };
-  await paas.patch(Service, "taken", { metadata: { ownerReferences: [controllerReference(typed)] } });
+  const beforeRetry = async (change: () => Promise<unknown>) => {
+    const delay = await changeBeforeTimer(paas, "modoki-application", at("taken"), change);
+    expect(delay).toBeGreaterThan(0);
+    expect(delay).toBeLessThanOrEqual(5000);
+  };
+  await beforeRetry(() =>
+    paas.patch(Service, "taken", { metadata: { ownerReferences: [controllerReference(typed)] } }),
+  );
   await until(
     "taken",
     (app) =>
       conditionOf(app)?.message.includes(`ConfigMap somebody (uid ${owner.metadata.uid}) controls`) === true,
   );
-  await paas.kit.client.delete(Service, at("taken"), {});
+  await beforeRetry(() => paas.kit.client.delete(Service, at("taken"), {}));
   await until("taken", isDeployed);
   expect((await paas.kit.client.get(Service, at("taken"))).spec.ports[0]?.port).toBe(80);
 });

@@ -17,7 +17,7 @@ const Node = externalKind<KubeObject<{ readonly unschedulable?: boolean }>>({
 
 let paas: Paas;
 beforeAll(async () => {
-  paas = await startPaas();
+  paas = await startPaas({ functions: ["modoki-application"] });
   await paas.site({ "config.yaml": "site: { progressDeadlineSeconds: 6 }" });
 });
 afterAll(async () => {

@@ -12,7 +12,11 @@ import { has } from "../harness/world.ts";
 
 let paas: Paas;
 beforeAll(async () => {
-  paas = await startPaas({ workers: 2, env: { DENREI_ACK_WAIT_SECONDS: "4" } });
+  paas = await startPaas({
+    functions: ["modoki-application"],
+    workers: 2,
+    env: { DENREI_ACK_WAIT_SECONDS: "4" },
+  });
 });
 afterAll(() => paas?.stop());
 

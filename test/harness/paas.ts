@@ -13,7 +13,7 @@ import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { type Accounts, administrators, openAccounts } from "./accounts.ts";
 import { clusterVariable } from "./ground.ts";
-import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit, startOwnKit } from "./kit.ts";
+import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";
 import { createNamespace } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
@@ -33,10 +33,7 @@ const existingBuilder = {
   name: process.env.DENREI_TEST_BUILDER || "default",
 } as const;
 
-const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
-
-/** As the shared control plane is. */
-const ownControlPlane = { nodes: 1, controllerManager: "run", audited: true, ownersProtected: true } as const;
+const all = functions.filter(({ name }) => name.startsWith("modoki-"));
 
 /** What there is. */
 export interface PaasOptions extends GitHubOptions {
@@ -44,10 +41,10 @@ export interface PaasOptions extends GitHubOptions {
   readonly gateways?: number;
   /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
   readonly workers?: number | "one each";
+  /** Which functions there are, all of the PaaS unless given. `modoki-application` alone needs neither GitHub nor kpack. */
+  readonly functions?: readonly string[];
   /** Whether everybody has the generated rights, as it is unless given; with `none` nobody has any, and all are administrators. */
   readonly rights?: "granted" | "none";
-  /** Whether the file has a control plane of its own; `shared` unless given. */
-  readonly controlPlane?: "shared" | "own";
   /** What else the bridge and workers are told. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -57,8 +54,9 @@ export interface Paas extends Omit<World, "close"> {
   /** The namespace of all objects for which none is given: `default`, or in an existing cluster one of this run's own. */
   readonly namespace: string;
   readonly kit: Kit;
+  /** Throws when `modoki-application` is alone. */
   readonly github: EmulatedGitHub;
-  /** Throws in an existing cluster, whose kpack takes no orders. */
+  /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack takes no orders. */
   readonly kpack: Kpack;
   readonly workers: readonly Replica[];
   readonly gateways: readonly GatewayReplica[];
@@ -89,13 +87,18 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
  * and the nodes are those that it has.
  */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
+  const ours = all.filter(({ name }) => options.functions?.includes(name) ?? true);
+  const names = ours.map(({ name }) => name);
+  const builds = names.some((name) => name !== "modoki-application");
   const [ground, github] = await Promise.all([
-    options.controlPlane === "own" ? startOwnKit(ownControlPlane) : startKit(),
-    startGitHub({
-      repositories: ["acme/web", "acme/api"],
-      ...options,
-      apps: options.apps ?? [{ webhookSecret: hookSecret }],
-    }),
+    startKit(),
+    builds
+      ? startGitHub({
+          repositories: ["acme/web", "acme/api"],
+          ...options,
+          apps: options.apps ?? [{ webhookSecret: hookSecret }],
+        })
+      : undefined,
   ]);
   const namespace = isExisting ? `paas-${randomUUID().slice(0, 8)}` : "default";
   const kit = kitIn(ground, namespace);
@@ -104,21 +107,19 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const watched = isExisting ? [namespace, platformNamespace] : undefined;
   const world = await openWorld(kit, ours, workers, { namespace, ...(watched && { watched }) });
   const { create } = world;
-  const [app] = github.apps;
-  const installation = app?.installations[0];
-  if (app === undefined || installation === undefined) throw new Error("expected an installed App");
 
   if (isExisting) await createNamespace(client, namespace);
   await ensureNamespace(kit, platformNamespace);
   const accounts =
     options.rights === "none" ? administrators(client) : await openAccounts(kit, ours, platformNamespace);
   await accounts.optIn(namespace);
-  const kpack = isExisting ? undefined : await startKpack({ client, steps: "first and last" });
+  const kpack = isExisting || !builds ? undefined : await startKpack({ client, steps: "first and last" });
   await kpack?.builder("default", "ready");
   const bridge = await kit.bridge("bridge-1", {
+    program: "functions",
+    args: names,
     env: { DENREI_NAMESPACES: watched?.join(","), ...(await accounts.env("bridge")), ...options.env },
   });
-  const names = ours.map(({ name }) => name);
   const { workers: wanted = 2 } = options;
   const groups =
     wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
@@ -136,21 +137,18 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       kit.gateway(`gateway-${at + 1}`, { env: gatewayEnv }),
     ),
   );
-  github.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
-  const asApp = githubApp({
-    url: github.url,
-    appId: app.id,
-    key: parsePrivateKey(app.privateKey),
-    limits: rateLimits(),
-  });
+  github?.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
+  const mintToken = github && tokensOf(github);
 
   const paas: Paas = {
     ...world,
     namespace,
     kit,
-    github,
+    get github() {
+      return there(github, "GitHub");
+    },
     get kpack() {
-      if (kpack !== undefined) return kpack;
+      if (!isExisting) return there(kpack, "kpack");
       throw new Error(
         `expected the stand-in for kpack, found the kpack of the cluster that ${clusterVariable} names. Run this test without the variable.`,
       );
@@ -160,9 +158,9 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     bridge,
     accounts,
     async tokenSecret(within = namespace) {
-      const { token } = await asApp.mintToken(installation.id);
+      const token = await there(mintToken, "GitHub")();
       await create(Secret, {
-        metadata: { namespace: within, name: secrets.git, annotations: { "kpack.io/git": github.url } },
+        metadata: { namespace: within, name: secrets.git, annotations: { "kpack.io/git": paas.github.url } },
         type: "kubernetes.io/basic-auth",
         data: { username: base64("x-access-token"), password: base64(token) },
       });
@@ -215,12 +213,27 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
         await accounts.assertEnough();
       } finally {
         await kit.stop();
-        await github.stop();
+        await github?.stop();
       }
     },
   };
-  await Promise.all([paas.tokenSecret(), paas.registrySecret()]);
+  if (builds) await Promise.all([paas.tokenSecret(), paas.registrySecret()]);
   return paas;
+}
+
+/** What there is unless `modoki-application` is alone. */
+function there<T>(part: T | undefined, name: string): T {
+  if (part === undefined) throw new Error(`${name} is not started for these functions`);
+  return part;
+}
+
+/** Mints tokens of the first App's first installation. */
+function tokensOf({ url, apps: [app] }: EmulatedGitHub): () => Promise<string> {
+  const installation = app?.installations[0];
+  if (app === undefined || installation === undefined) throw new Error("expected an installed App");
+  const key = parsePrivateKey(app.privateKey);
+  const asApp = githubApp({ url, appId: app.id, key, limits: rateLimits() });
+  return async () => (await asApp.mintToken(installation.id)).token;
 }
 
 /** The same kit, for which another namespace is the one that is meant where none is given. */
