@@ -101,6 +101,8 @@ test("previews come, are told of, are built anew and go, and so does their pipel
   await kit.untilGone(AppPipeline, { name: "web" });
   await untilNoObjects(paas, "web", last.number);
   expect((await told.comments(last.number)).map(({ body }) => /is gone/.test(body))).toEqual([true]);
+  expect(await told.deployments(last.number)).toEqual([[last.headSha, "inactive"]]);
+  expect((await told.statuses(last.headSha))[0]?.state).toBe("success");
 });
 
 test("a branch is built, its failure is told, it moves to another image, and all goes with it", async () => {
