@@ -8,7 +8,7 @@ import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } 
 let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
-  const names = ["labels", "bases", "drafts", "strangers", "never", "always", "room", "aged"];
+  const names = ["chosen", "strangers", "never", "always", "room", "aged"];
   paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
   previews = previewsOn(paas);
 });
@@ -17,43 +17,33 @@ afterAll(() => paas?.stop());
 const phases = (name: string) => async () =>
   phasesOf(await paas.kit.client.get(AppPipeline, { namespace: "default", name }));
 
-test("a pull request gets its preview with the label that is asked for, and loses it with the label", async () => {
-  await previews.create("labels", { ...idle, filter: { labels: ["preview", "web"] } });
-  const pull = await previews.open("labels");
-  await previews.phases("labels", {});
-  await paas.github.addLabel({ ...pull, label: "preview" });
+test("a pull request gets its preview with the labels and the base that are asked for, and when it is no draft", async () => {
+  const filter = { labels: ["preview", "web"], baseBranches: ["main", "release/*"], drafts: false };
+  await previews.create("chosen", { ...idle, filter });
+  const pull = await previews.open("chosen", { draft: true });
+  for (const label of ["preview", "web"]) await paas.github.addLabel({ ...pull, label });
   await paas.untilQuiet();
-  expect(await phases("labels")()).toEqual({});
-  await paas.github.addLabel({ ...pull, label: "web" });
-  await previews.phases("labels", { 1: "Building" });
-  await paas.github.removeLabel({ ...pull, label: "preview" });
-  await previews.phases("labels", {});
-  await untilNoObjects(paas, "labels", 1);
-});
-
-test("a pull request gets its preview when it is to be merged into a branch that is asked for", async () => {
-  await previews.create("bases", { ...idle, filter: { baseBranches: ["main", "release/*"] } });
-  const pull = await previews.open("bases");
-  await previews.phases("bases", { 1: "Building" });
-  await paas.github.changeBase({ ...pull, base: "other" });
-  await previews.phases("bases", {});
-  await untilNoObjects(paas, "bases", 1);
-  await paas.github.changeBase({ ...pull, base: "release/1.2" });
-  await previews.phases("bases", { 1: "Building" });
-});
-
-test("a draft gets its preview when it is ready for review, where drafts get none", async () => {
-  await previews.create("drafts", { ...idle, filter: { drafts: false } });
-  const pull = await previews.open("drafts", { draft: true });
-  await paas.untilQuiet();
-  expect(await phases("drafts")()).toEqual({});
+  expect(await phases("chosen")()).toEqual({});
   await paas.github.markReadyForReview(pull);
-  await previews.phases("drafts", { 1: "Building" });
+  await previews.phases("chosen", { 1: "Building" });
+
+  await paas.github.removeLabel({ ...pull, label: "preview" });
+  await previews.phases("chosen", {});
+  await untilNoObjects(paas, "chosen", 1);
+  await paas.github.addLabel({ ...pull, label: "preview" });
+  await previews.phases("chosen", { 1: "Building" });
+
+  await paas.github.changeBase({ ...pull, base: "other" });
+  await previews.phases("chosen", {});
+  await untilNoObjects(paas, "chosen", 1);
+  await paas.github.changeBase({ ...pull, base: "release/1.2" });
+  await previews.phases("chosen", { 1: "Building" });
+
   await paas.github.convertToDraft(pull);
-  await previews.phases("drafts", {});
-  await untilNoObjects(paas, "drafts", 1);
-  await paas.patch(AppPipeline, "drafts", { spec: { filter: { drafts: null } } });
-  await previews.phases("drafts", { 1: "Building" });
+  await previews.phases("chosen", {});
+  await untilNoObjects(paas, "chosen", 1);
+  await paas.patch(AppPipeline, "chosen", { spec: { filter: { drafts: null } } });
+  await previews.phases("chosen", { 1: "Building" });
 });
 
 test("of a stranger's pull request nothing is made or built but the commit that somebody has approved", async () => {

@@ -15,7 +15,7 @@ let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
   const names = ["polled", "swept", "many", "token", "moved", "wiped"];
-  paas = await startPaas({ repositories: names.map((name) => `acme/${name}`), mostPerPage: 10 });
+  paas = await startPaas({ repositories: names.map((name) => `acme/${name}`), mostPerPage: 4 });
   previews = previewsOn(paas);
 });
 afterAll(() => paas?.stop());
@@ -79,7 +79,7 @@ describe.concurrent("what GitHub lists", () => {
 
   test("each of many open pull requests has a preview, and a list that breaks off takes none away", ({
     expect,
-  }) => expectManyPreviews(paas, { first: 8, last: 14, expect }));
+  }) => expectManyPreviews(paas, { first: 3, last: 6, expect }));
 });
 
 describe.concurrent("what GitHub does not list", () => {
