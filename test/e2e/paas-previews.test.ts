@@ -5,6 +5,7 @@ import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
+import { changeBeforeTimer } from "../harness/timers.ts";
 import { has } from "../harness/world.ts";
 
 let paas: Paas;
@@ -60,7 +61,10 @@ test("what becomes of children, and events that come again, neither ask GitHub n
   await paas.untilQuiet();
   const written = await paas.writes();
   const changes = await paas.changes();
-  for (let i = 0; i < sized(20, 100); i++) await paas.replay(changes);
+  for (let i = 0; i < sized(6, 100); i++) {
+    await paas.replay(changes);
+    if (i % 3 === 2) await paas.untilQuiet();
+  }
   await paas.untilQuiet();
   expect([paas.github.requests().length, await paas.writes()]).toEqual([asked, written]);
 });
@@ -173,7 +177,12 @@ test("an Application of that name that is somebody else's fails that preview alo
   expect(remoteSyncs).toEqual([2]);
   const foreign = await paas.kit.client.get(Application, previewAt("foreign", 1));
   expect(foreign.spec.domains).toEqual(["mine.example.com"]);
-  await paas.kit.client.delete(Application, previewAt("foreign", 1), {});
+  const pipeline = { namespace: "default", name: "foreign" };
+  const delay = await changeBeforeTimer(paas, "modoki-apppipeline", pipeline, () =>
+    paas.kit.client.delete(Application, previewAt("foreign", 1), {}),
+  );
+  expect(delay).toBeGreaterThan(0);
+  expect(delay).toBeLessThanOrEqual(5000);
   await previews.phases("foreign", { 1: "Ready", 2: "Ready" });
 });
 
