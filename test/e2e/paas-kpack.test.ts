@@ -202,7 +202,10 @@ test("foreign Secrets stay in the account, and replays write nothing", async () 
   const writes = await paas.writes();
   syncs.asked();
   const changes = await paas.changes();
-  for (let count = 0; count < sized(20, 100); count++) await paas.replay(changes);
+  await paas.replay(changes);
+  const own = changes.filter(({ data }) => Buffer.from(data).includes("shared"));
+  expect(own.length).toBeGreaterThan(4);
+  for (let count = 0; count < sized(19, 99); count++) await paas.replay(own);
   await paas.untilQuiet();
   expect((await paas.writes()) - writes).toBe(0);
   expect(syncs.asked()).toEqual([]);

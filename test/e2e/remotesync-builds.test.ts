@@ -7,6 +7,7 @@ import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { kpack } from "../../functions/paas/names.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { changeBeforeTimer } from "../harness/timers.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const namespace = "default";
@@ -125,7 +126,11 @@ test("an Image of that name that is somebody else's is neither changed nor delet
   await paas.untilQuiet();
   const now = await paas.kit.client.get(Image, { namespace, name: "modoki-taken" });
   expect(now.metadata).toMatchObject({ uid: theirs.metadata.uid, generation: theirs.metadata.generation });
-  await paas.kit.client.delete(Image, now.metadata, {});
+  const delay = await changeBeforeTimer(paas, "modoki-remotesync", { namespace, name: "taken" }, () =>
+    paas.kit.client.delete(Image, now.metadata, {}),
+  );
+  expect(delay).toBeGreaterThan(0);
+  expect(delay).toBeLessThanOrEqual(5000);
   await syncs.ready("taken");
 });
 

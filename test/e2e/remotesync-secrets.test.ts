@@ -58,6 +58,15 @@ async function create(name: string, github: Partial<RemoteSync["spec"]["base"]["
   await paas.remoteSync(name, { branch: name, ...github });
 }
 
+// The first one: each change of the site wakes all that there are.
+test("settings of the site that are wrong are told of, and forgotten when they are right", async () => {
+  await syncs.start("site");
+  await paas.site({ "config.yaml": "builder: 7" });
+  await syncs.until("site", "SiteConfigInvalid");
+  await paas.site({ "config.yaml": JSON.stringify({ github: { url: paas.github.url } }) });
+  await syncs.ready("site");
+});
+
 test("a Secret of git that is missing is waited for, and GitHub is not asked before", async () => {
   syncs.asked();
   await create("missing", { secretName: "token-missing" });
@@ -71,7 +80,6 @@ test("a Secret of git that is missing is waited for, and GitHub is not asked bef
 });
 
 test.each<[string, Parameters<typeof tokenSecret>[1], RegExp]>([
-  ["type", { type: "Opaque" }, /its type is Opaque/],
   [
     "key",
     { type: "Opaque", data: { username: base64("x") } },
@@ -219,7 +227,10 @@ test("of two with one Application the younger says so and does nothing, until th
   await paas.untilQuiet();
   const writes = await paas.writes();
   const changes = await paas.changes();
-  for (let count = 0; count < 10; count++) await paas.replay(changes);
+  await paas.replay(changes);
+  const theirs = changes.filter(({ data }) => /elder|younger/.test(Buffer.from(data).toString()));
+  expect(theirs.length).toBeGreaterThan(4);
+  for (let count = 0; count < 9; count++) await paas.replay(theirs);
   await paas.untilQuiet();
   expect((await paas.writes()) - writes).toBe(0);
   expect(await syncs.image("younger")).toBeUndefined();
@@ -240,12 +251,4 @@ test("one that is paused leaves all as it is, and afterwards sees what was pushe
   expect((await syncs.image("paused"))?.spec.source.git.revision).toBe(status?.revision);
   await paas.patch(RemoteSync, "paused", { spec: { paused: false } });
   await syncs.ready("paused", revision);
-});
-
-test("settings of the site that are wrong are told of, and forgotten when they are right", async () => {
-  await syncs.start("site");
-  await paas.site({ "config.yaml": "builder: 7" });
-  await syncs.until("site", "SiteConfigInvalid");
-  await paas.site({ "config.yaml": JSON.stringify({ github: { url: paas.github.url } }) });
-  await syncs.ready("site");
 });
