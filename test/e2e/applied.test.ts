@@ -7,6 +7,7 @@ import gardeners from "../fixtures/functions/gardeners.ts";
 import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
 import { testCluster } from "../harness/ground.ts";
 import { type Ket, startKet } from "../harness/ket/index.ts";
+import { changeBeforeTimer } from "../harness/timers.ts";
 import { has, openWorld, type World } from "../harness/world.ts";
 
 const paths = ["planters", "gardeners"].map((name) =>
@@ -88,7 +89,10 @@ test("an object of that name that is somebody else's is not touched, and is wait
   ket.apply("taken", async ({ given: [theirs] }) => {
     const { metadata } = await child("taken");
     expect(metadata.resourceVersion).toBe(theirs?.metadata.resourceVersion);
-    await ket.client.delete(Plant, { namespace: ket.namespace, name: "taken" }, {});
+    const at = { namespace: ket.namespace, name: "taken" };
+    const delay = await changeBeforeTimer(world, "planters", at, () => ket.client.delete(Plant, at, {}));
+    expect(delay).toBeGreaterThan(0);
+    expect(delay).toBeLessThanOrEqual(5000);
     await planted("taken");
   }));
 

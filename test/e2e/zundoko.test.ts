@@ -10,6 +10,7 @@ import { testCluster } from "../harness/ground.ts";
 import { type Ket, startKet } from "../harness/ket/index.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { changeBeforeTimer } from "../harness/timers.ts";
 
 const manager = { fieldManager: "test" };
 
@@ -94,7 +95,11 @@ test("words of an earlier Hikawa of the same name do not count", async () => {
 
 test("a foreign Kiyoshi of the wanted name is never overwritten and shows in a condition", async () => {
   await ket.apply("taken", async () => {
-    await ket.client.delete(Kiyoshi, at("taken-kiyoshi"), {});
+    const delay = await changeBeforeTimer({ bus: ket.nats }, "hikawa", at("taken"), () =>
+      ket.client.delete(Kiyoshi, at("taken-kiyoshi"), {}),
+    );
+    expect(delay).toBeGreaterThan(0);
+    expect(delay).toBeLessThanOrEqual(5000);
     await ket.waitFor(
       { kind: Hikawa, name: "taken" },
       (found) => isFinished(found) && !condition(found, "Stalled"),
