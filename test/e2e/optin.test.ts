@@ -1,6 +1,6 @@
 /** With exactly the generated rights: Secrets of opted-in namespaces, and of no others, are within reach. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -25,12 +25,15 @@ const keeper = defineFunction({
 });
 const functions = [notes, keeper];
 const manager = { fieldManager: "test" };
-const patience = { timeout: 60_000, interval: 50 };
+// Each look opens /metrics or a stream of the bus.
+const patience = { timeout: 60_000, interval: 500 };
 let kit: LocalKit;
+let bus: Bus;
 let bridge: Replica;
 
 beforeAll(async () => {
   kit = await startLocalKit({ crds: [crdOf(Note)] });
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   for (const name of ["denrei", "opted-in", "labelled", "closed"]) await createNamespace(kit.client, name);
   await optIn(kit.client, "denrei");
   await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
@@ -42,7 +45,10 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => kit?.stop());
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
 
 /** The label, and what `denrei opt-in` prints. */
 async function optInWholly(namespace: string): Promise<void> {
@@ -57,13 +63,8 @@ const createSecret = (namespace: string, name: string) =>
 
 /** Names of the Secrets of a namespace on the bus. */
 async function onBus(namespace: string): Promise<string[]> {
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  try {
-    const entries = await objectStore(bus, "default").entries(Secret, namespace);
-    return entries.map(({ object }) => object.metadata.name).sort();
-  } finally {
-    await bus.nc.close();
-  }
+  const entries = await objectStore(bus, "default").entries(Secret, namespace);
+  return entries.map(({ object }) => object.metadata.name).sort();
 }
 
 /** The API server as a service account sees it, for one test. */

@@ -14,8 +14,10 @@ let workers: Replica[];
 let gateways: GatewayReplica[];
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Branch)] });
-  await kit.bridge("bridge-1", { args: [branches] });
-  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [branches])));
+  // One test waits for the request of a worker that was killed.
+  const env = { DENREI_ACK_WAIT_SECONDS: "4" };
+  await kit.bridge("bridge-1", { args: [branches], env });
+  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [branches], { env })));
   gateways = await Promise.all([1, 2].map((n) => kit.gateway(`gateway-${n}`)));
 });
 afterAll(() => kit?.stop());
