@@ -9,9 +9,9 @@ import { conditionOf, has } from "../harness/world.ts";
 
 const namespace = "team-a";
 const sample = { name: "acme-web", namespace };
-const rounds = sized(20, 100);
+const rounds = sized(6, 100);
 /** Rounds without a pause between them. */
-const together = 10;
+const together = 3;
 const timeout = 60_000;
 
 let ghapps: GhApps;

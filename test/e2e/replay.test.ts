@@ -15,15 +15,15 @@ let kit: Kit;
 let bus: Bus;
 let workers: Replica[];
 const scope = { fn: "hikawa", cluster: "default" };
-const rounds = sized(20, 100);
+const rounds = sized(6, 100);
 /** Rounds without a pause between them. */
-const together = 10;
+const together = 3;
 
 beforeAll(async () => {
   kit = await startKit();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko", DENREI_LOG_LEVEL: "info" };
-  await kit.bridge("bridge-1");
+  await kit.bridge("bridge-1", { program: "functions", args: [scope.fn] });
   workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
 });
 afterAll(async () => {

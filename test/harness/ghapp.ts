@@ -29,6 +29,8 @@ export const texts = (secret: SecretObject | undefined): Record<string, string> 
 export interface GhAppsOptions extends GitHubOptions {
   /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
   readonly workers?: number | "one each";
+  /** What else the bridge and workers are told. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
@@ -63,7 +65,11 @@ export interface GhApps extends Omit<World, "close"> {
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Starts all of it. The namespaces `default` and {@link platformNamespace} are opted in. */
-export async function startGhApps({ workers: wanted = 2, ...options }: GhAppsOptions = {}): Promise<GhApps> {
+export async function startGhApps({
+  workers: wanted = 2,
+  env = {},
+  ...options
+}: GhAppsOptions = {}): Promise<GhApps> {
   const [kit, github] = await Promise.all([
     startKit(),
     startGitHub({ repositories: ["acme/web", "acme/api"], ...options }),
@@ -97,14 +103,18 @@ export async function startGhApps({ workers: wanted = 2, ...options }: GhAppsOpt
   // Its rights came with the roles.
   await optIn(client, platformNamespace);
   await accounts.optIn("default");
-  const bridge = await kit.bridge("bridge-1", { env: await accounts.env("bridge") });
+  const bridge = await kit.bridge("bridge-1", {
+    program: "functions",
+    args: names,
+    env: { ...(await accounts.env("bridge")), ...env },
+  });
   const groups =
     wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
   workers.push(
     ...(await Promise.all(
       groups.map(async (group, at) => {
-        const env = { CONTROLLER_NAMESPACE: platformNamespace, ...(await accounts.env(group)) };
-        return kit.worker(`worker-${at + 1}`, group, { env });
+        const own = { CONTROLLER_NAMESPACE: platformNamespace, ...(await accounts.env(group)) };
+        return kit.worker(`worker-${at + 1}`, group, { env: { ...own, ...env } });
       }),
     )),
   );
