@@ -6,7 +6,6 @@ import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import {
   corrected,
   emptyStack,
-  enabledApplications,
   enabledPipeds,
   keyOf,
   names,
@@ -15,6 +14,7 @@ import {
   sideBySide,
   startStack,
 } from "../harness/pipecdstack.ts";
+import { sized } from "../harness/size.ts";
 
 let pipecd: Pipecd;
 let c: Stack;
@@ -87,115 +87,88 @@ test.each(wrongs)(
   },
 );
 
-test("objects that come before what they name wait for it, in any order", async () => {
-  const stack = await emptyStack(pipecd, "references-order");
-  for (const kind of ["Application", "Piped", "Environment", "ControlPlane", "Mysql", "Minio", "Secret"])
-    await pipecd.apply("c", stack.namespace, (object) =>
-      object.kind === kind ? corrected(object) : undefined,
-    );
-  await stack.ready(Application, names.application);
-  await pipecd.untilQuiet();
-  expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
-});
-
-test("a repository that the piped does not have is waited for, and found when it gets it: the sample of v0.9.0", async () => {
-  const stack = await emptyStack(pipecd, "references-repository");
-  await pipecd.apply("l0", stack.namespace);
-  const message = await stack.refused(any(Application), names.application, "RepositoryNotFound");
-  expect(message).toContain("repoId example, found");
-  await pipecd.untilQuiet();
-  expect(stack.server().applications()).toEqual([]);
-  await stack.edit(any(Piped), names.piped, {
-    config: {
-      repositories: [{ repoId: "example", remote: "https://example.com/example.git", branch: "main" }],
-    },
-  });
-  await stack.ready(Application, names.application);
-  expect(enabledApplications(stack)).toMatchObject([{ repository: "example" }]);
-  expect(stack.calls("AddApplication")).toHaveLength(1);
-});
+/** More Pipeds that are created at once. */
+const twins = Array.from({ length: sized(3, 5) }, (_, at) => `twin-${at + 1}`);
 
 test("two Pipeds of one name at PipeCD are two, whether they come after each other or at once", async () => {
-  const stack = await startStack(pipecd, "c", "references-twins");
-  const { spec, status } = await stack.get(Piped, names.piped);
-  const key = await keyOf(stack);
-  const more = ["twin-1", "twin-2", "twin-3", "twin-4", "twin-5"];
-  await Promise.all(
-    more.map((name) => stack.create(any(Piped), { kind: "Piped", metadata: { name }, spec })),
-  );
-  for (const name of more) await stack.ready(Piped, name);
+  const { spec, status } = await c.get(Piped, names.piped);
+  const key = await keyOf(c);
+  await Promise.all(twins.map((name) => c.create(any(Piped), { kind: "Piped", metadata: { name }, spec })));
+  for (const name of twins) await c.ready(Piped, name);
   await pipecd.untilQuiet();
-  const all = [names.piped, ...more];
-  const ids = await Promise.all(all.map(async (name) => (await stack.get(Piped, name)).status?.pipedID));
+  const all = [names.piped, ...twins];
+  const ids = await Promise.all(all.map(async (name) => (await c.get(Piped, name)).status?.pipedID));
   expect(ids[0]).toBe(status?.pipedID);
   expect(new Set(ids).size).toBe(all.length);
-  expect(new Set(enabledPipeds(stack).map(({ id }) => id))).toEqual(new Set(ids));
-  expect(await keyOf(stack)).toEqual(key);
-  const keys = await Promise.all(all.map((name) => keyOf(stack, name)));
+  expect(new Set(enabledPipeds(c).map(({ id }) => id))).toEqual(new Set(ids));
+  expect(await keyOf(c)).toEqual(key);
+  const keys = await Promise.all(all.map((name) => keyOf(c, name)));
   expect(keys.map(({ id }) => id)).toEqual(ids);
   expect(new Set(keys.map((one) => one.key)).size).toBe(all.length);
-  await stack.delete(any(Piped), "twin-1");
-  await stack.untilGone(any(Piped), "twin-1");
-  expect(new Set(enabledPipeds(stack).map(({ id }) => id))).toEqual(new Set(ids.toSpliced(1, 1)));
+  await c.delete(any(Piped), "twin-1");
+  await c.untilGone(any(Piped), "twin-1");
+  expect(new Set(enabledPipeds(c).map(({ id }) => id))).toEqual(new Set(ids.toSpliced(1, 1)));
 });
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("a piped of another profile is refused, and heals with a version that goes with its control plane", async ({
+  test("objects wait for what they name, in any order, and a piped for a version that its control plane can serve", async ({
     expect,
   }) => {
-    const stack = await emptyStack(pipecd, "references-version");
-    await pipecd.apply("c", stack.namespace, (object) =>
-      object.kind === "Piped"
-        ? { ...object, spec: { ...object.spec, version: "v0.9.0" } }
-        : corrected(object),
-    );
+    const stack = await emptyStack(pipecd, "references-order");
+    for (const kind of ["Application", "Piped", "Environment", "ControlPlane", "Mysql", "Minio", "Secret"])
+      await pipecd.apply("c", stack.namespace, (object) => {
+        if (object.kind !== kind) return undefined;
+        if (kind === "Piped") object.spec.version = "v0.9.0";
+        return corrected(object);
+      });
     await stack.ready(ControlPlane, names.plane);
     const message = await stack.refused(any(Piped), names.piped, "VersionMismatch");
     expect(message).toContain("v0.57.0 of the ControlPlane controlplane-sample, found v0.9.0");
     expect(stack.server().pipeds()).toEqual([]);
     await stack.edit(any(Piped), names.piped, { version: "v0.57.0" });
     await stack.ready(Application, names.application);
+    await pipecd.untilQuiet();
+    expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
   });
 
-  test.for(["c", "l0"] as const)(
-    "of several pipeds of the name at PipeCD none is taken, until there is one: that one is (%s)",
-    async (profile, { expect }) => {
-      const stack = await emptyStack(pipecd, `references-ambiguous-${profile}`);
-      await pipecd.apply(profile, stack.namespace, (object) =>
-        ["Piped", "Application"].includes(object.kind) ? undefined : object,
-      );
-      await stack.ready(ControlPlane, names.plane);
-      const { status } = await stack.ready(Environment, names.environment);
-      const { pipeds } = await stack.console();
-      const environmentIDs = profile === "l0" ? [status?.environmentID ?? ""] : [];
-      const piped = { name: "test-piped", description: "by hand", environmentIDs };
-      const [first, second] = [await pipeds.register(piped), await pipeds.register(piped)];
-      await pipecd.apply(profile, stack.namespace, (object) =>
-        ["Piped", "Application"].includes(object.kind) ? corrected(object) : undefined,
-      );
-      const message = await stack.refused(any(Piped), names.piped, "Ambiguous");
-      expect(message).toContain(first.id);
-      expect(message).toContain(second.id);
-      expect(enabledPipeds(stack)).toHaveLength(2);
-      await pipeds.disable(second.id);
-      // Any event will do: PipeCD tells nobody.
-      await expect
-        .poll(
-          async () => {
-            await pipecd.kit.client.mergePatch(
-              Piped,
-              stack.at(names.piped),
-              { metadata: { annotations: { touched: String(performance.now()) } } },
-              { fieldManager: "test" },
-            );
-            return (await stack.get(Piped, names.piped)).status?.pipedID;
-          },
-          { ...patience, interval: 250 },
-        )
-        .toBe(first.id);
-      await stack.ready(Application, names.application);
-      expect(stack.server().pipeds()).toHaveLength(2);
-      expect((await keyOf(stack)).key).not.toBe(first.key);
-    },
-  );
+  test("of several pipeds of the name at PipeCD none is taken, until there is one: that one is", async ({
+    expect,
+  }) => {
+    const stack = await emptyStack(pipecd, "references-ambiguous");
+    await pipecd.apply("l0", stack.namespace, (object) =>
+      ["Piped", "Application"].includes(object.kind) ? undefined : object,
+    );
+    await stack.ready(ControlPlane, names.plane);
+    const { status } = await stack.ready(Environment, names.environment);
+    const { pipeds } = await stack.console();
+    const environmentIDs = [status?.environmentID ?? ""];
+    const piped = { name: "test-piped", description: "by hand", environmentIDs };
+    const [first, second] = [await pipeds.register(piped), await pipeds.register(piped)];
+    await pipecd.apply("l0", stack.namespace, (object) =>
+      ["Piped", "Application"].includes(object.kind) ? corrected(object) : undefined,
+    );
+    const message = await stack.refused(any(Piped), names.piped, "Ambiguous");
+    expect(message).toContain(first.id);
+    expect(message).toContain(second.id);
+    expect(enabledPipeds(stack)).toHaveLength(2);
+    await pipeds.disable(second.id);
+    // Any event will do: PipeCD tells nobody.
+    await expect
+      .poll(
+        async () => {
+          await pipecd.kit.client.mergePatch(
+            Piped,
+            stack.at(names.piped),
+            { metadata: { annotations: { touched: String(performance.now()) } } },
+            { fieldManager: "test" },
+          );
+          return (await stack.get(Piped, names.piped)).status?.pipedID;
+        },
+        { ...patience, interval: 250 },
+      )
+      .toBe(first.id);
+    await stack.ready(Application, names.application);
+    expect(stack.server().pipeds()).toHaveLength(2);
+    expect((await keyOf(stack)).key).not.toBe(first.key);
+  });
 });
