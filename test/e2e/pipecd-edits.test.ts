@@ -1,153 +1,37 @@
-/** Stores and control planes of PipeCD that are edited: what runs becomes what is wanted. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { parse } from "yaml";
-import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
-import type { KubeObject } from "../../bus/kube/object.ts";
-import { StatefulSet } from "../../bus/kube/workloads.ts";
-import { Application, ControlPlane, Minio, Mongo, Mysql, Piped } from "../../functions/pipecd/kinds.ts";
-import { configKeys } from "../../functions/pipecd/names.ts";
-import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
-import {
-  DeploymentKind,
-  digestOf,
-  imageOf,
-  names,
-  partDigests,
-  patience,
-  type Stack,
-  sideBySide,
-  startStack,
-} from "../harness/pipecdstack.ts";
+/** Users edit the objects of PipeCD, one after the other, in one stack of each profile. */
+import { afterAll, beforeAll, describe } from "vitest";
+import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
+import { agentTests } from "../harness/pipecdagents.ts";
+import { applicationTests } from "../harness/pipecdapplications.ts";
+import { planeTests } from "../harness/pipecdplanes.ts";
+import { type EditedStacks, sideBySide, startStack } from "../harness/pipecdstack.ts";
 
 let pipecd: Pipecd;
-let c: Stack;
-let l0: Stack;
+let stacks: EditedStacks;
 beforeAll(async () => {
   pipecd = await startPipecd();
-  [c, l0] = await Promise.all([startStack(pipecd, "c", "edits-c"), startStack(pipecd, "l0", "edits-l0")]);
+  const [c, l0] = await Promise.all([
+    startStack(pipecd, "c", "edits-c", withMore),
+    startStack(pipecd, "l0", "edits-l0", withMore),
+  ]);
+  stacks = { pipecd, c, l0 };
 }, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
 
-const part = (stack: Stack, name: string) => stack.get(DeploymentKind, `${names.plane}-${name}`);
-const storeImage = async (stack: Stack, name: string) =>
-  ((await stack.get(StatefulSet, name)) as unknown as Parameters<typeof imageOf>[0]).spec.template.spec
-    .containers[0]?.image;
+/** With a second project, and a second repository. */
+function withMore(object: SampleObject): SampleObject {
+  const { kind, spec } = object;
+  if (kind === "ControlPlane") spec.config.projects.push({ id: "second" });
+  if (kind === "Piped")
+    spec.config.repositories.push({
+      repoId: "other",
+      remote: "https://example.com/other.git",
+      branch: "main",
+    });
+  return object;
+}
 
-test.each([
-  { kind: Minio, name: names.minio, set: "minio-sample-minio", image: "minio/minio", of: () => c },
-  { kind: Mysql, name: names.mysql, set: "mysql-sample-mysql", image: "mysql", of: () => c },
-  { kind: Mongo, name: names.mongo, set: "mongo-sample-mongo", image: "mongo", of: () => l0 },
-])("another version of a $kind.kind rolls its pod, and all is ready again", async (store) => {
-  const stack = store.of();
-  await stack.edit(store.kind as typeof Minio, store.name, { version: "edited-1" });
-  await stack.ready(store.kind as typeof Minio, store.name);
-  expect(await storeImage(stack, store.set)).toBe(`${store.image}:edited-1`);
-  await stack.ready(ControlPlane, names.plane);
-  await stack.ready(Application, names.application);
-});
-
-test("replicas of each part are those that are wanted, also none", async () => {
-  await c.edit(ControlPlane, names.plane, { replicasGateway: 2, replicasServer: 3 });
-  const { status } = await c.ready(
-    ControlPlane,
-    names.plane,
-    ({ status }) => status?.availableServerReplicas === 3,
-  );
-  expect(status).toMatchObject({
-    availableGatewayReplicas: 2,
-    availableServerReplicas: 3,
-    availableCacheReplicas: 1,
-    availableOpsReplicas: 1,
-  });
-  await c.edit(ControlPlane, names.plane, { replicasServer: 0, replicasOps: 0 });
-  const none = await c.refused(ControlPlane, names.plane, "ScaledToZero");
-  expect(none).toContain("server, ops");
-  await c.edit(ControlPlane, names.plane, { replicasGateway: null, replicasServer: null, replicasOps: null });
-  const again = await c.ready(ControlPlane, names.plane);
-  expect(again.status).toMatchObject({
-    availableGatewayReplicas: 1,
-    availableServerReplicas: 1,
-    availableOpsReplicas: 1,
-  });
-  await c.ready(Application, names.application);
-});
-
-test("another project in the configuration rolls server and ops, and no others, and can be used", async () => {
-  const before = await partDigests(c);
-  const { config } = (await c.get(ControlPlane, names.plane)).spec;
-  await c.edit(ControlPlane, names.plane, {
-    config: { projects: [...(config.projects ?? []), { id: "second" }] },
-  });
-  await c.ready(ControlPlane, names.plane);
-  const after = await partDigests(c);
-  expect(Object.keys(after).filter((name) => after[name] !== before[name])).toEqual(["server", "ops"]);
-  const { data } = (await c.get(ConfigMap, "pipecd")) as KubeObject & { data: Record<string, string> };
-  expect(
-    parse(data[configKeys.controlPlane] ?? "").spec.projects.map(({ id }: { id: string }) => id),
-  ).toEqual(["quickstart", "second"]);
-  await expect
-    .poll(async () => (await c.console("second")).pipeds.list().then((list) => list.length), patience)
-    .toBe(0);
-  await c.ready(Application, names.application);
-});
-
-test("v0.57.1 comes from another repository, and server and ops are of it", async () => {
-  expect(imageOf(await part(c, "server"))).toBe("ghcr.io/pipe-cd/pipecd:v0.57.0");
-  await c.edit(ControlPlane, names.plane, { version: "v0.57.1" });
-  await c.ready(ControlPlane, names.plane);
-  for (const name of ["server", "ops"])
-    expect(imageOf(await part(c, name))).toBe("ghcr.io/pipe-cd/controlplane:v0.57.1");
-  await c.ready(Application, names.application);
-});
-
-test("a version of a piped rolls its pod", async () => {
-  await c.edit(Piped, names.piped, { version: "v0.57.1" });
-  await c.ready(Piped, names.piped);
-  expect(imageOf(await c.get(DeploymentKind, names.piped))).toBe("ghcr.io/pipe-cd/piped:v0.57.1");
-});
-
-test("a version of Envoy that can not read the configuration is refused, and what runs goes on", async () => {
-  await c.edit(ControlPlane, names.plane, { envoyVersion: "v1.10.0" });
-  const message = await c.refused(ControlPlane, names.plane, "EnvoyVersionNotSupported");
-  expect(message).toContain("v1.18.0 or later");
-  expect(imageOf(await part(c, "gateway"))).toBe("envoyproxy/envoy:v1.31.0");
-  await c.edit(ControlPlane, names.plane, { envoyVersion: "v1.32.1" });
-  await c.ready(ControlPlane, names.plane);
-  expect(imageOf(await part(c, "gateway"))).toBe("envoyproxy/envoy:v1.32.1");
-  await c.edit(ControlPlane, names.plane, { redisVersion: "7.0.15" });
-  await c.ready(ControlPlane, names.plane);
-  expect(imageOf(await part(c, "cache"))).toBe("redis:7.0.15");
-});
-
-test.each([
-  ["c", () => c],
-  ["l0", () => l0],
-] as const)(
-  "the content of a mounted Secret rolls server and ops, that of a volume that is new as well (%s)",
-  async (_, of) => {
-    const stack = of();
-    await stack.ready(ControlPlane, names.plane);
-    const before = await partDigests(stack);
-    await stack.patch(Secret, "secret-minio", { stringData: { "minio-secret-key": "another-secret-key" } });
-    await stack.until(DeploymentKind, `${names.plane}-server`, (found) => digestOf(found) !== before.server);
-    await stack.ready(ControlPlane, names.plane);
-    const after = await partDigests(stack);
-    expect(Object.keys(after).filter((name) => after[name] !== before[name])).toEqual(["server", "ops"]);
-
-    await stack.create(ConfigMap, {
-      kind: "ConfigMap",
-      metadata: { name: "extra" },
-      data: { file: "one" },
-    } as never);
-    const { volumeMounts = [] } = (await stack.get(ControlPlane, names.plane)).spec;
-    const extra = { mountPath: "/mnt/extra", volume: { name: "extra", configMap: { name: "extra" } } };
-    await stack.edit(ControlPlane, names.plane, { volumeMounts: [...volumeMounts, extra] });
-    await stack.ready(ControlPlane, names.plane);
-    const mounted = await partDigests(stack);
-    expect(mounted.server).not.toBe(after.server);
-    expect(JSON.stringify(await part(stack, "gateway"))).toContain("/mnt/extra");
-    await stack.patch(ConfigMap, "extra", { data: { file: "two" } });
-    await stack.until(DeploymentKind, `${names.plane}-server`, (found) => digestOf(found) !== mounted.server);
-    await stack.ready(ControlPlane, names.plane);
-  },
-);
+// The order matters: the Piped is renamed and moves to the second project, and the Application is deleted.
+describe("stores and control planes", () => planeTests(() => stacks));
+describe("pipeds and environments", () => agentTests(() => stacks));
+describe("applications", () => applicationTests(() => stacks));

@@ -70,6 +70,13 @@ export interface Stack {
   console(projectID?: string): Promise<PipecdClient>;
 }
 
+/** A stack of each profile, which tests of edits share: each test begins where the one before it has left them. */
+export interface EditedStacks {
+  readonly pipecd: Pipecd;
+  readonly c: Stack;
+  readonly l0: Stack;
+}
+
 /** The sample as it should be: that of v0.9.0 names a repository that its piped does not have. */
 export const corrected = (object: SampleObject): SampleObject =>
   object.kind === "Application" ? { ...object, spec: { ...object.spec, repository: "examples" } } : object;

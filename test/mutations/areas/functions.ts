@@ -120,6 +120,6 @@ export const functions: readonly Mutation[] = [
     find: "isAt(record, place) && !taken.has(record.id)",
     replace: "isAt(record, place)",
     breaks: "Two Applications at one place share one application of PipeCD.",
-    tests: ["test/e2e/pipecd-applications.test.ts"],
+    tests: ["test/e2e/pipecd-edits.test.ts"],
   },
 ];

@@ -1,0 +1,138 @@
+/** Applications of PipeCD that users edit: updated where PipeCD can do it, replaced where it cannot, and never duplicated. */
+import { createClient } from "@connectrpc/connect";
+import { beforeAll, expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
+import { transportTo } from "../../functions/pipecd/api/connections.ts";
+import { asAdministrator } from "../../functions/pipecd/api/credentials.ts";
+import { WebService } from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import { Application, Piped } from "../../functions/pipecd/kinds.ts";
+import type { Pipecd } from "./pipecd.ts";
+import { type EditedStacks, enabledApplications, names, patience, type Stack } from "./pipecdstack.ts";
+
+let pipecd: Pipecd;
+let c: Stack;
+let l0: Stack;
+
+const edited = async (stack: Stack, spec: object) => {
+  const before = (await stack.get(Application, names.application)).status?.applicationID;
+  const since = stack.server().calls.length;
+  await stack.edit(Application, names.application, spec);
+  const { status } = await stack.ready(Application, names.application);
+  const writes = stack
+    .server()
+    .calls.slice(since)
+    .filter(({ method }) => !/^(List|Get|Report)/.test(method));
+  return { before, after: status?.applicationID, registered: status?.registered, writes };
+};
+
+/** Declares the tests of Applications. They come last: the Application is deleted in the end. */
+export function applicationTests(stacks: () => EditedStacks): void {
+  beforeAll(() => {
+    ({ pipecd, c, l0 } = stacks());
+  });
+
+  test.each([
+    { field: "the provider", spec: { cloudProvider: "other-cluster" } },
+    { field: "the name of the file", spec: { configFilename: "web.pipecd.yaml" } },
+  ])("v0.57: $field is changed, with all else said again", async ({ spec }) => {
+    const { before, after, writes, registered } = await edited(c, spec);
+    expect(after).toBe(before);
+    expect(writes.map(({ method }) => method)).toEqual(["UpdateApplication"]);
+    expect(writes[0]?.request).toMatchObject({
+      applicationId: before,
+      pipedId: registered?.pipedID,
+      platformProvider: registered?.provider,
+      configFilename: registered?.configFilename,
+    });
+    expect(enabledApplications(c)).toMatchObject([
+      { id: before, provider: registered?.provider, configFilename: registered?.configFilename },
+    ]);
+    expect(registered).toMatchObject({
+      ...("cloudProvider" in spec ? { provider: "other-cluster" } : { configFilename: "web.pipecd.yaml" }),
+    });
+  });
+
+  test.each([
+    { profile: "c", field: "path", spec: { path: "kubernetes/bluegreen" } },
+    { profile: "c", field: "repository", spec: { repository: "other" } },
+    { profile: "c", field: "kind", spec: { kind: "Terraform" } },
+    { profile: "l0", field: "path", spec: { path: "kubernetes/bluegreen" } },
+    { profile: "l0", field: "repository", spec: { repository: "other" } },
+    { profile: "l0", field: "kind", spec: { kind: "Terraform" } },
+    { profile: "l0", field: "cloudProvider", spec: { cloudProvider: "other-cluster" } },
+    { profile: "l0", field: "name", spec: { name: "renamed" } },
+  ])("$profile: another $field is another application, and the former one goes first", async (one) => {
+    const stack = one.profile === "c" ? c : l0;
+    const { before, after, writes } = await edited(stack, one.spec);
+    expect(after).not.toBe(before);
+    const ended = one.profile === "c" ? "DeleteApplication" : "DisableApplication";
+    expect(writes.map(({ method }) => method)).toEqual([ended, "AddApplication"]);
+    expect(writes[0]?.request).toEqual({ applicationId: before });
+    expect(enabledApplications(stack).map(({ id }) => id)).toEqual([after]);
+  });
+
+  test("v0.57: its name, description and labels are said once, and what git says later stays", async () => {
+    const { applicationID = "" } = (await c.get(Application, names.application)).status ?? {};
+    c.server().overwriteFromGit(applicationID, { name: "from-git", labels: { team: "web" } });
+    const { before, after, writes } = await edited(c, {
+      name: "renamed",
+      description: "new",
+      labels: { a: "b" },
+    });
+    expect(after).toBe(before);
+    expect(writes).toEqual([]);
+    expect(enabledApplications(c)).toMatchObject([
+      { id: applicationID, name: "from-git", labels: { team: "web" } },
+    ]);
+  });
+
+  test("v0.57: another piped takes the application over", async () => {
+    const { spec } = await c.get(Piped, names.piped);
+    await c.create(Piped as never, {
+      kind: "Piped",
+      metadata: { name: "other" },
+      spec: { ...spec, name: "other" },
+    });
+    const other = await c.ready(Piped, "other");
+    const { before, after, writes } = await edited(c, { pipedRef: { objectName: "other", name: "other" } });
+    expect(after).toBe(before);
+    expect(writes.map(({ method }) => method)).toEqual(["UpdateApplication"]);
+    expect(enabledApplications(c)).toMatchObject([{ id: before, pipedId: other.status?.pipedID }]);
+    // Nobody is left who needs the first one.
+    await c.delete(Piped as never, names.piped);
+    await c.untilGone(Piped as never, names.piped);
+    await c.ready(Application, names.application);
+  });
+
+  test("v0.57: two Applications at one place are two, and neither takes the other's", async () => {
+    const { spec, status } = await c.get(Application, names.application);
+    await c.create(Application as never, { kind: "Application", metadata: { name: "twin" }, spec });
+    const twin = await c.ready(Application, "twin");
+    expect(twin.status?.applicationID).not.toBe(status?.applicationID);
+    expect(enabledApplications(c)).toHaveLength(2);
+    await c.delete(Application as never, "twin");
+    await c.untilGone(Application as never, "twin");
+    expect(enabledApplications(c).map(({ id }) => id)).toEqual([status?.applicationID]);
+  });
+
+  test.each([
+    { what: "it can not become what is wanted", end: () => edited(c, { path: "kubernetes/other" }) },
+    { what: "its Application is deleted", end: () => c.delete(Application as never, names.application) },
+  ])("v0.57: what somebody has disabled at PipeCD's console is deleted there when $what", async ({ end }) => {
+    const { applicationID = "" } = (await c.ready(Application, names.application)).status ?? {};
+    const { data } = await c.get(Secret, "pipecd");
+    const encryptionKey = Buffer.from(data?.["encryption-key"] ?? "", "base64");
+    const who = asAdministrator({ profile: "C", projectID: "second", encryptionKey });
+    const endpoint = { address: pipecd.pods.web, tls: undefined };
+    await createClient(WebService, transportTo(endpoint, who)).disableApplication({
+      applicationId: applicationID,
+    });
+    await end();
+    const state = () =>
+      c
+        .server()
+        .applications()
+        .find(({ id }) => id === applicationID);
+    await expect.poll(() => state()?.deleted, patience).toBe(true);
+  });
+}
