@@ -109,27 +109,22 @@ const firstRefused = (stack: Stack, profile: "c" | "l0", reason: string): Promis
     : stack.refused(any(Environment), names.environment, reason);
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test.for(["c", "l0"] as const)(
-    "what is created while the server is away is told of when it is back, once (%s)",
-    async (profile, { expect }) => {
-      const { stack, rest } = await planeOnly(profile, `away-created-${profile}`);
-      stack.server().die();
-      await rest();
-      const message = await firstRefused(stack, profile, "ServerUnavailable");
-      if (profile === "l0") {
-        expect(message).toMatch(/^PipeCD: ListEnvironments: /);
-        const waiting = await stack.refused(any(Piped), names.piped, "EnvironmentNotReady");
-        expect(waiting).toContain("environment-sample");
-      }
-      await tried(stack, retries);
-      if (profile === "l0") await expectPatience(stack);
-      expect(stack.server().pipeds()).toEqual([]);
-      stack.server().restart();
-      if (profile === "l0") await fireTimer(pipecd, "pipecd-environment", stack.at(names.environment));
-      await expectAllOnce(stack);
-      if (profile === "l0") expect(stack.server().environments()).toHaveLength(1);
-    },
-  );
+  test("what is created while the server is away is told of when it is back, once", async ({ expect }) => {
+    const { stack, rest } = await planeOnly("l0", "away-created");
+    stack.server().die();
+    await rest();
+    const message = await firstRefused(stack, "l0", "ServerUnavailable");
+    expect(message).toMatch(/^PipeCD: ListEnvironments: /);
+    const waiting = await stack.refused(any(Piped), names.piped, "EnvironmentNotReady");
+    expect(waiting).toContain("environment-sample");
+    await tried(stack, retries);
+    await expectPatience(stack);
+    expect(stack.server().pipeds()).toEqual([]);
+    stack.server().restart();
+    await fireTimer(pipecd, "pipecd-environment", stack.at(names.environment));
+    await expectAllOnce(stack);
+    expect(stack.server().environments()).toHaveLength(1);
+  });
 
   test("what is edited and deleted while the server is away is told of when it is back, and what runs goes on", async ({
     expect,
@@ -220,20 +215,21 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
   });
 
-  test.for([
-    { store: "datastore", message: /Internal|Unauthenticated/ },
-    { store: "cache", message: /Unauthenticated/ },
-  ] as const)(
-    "without its $store it refuses API keys that are good, and is asked again until it has it back",
-    async ({ store, message }, { expect }) => {
-      const stack = await startStack(pipecd, "c", `without-${store}`, (object) => {
-        if (object.kind === "ControlPlane") object.spec.bootstrapAPIKeys = true;
-        return object;
-      });
-      await stack.until(ControlPlane, names.plane, has("APIKeysReady", "True"));
-      const server = stack.server();
+  test("without its datastore or its cache it refuses API keys that are good, and is asked again until it has both", async ({
+    expect,
+  }) => {
+    const stack = await startStack(pipecd, "c", "away-keys", (object) => {
+      if (object.kind === "ControlPlane") object.spec.bootstrapAPIKeys = true;
+      return object;
+    });
+    await stack.until(ControlPlane, names.plane, has("APIKeysReady", "True"));
+    const server = stack.server();
+    for (const { store, message, cloudProvider } of [
+      { store: "datastore", message: /Internal|Unauthenticated/, cloudProvider: "other" },
+      { store: "cache", message: /Unauthenticated/, cloudProvider: "another" },
+    ] as const) {
       server.outage[store] = true;
-      await stack.edit(any(Application), names.application, { cloudProvider: "other" });
+      await stack.edit(any(Application), names.application, { cloudProvider });
       const stalled = await stack.until(Application, names.application, has("Stalled", "True"));
       expect(conditionOf(stalled)?.message).toMatch(message);
       server.outage[store] = false;
@@ -241,74 +237,77 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
         Application,
         names.application,
         (found) =>
-          found.status?.registered?.provider === "other" && conditionOf(found, "Stalled") === undefined,
+          found.status?.registered?.provider === cloudProvider && conditionOf(found, "Stalled") === undefined,
       );
       expect(server.applications().map(({ provider, deleted }) => ({ provider, deleted }))).toEqual([
-        { provider: "other", deleted: false },
+        { provider: cloudProvider, deleted: false },
       ]);
-    },
-  );
-
-  test.for(["c", "l0"] as const)(
-    "what is made at PipeCD is made once, though each answer is lost (%s)",
-    async (profile, { expect }) => {
-      const { stack, rest } = await planeOnly(profile, `lost-${profile}`);
-      const server = stack.server();
-      const methods = ["RegisterPiped", "AddApplication", ...(profile === "l0" ? ["AddEnvironment"] : [])];
-      const lost = methods.map((method) => server.loseAnswer(method));
-      await rest();
-      const calls = await Promise.all(lost);
-      expect(calls.map(({ code }) => code)).toEqual(methods.map(() => 0));
-      await stack.ready(Application, names.application);
-      await stack.ready(Environment, names.environment);
-      await stack.ready(Piped, names.piped);
-      expect(server.pipeds()).toHaveLength(1);
-      expect(server.applications()).toHaveLength(1);
-      if (profile === "l0") expect(server.environments()).toHaveLength(1);
-    },
-  );
-});
-
-test("a server that has lost all that it had is told of it again", async () => {
-  const stack = await startStack(pipecd, "c", "lost");
-  const before = await stack.get(Application, names.application);
-  const { status } = await stack.ready(Piped, names.piped);
-  await pipecd.untilQuiet();
-  pipecd.pods.lose(stack.namespace);
-  await stack.edit(any(Piped), names.piped, { description: "again" });
-  const piped = await stack.ready(Piped, names.piped, (found) => found.status?.pipedID !== status?.pipedID);
-  const after = await stack.ready(
-    Application,
-    names.application,
-    (found) => found.status?.applicationID !== before.status?.applicationID,
-  );
-  expect(
-    stack
-      .server()
-      .pipeds()
-      .map(({ id }) => id),
-  ).toEqual([piped.status?.pipedID]);
-  expect(
-    stack
-      .server()
-      .applications()
-      .map(({ id }) => id),
-  ).toEqual([after.status?.applicationID]);
-});
-
-test("a sweep asks for nothing that was asked a moment ago", async () => {
-  const stack = await startStack(pipecd, "c", "swept");
-  await stack.ready(Piped, names.piped);
-  await pipecd.untilQuiet();
-  const look = async () => ({
-    calls: pipecd.pods.callsOfWorkers(stack.namespace),
-    versions: (await Promise.all([...stackKinds, Deployment as Kind].map((kind) => stack.list(kind))))
-      .flat()
-      .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`),
+    }
   });
-  const before = await look();
-  for (const fn of ["pipecd-controlplane", "pipecd-environment", "pipecd-piped", "pipecd-application"])
-    await sweep(pipecd, fn);
-  await pipecd.untilQuiet();
-  expect(await look()).toEqual(before);
+
+  test("what is made at PipeCD is made once, though each answer is lost", async ({ expect }) => {
+    const { stack, rest } = await planeOnly("l0", "lost-answers");
+    const server = stack.server();
+    const methods = ["RegisterPiped", "AddApplication", "AddEnvironment"];
+    const lost = methods.map((method) => server.loseAnswer(method));
+    await rest();
+    const calls = await Promise.all(lost);
+    expect(calls.map(({ code }) => code)).toEqual(methods.map(() => 0));
+    await stack.ready(Application, names.application);
+    await stack.ready(Environment, names.environment);
+    const { status } = await stack.ready(Piped, names.piped);
+    expect(server.pipeds()).toMatchObject([{ id: status?.pipedID, disabled: false }]);
+    expect((await keyOf(stack)).id).toBe(status?.pipedID);
+    expect(server.applications()).toHaveLength(1);
+    expect(server.environments()).toHaveLength(1);
+  });
+});
+
+describe("a stack that is up", () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack(pipecd, "c", "lost");
+  }, sideBySide.timeout);
+
+  test("a sweep asks for nothing that was asked a moment ago", async () => {
+    await stack.ready(Piped, names.piped);
+    await pipecd.untilQuiet();
+    const look = async () => ({
+      calls: pipecd.pods.callsOfWorkers(stack.namespace),
+      versions: (await Promise.all([...stackKinds, Deployment as Kind].map((kind) => stack.list(kind))))
+        .flat()
+        .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`),
+    });
+    const before = await look();
+    for (const fn of ["pipecd-controlplane", "pipecd-environment", "pipecd-piped", "pipecd-application"])
+      await sweep(pipecd, fn);
+    await pipecd.untilQuiet();
+    expect(await look()).toEqual(before);
+  });
+
+  test("a server that has lost all that it had is told of it again", async () => {
+    const before = await stack.get(Application, names.application);
+    const { status } = await stack.ready(Piped, names.piped);
+    await pipecd.untilQuiet();
+    pipecd.pods.lose(stack.namespace);
+    await stack.edit(any(Piped), names.piped, { description: "again" });
+    const piped = await stack.ready(Piped, names.piped, (found) => found.status?.pipedID !== status?.pipedID);
+    const after = await stack.ready(
+      Application,
+      names.application,
+      (found) => found.status?.applicationID !== before.status?.applicationID,
+    );
+    expect(
+      stack
+        .server()
+        .pipeds()
+        .map(({ id }) => id),
+    ).toEqual([piped.status?.pipedID]);
+    expect(
+      stack
+        .server()
+        .applications()
+        .map(({ id }) => id),
+    ).toEqual([after.status?.applicationID]);
+  });
 });
