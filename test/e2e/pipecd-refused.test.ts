@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Deployment, Service, StatefulSet } from "../../bus/kube/workloads.ts";
-import { Application, ControlPlane, Minio, Mongo, Mysql } from "../../functions/pipecd/kinds.ts";
+import { Application, ControlPlane, Minio } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, sample, startPipecd } from "../harness/pipecd.ts";
-import { corrected, DeploymentKind, emptyStack, imageOf, names, sideBySide } from "../harness/pipecdstack.ts";
+import { corrected, DeploymentKind, emptyStack, imageOf, names, type Stack } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
@@ -14,37 +14,13 @@ beforeAll(async () => {
 afterAll(() => pipecd?.stop());
 
 const any = (kind: unknown) => kind as Kind;
+const deploymentsIn = async (stack: Stack) =>
+  (await stack.list(Deployment)).map(({ metadata }) => metadata.name).sort();
 const specOf = (kind: string, profile: "l0" | "c" = "c") =>
   sample(profile).find((object) => object.kind === kind)?.spec;
 
-test("of two ControlPlanes the younger one waits, names the elder, and takes over when that is gone", async () => {
-  const stack = await emptyStack(pipecd, "refused-two");
-  await pipecd.apply("c", stack.namespace, (object) =>
-    ["Secret", "Minio", "Mysql", "ControlPlane"].includes(object.kind) ? object : undefined,
-  );
-  await stack.ready(ControlPlane, names.plane);
-  // The younger of two that are made within a second is the one whose name comes later.
-  await stack.create(any(ControlPlane), {
-    ...{ kind: "ControlPlane", metadata: { name: "younger" } },
-    spec: { ...specOf("ControlPlane"), version: "v0.57.1" },
-  });
-  const message = await stack.refused(any(ControlPlane), "younger", "AnotherControlPlane");
-  expect(message).toContain(`ControlPlane ${names.plane}`);
-  await stack.ready(ControlPlane, names.plane);
-  await pipecd.untilQuiet();
-  const deployments = async () => (await stack.list(Deployment)).map(({ metadata }) => metadata.name);
-  expect((await deployments()).filter((name) => name.startsWith("younger"))).toEqual([]);
-
-  await stack.delete(any(ControlPlane), names.plane);
-  await stack.untilGone(any(ControlPlane), names.plane);
-  await stack.ready(ControlPlane, "younger");
-  expect(imageOf(await stack.get(DeploymentKind, "younger-server"))).toContain(":v0.57.1");
-  const config = await stack.get(ConfigMap, "pipecd");
-  expect(config.metadata.ownerReferences).toMatchObject([{ kind: "ControlPlane", name: "younger" }]);
-});
-
-test("a MongoDB is refused for v0.57.0, before any pod is made", async () => {
-  const stack = await emptyStack(pipecd, "refused-mongo");
+test("a configuration or a version that is not supported is refused, also when it is edited later: what runs goes on", async () => {
+  const stack = await emptyStack(pipecd, "refused-version");
   const { datastore } = specOf("ControlPlane", "l0").config;
   await pipecd.apply("c", stack.namespace, (object) =>
     object.kind === "ControlPlane"
@@ -55,25 +31,17 @@ test("a MongoDB is refused for v0.57.0, before any pod is made", async () => {
   expect(message).toContain("v0.12.0");
   await pipecd.untilQuiet();
   expect(await stack.list(Deployment)).toEqual([]);
-  const datastoreOfC = specOf("ControlPlane").config.datastore;
-  await stack.edit(any(ControlPlane), names.plane, {
-    config: { datastore: { ...datastoreOfC, mongoDBConfig: null } },
-  });
-  await stack.ready(Application, names.application);
-});
-
-test("a version between the profiles is refused, also when it is edited later: what runs goes on", async () => {
-  const stack = await emptyStack(pipecd, "refused-version");
-  await pipecd.apply("c", stack.namespace, (object) =>
-    object.kind === "ControlPlane"
-      ? { ...object, spec: { ...object.spec, version: "v0.12.0" } }
-      : corrected(object),
-  );
+  // This one is between the profiles.
+  await stack.edit(any(ControlPlane), names.plane, { version: "v0.12.0" });
   const ranges = /v0\.8\.0 to v0\.9\.0, or v0\.49\.0 and later/;
   expect(await stack.refused(any(ControlPlane), names.plane, "VersionNotSupported")).toMatch(ranges);
   await pipecd.untilQuiet();
   expect(await stack.list(Deployment)).toEqual([]);
-  await stack.edit(any(ControlPlane), names.plane, { version: "v0.57.0" });
+  const datastoreOfC = specOf("ControlPlane").config.datastore;
+  await stack.edit(any(ControlPlane), names.plane, {
+    version: "v0.57.0",
+    config: { datastore: { ...datastoreOfC, mongoDBConfig: null } },
+  });
   await stack.ready(Application, names.application);
 
   const before = (await stack.list(Deployment)).map(({ spec }) => spec);
@@ -94,32 +62,67 @@ test("a version between the profiles is refused, also when it is edited later: w
   await stack.ready(Application, names.application);
 });
 
-test("server and ops wait for both stores, and say for which; the rest of the control plane need not", async () => {
-  const stack = await emptyStack(pipecd, "refused-stores");
-  const only = (...kinds: string[]) =>
-    pipecd.apply("c", stack.namespace, (object) => (kinds.includes(object.kind) ? object : undefined));
-  await only("Secret", "ControlPlane");
-  expect(await stack.refused(any(ControlPlane), names.plane, "DatastoreNotReady")).toContain(
-    "expected the Mysql mysql-sample, or a Service mysql-sample-mysql, found neither",
-  );
-  const deployments = async () => (await stack.list(Deployment)).map(({ metadata }) => metadata.name).sort();
-  const waiting = ["controlplane-sample-cache", "controlplane-sample-gateway"];
-  await pipecd.untilQuiet();
-  expect(await deployments()).toEqual(waiting);
-  await only("Mysql");
-  expect(await stack.refused(any(ControlPlane), names.plane, "FilestoreNotReady")).toContain("Minio");
-  await pipecd.untilQuiet();
-  expect(await deployments()).toEqual(waiting);
-  expect(conditionOf(await stack.get(ControlPlane, names.plane), "DatastoreReady")?.status).toBe("True");
-  await only("Minio");
-  await stack.ready(ControlPlane, names.plane);
-  expect(await deployments()).toEqual([...waiting, "controlplane-sample-ops", "controlplane-sample-server"]);
+describe("a ControlPlane", () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await emptyStack(pipecd, "refused-stores");
+  });
+
+  test("makes server and ops when both stores are ready, and says which it waits for; the rest of it does not wait", async () => {
+    const only = (...kinds: string[]) =>
+      pipecd.apply("c", stack.namespace, (object) => (kinds.includes(object.kind) ? object : undefined));
+    await only("Secret", "ControlPlane");
+    expect(await stack.refused(any(ControlPlane), names.plane, "DatastoreNotReady")).toContain(
+      "expected the Mysql mysql-sample, or a Service mysql-sample-mysql, found neither",
+    );
+    const waiting = ["controlplane-sample-cache", "controlplane-sample-gateway"];
+    await pipecd.untilQuiet();
+    expect(await deploymentsIn(stack)).toEqual(waiting);
+    await only("Mysql");
+    expect(await stack.refused(any(ControlPlane), names.plane, "FilestoreNotReady")).toContain("Minio");
+    await pipecd.untilQuiet();
+    expect(await deploymentsIn(stack)).toEqual(waiting);
+    expect(conditionOf(await stack.get(ControlPlane, names.plane), "DatastoreReady")?.status).toBe("True");
+    await only("Minio");
+    await stack.ready(ControlPlane, names.plane);
+    expect(await deploymentsIn(stack)).toEqual([
+      ...waiting,
+      "controlplane-sample-ops",
+      "controlplane-sample-server",
+    ]);
+  });
+
+  test("waits for an elder one, names it, and takes over when that is gone", async () => {
+    await stack.ready(ControlPlane, names.plane);
+    // The younger of two that are made within a second is the one whose name comes later.
+    await stack.create(any(ControlPlane), {
+      ...{ kind: "ControlPlane", metadata: { name: "younger" } },
+      spec: { ...specOf("ControlPlane"), version: "v0.57.1" },
+    });
+    const message = await stack.refused(any(ControlPlane), "younger", "AnotherControlPlane");
+    expect(message).toContain(`ControlPlane ${names.plane}`);
+    await stack.ready(ControlPlane, names.plane);
+    await pipecd.untilQuiet();
+    expect((await deploymentsIn(stack)).filter((name) => name.startsWith("younger"))).toEqual([]);
+
+    await stack.delete(any(ControlPlane), names.plane);
+    await stack.untilGone(any(ControlPlane), names.plane);
+    await stack.ready(ControlPlane, "younger");
+    expect(imageOf(await stack.get(DeploymentKind, "younger-server"))).toContain(":v0.57.1");
+    const config = await stack.get(ConfigMap, "pipecd");
+    expect(config.metadata.ownerReferences).toMatchObject([{ kind: "ControlPlane", name: "younger" }]);
+  });
 });
 
-test("a Minio waits for its Secret, and for all that has to be in it", async () => {
+test("a Minio waits for its Secret, and for all that has to be in it; a Service of one's own database is as good as a store", async () => {
   const stack = await emptyStack(pipecd, "refused-secret");
+  const ports = [{ port: 3306, protocol: "TCP" }];
+  await stack.create(any(Service), {
+    ...{ kind: "Service", metadata: { name: "mysql-sample-mysql" } },
+    spec: { type: "ClusterIP", ports },
+  });
   await pipecd.apply("c", stack.namespace, (object) =>
-    object.kind === "Secret" ? undefined : corrected(object),
+    ["Secret", "Mysql"].includes(object.kind) ? undefined : corrected(object),
   );
   const missing = await stack.refused(any(Minio), names.minio, "SecretNotFound");
   expect(missing).toContain("Secret secret-minio");
@@ -130,62 +133,34 @@ test("a Minio waits for its Secret, and for all that has to be in it", async () 
   const found = await stack.refused(any(Minio), names.minio, "SecretInvalid");
   expect(found).toContain("to have minio-secret-key, found minio-access-key");
   await pipecd.untilQuiet();
-  expect((await stack.list(StatefulSet)).map(({ metadata }) => metadata.name)).toEqual([
-    "mysql-sample-mysql",
-  ]);
+  expect(await stack.list(StatefulSet)).toEqual([]);
   await stack.patch(any(Secret), "secret-minio", {
     data: { "minio-secret-key": btoa("quickstart-secret-key") },
   });
   await stack.ready(Minio, names.minio);
   await stack.ready(Application, names.application);
+  const plane = await stack.get(ControlPlane, names.plane);
+  expect(conditionOf(plane, "DatastoreReady")).toMatchObject({ status: "True", reason: "External" });
 });
 
-describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("a Service of somebody's own database is as good as a store", async ({ expect }) => {
-    const stack = await emptyStack(pipecd, "refused-external");
-    const ports = [{ port: 3306, protocol: "TCP" }];
-    await stack.create(any(Service), {
-      ...{ kind: "Service", metadata: { name: "mysql-sample-mysql" } },
-      spec: { type: "ClusterIP", ports },
-    });
-    await pipecd.apply("c", stack.namespace, (object) =>
-      object.kind === "Mysql" ? undefined : corrected(object),
-    );
-    await stack.ready(Application, names.application);
-    const plane = await stack.get(ControlPlane, names.plane);
-    expect(conditionOf(plane, "DatastoreReady")).toMatchObject({ status: "True", reason: "External" });
+test("a Minio without storage has a volume that goes with its one pod, and says how many are there", async () => {
+  const stack = await emptyStack(pipecd, "refused-storage");
+  const [secret] = sample("c");
+  if (secret) await stack.create(any(Secret), secret);
+  await stack.create(any(Minio), {
+    ...{ kind: "Minio", metadata: { name: names.minio } },
+    spec: { replicas: 3, secret: { secretName: "secret-minio" } },
   });
-
-  test.for([
-    { kind: Mongo, name: names.mongo, spec: {}, set: "mongo-sample-mongo" },
-    { kind: Mysql, name: names.mysql, spec: {}, set: "mysql-sample-mysql" },
-    {
-      ...{ kind: Minio, name: names.minio, set: "minio-sample-minio" },
-      spec: { replicas: 3, secret: { secretName: "secret-minio" } },
-    },
-  ])(
-    "a $kind.kind without storage has a volume that goes with its one pod, and says how many are there",
-    async (one, { expect }) => {
-      const stack = await emptyStack(pipecd, `refused-storage-${one.kind.kind.toLowerCase()}`);
-      const [secret] = sample("c");
-      if (secret) await stack.create(any(Secret), secret);
-      await stack.create(any(one.kind), {
-        kind: one.kind.kind,
-        metadata: { name: one.name },
-        spec: one.spec,
-      });
-      const store = await stack.ready(one.kind as typeof Minio, one.name);
-      expect(store.status?.availableReplicas).toBe(1);
-      expect(has("Ready", "True", "Available")(store)).toBe(true);
-      const { spec } = (await stack.get(StatefulSet, one.set)) as unknown as {
-        spec: {
-          replicas: number;
-          template: { spec: { volumes: object[]; containers: { volumeMounts: object[] }[] } };
-        };
-      };
-      expect(spec.replicas).toBe(1);
-      expect(spec.template.spec.volumes).toEqual([{ name: "volume", emptyDir: {} }]);
-      expect(spec.template.spec.containers[0]?.volumeMounts).toHaveLength(1);
-    },
-  );
+  const store = await stack.ready(Minio, names.minio);
+  expect(store.status?.availableReplicas).toBe(1);
+  expect(has("Ready", "True", "Available")(store)).toBe(true);
+  const { spec } = (await stack.get(StatefulSet, "minio-sample-minio")) as unknown as {
+    spec: {
+      replicas: number;
+      template: { spec: { volumes: object[]; containers: { volumeMounts: object[] }[] } };
+    };
+  };
+  expect(spec.replicas).toBe(1);
+  expect(spec.template.spec.volumes).toEqual([{ name: "volume", emptyDir: {} }]);
+  expect(spec.template.spec.containers[0]?.volumeMounts).toHaveLength(1);
 });
