@@ -4,28 +4,24 @@ import { Secret } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
-import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
+import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const authority = createCertificateAuthority("pipecd");
 const server = authority.server(["127.0.0.1"]);
 
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+const namespace = "tls";
+const at = (name: string) => ({ namespace, name });
+
+// Each test begins where the one before it has left the stack.
 let pipecd: Pipecd;
 beforeAll(async () => {
   pipecd = await startPipecd({ tls: server });
-});
-afterAll(() => pipecd?.stop());
-
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
-
-/** A sample of v0.57.0 whose server speaks TLS, in a namespace of its own. */
-async function withTls(
-  namespace: string,
-  change: (object: SampleObject) => SampleObject = (object) => object,
-): Promise<void> {
   await pipecd.namespace(namespace);
   await pipecd.create(Secret, {
-    metadata: { namespace, name: "server-tls" },
+    metadata: at("server-tls"),
     type: "kubernetes.io/tls",
     data: {
       "tls.crt": base64(server.cert),
@@ -35,21 +31,17 @@ async function withTls(
   });
   await pipecd.apply("c", namespace, (object) => {
     const { kind, spec } = object;
-    if (kind === "ControlPlane")
-      return change({ ...object, spec: { ...spec, tls: { secretName: "server-tls" } } });
-    return change(
-      spec ? { ...object, spec: { ...spec, ...("insecure" in spec && { insecure: false }) } } : object,
-    );
+    if (kind === "ControlPlane") return { ...object, spec: { ...spec, tls: { secretName: "server-tls" } } };
+    return spec ? { ...object, spec: { ...spec, ...("insecure" in spec && { insecure: false }) } } : object;
   });
-}
+});
+afterAll(() => pipecd?.stop());
 
 /** Full names of what was called. */
-const calledIn = (namespace: string): string[] =>
+const called = (): string[] =>
   pipecd.pods.plane(namespace).calls.map(({ service, method }) => `${service.split(".").at(-1)}.${method}`);
 
 test("a server with TLS is told of everything, and its certificate has to be of the authority that is given", async () => {
-  await withTls("tls");
-  const at = (name: string) => ({ namespace: "tls", name });
   await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
   const { spec } = await pipecd.kit.client.get(Deployment, at("controlplane-sample-server"));
   const { args = [] } = (spec.template?.spec?.containers?.[0] ?? {}) as { args?: string[] };
@@ -74,11 +66,7 @@ test("a server with TLS is told of everything, and its certificate has to be of 
 });
 
 test("with keys that were made for its projects, all that the APIService has is asked of it", async () => {
-  const namespace = "bootstrap";
-  const at = (name: string) => ({ namespace, name });
-  await withTls(namespace, (object) =>
-    object.kind === "ControlPlane" ? { ...object, spec: { ...object.spec, bootstrapAPIKeys: true } } : object,
-  );
+  await pipecd.patch(ControlPlane, at("controlplane-sample"), { spec: { bootstrapAPIKeys: true } });
   await pipecd.kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
   await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
   const secretName = "controlplane-sample-api-keys";
@@ -88,12 +76,12 @@ test("with keys that were made for its projects, all that the APIService has is 
   await pipecd.untilQuiet();
 
   // From now on there is a key.
-  const before = calledIn(namespace).length;
-  await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed" } });
+  const before = called().length;
+  await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed with a key" } });
   await pipecd.kit.until(
     Piped,
     at("piped-sample"),
-    ({ status }) => status?.registered?.description === "changed",
+    ({ status }) => status?.registered?.description === "changed with a key",
   );
   await pipecd.patch(Application, at("application-sample"), { spec: { cloudProvider: "other" } });
   await pipecd.kit.until(
@@ -101,7 +89,7 @@ test("with keys that were made for its projects, all that the APIService has is 
     at("application-sample"),
     ({ status }) => status?.registered?.provider === "other",
   );
-  const later = calledIn(namespace).slice(before);
+  const later = called().slice(before);
   expect(later).toContain("APIService.UpdatePiped");
   expect(later).toContain("APIService.UpdateApplication");
   expect(later).not.toContain("WebService.UpdatePiped");
@@ -115,21 +103,19 @@ test("with keys that were made for its projects, all that the APIService has is 
     (found) => found.data?.quickstart !== undefined && found.data.quickstart !== data?.quickstart,
   );
   expect(renewed.metadata.uid).not.toBe(metadata.uid);
-  expect(calledIn(namespace).filter((call) => call.endsWith("GenerateAPIKey"))).toHaveLength(2);
-  expect(calledIn(namespace).filter((call) => call.endsWith("DisableAPIKey"))).toHaveLength(1);
+  expect(called().filter((call) => call.endsWith("GenerateAPIKey"))).toHaveLength(2);
+  expect(called().filter((call) => call.endsWith("DisableAPIKey"))).toHaveLength(1);
 });
 
 test("an API key of one's own is used, and one that is not good is told of", async () => {
-  const namespace = "own-key";
-  const at = (name: string) => ({ namespace, name });
-  await withTls(namespace, (object) =>
-    object.kind === "Piped"
-      ? { ...object, spec: { ...object.spec, apiKeySecretRef: { name: "own-key" } } }
-      : object,
-  );
+  const [before] = pipecd.pods.plane(namespace).pipeds();
+  expect(before?.description).toBe("changed with a key");
+  await pipecd.patch(Piped, at("piped-sample"), {
+    spec: { apiKeySecretRef: { name: "own-key" }, description: "changed with a key of one's own" },
+  });
   const waiting = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "False", "SecretNotFound"));
   expect(conditionOf(waiting)?.message).toContain("own-key");
   await pipecd.create(Secret, { metadata: at("own-key"), data: { "api-key": base64("not.akey") } });
   await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "False", "Unauthenticated"));
-  expect(pipecd.pods.plane(namespace).pipeds()).toEqual([]);
+  expect(pipecd.pods.plane(namespace).pipeds()).toEqual([before]);
 });
