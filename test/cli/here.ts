@@ -3,6 +3,9 @@ import { vi } from "vitest";
 import { runCommandLine } from "../../deploy/cli/program.ts";
 import type { Ended } from "./program.ts";
 
+/** Variables that would change what a command does are taken away unless a test gives them. */
+const foreign = /^(KUBECONFIG|NATS_|DENREI_(?!TEST_|CACHE_))/;
+
 /** Runs a command line, and resolves to what a process of its own would have written and ended with. */
 export async function runHere(
   args: readonly string[],
@@ -18,6 +21,8 @@ export async function runHere(
     vi.spyOn(process.stderr, "write").mockImplementation(into("stderr")),
     vi.spyOn(console, "error").mockImplementation((line) => into("stderr")(`${line}\n`)),
   ];
+  for (const name of Object.keys(process.env).filter((name) => foreign.test(name)))
+    vi.stubEnv(name, undefined);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   try {
     return { code: (await runCommandLine(args)) ?? 0, ...text };

@@ -16,6 +16,7 @@ import { versions } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { runHere } from "../cli/here.ts";
 import { programs } from "../harness/programs.ts";
 import {
   type Binding,
@@ -26,10 +27,10 @@ import {
   type Manifest,
   type PodTemplate,
   type Role,
-  root,
   type Service,
   type Workload,
 } from "./manifests.ts";
+import { baseObjects } from "./overlays.ts";
 
 const { "nats-server": server } = await programs("nats-server");
 
@@ -38,7 +39,7 @@ const webhookSettings = ["webhookAddress", "webhookPath", "webhookSecrets"] as c
 
 let objects: Manifest[];
 beforeAll(async () => {
-  objects = await render(base);
+  objects = await baseObjects();
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
 
@@ -85,7 +86,7 @@ describe("functions", () => {
   });
 
   test("have the rights that `denrei rbac` prints, and no others", async () => {
-    const { stdout } = await run(process.execPath, ["deploy/cli/denrei.ts", "rbac", "--json"], { cwd: root });
+    const { stdout } = await runHere(["rbac", "--json"]);
     const printed: Manifest[] = JSON.parse(stdout).items;
     const rendered = objects.filter(({ kind }) => /Role|ServiceAccount/.test(kind));
     const byName = (list: readonly Manifest[]) =>
@@ -146,9 +147,7 @@ describe("processes", () => {
   });
 
   test("show the bus the certificate of their own user, and no two the same", async () => {
-    const { stdout } = await run(process.execPath, ["deploy/cli/denrei.ts", "certificates", "--json"], {
-      cwd: root,
-    });
+    const { stdout } = await runHere(["certificates", "--json"]);
     const secrets: Manifest[] = JSON.parse(stdout).items;
     const users = ours().map((workload) => {
       const { NATS_CERT } = environmentOf(workload);

@@ -3,13 +3,14 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { chartFiles } from "../../deploy/helm/chart.ts";
-import { mapStrings, type Sources, sources, withoutHashes } from "../../deploy/helm/sources.ts";
+import { mapStrings, sources, withoutHashes } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { versions } from "../../deploy/local/versions.ts";
 import { programs } from "../harness/programs.ts";
 import type { Manifest } from "./manifests.ts";
+import { madeOnce } from "./rendered.ts";
 
 const { helm: program } = await programs("helm");
 
@@ -35,15 +36,21 @@ export interface Chart {
   remove(): Promise<void>;
 }
 
-/** The rendered manifests: all test files of this process share the ten runs of kustomize. */
-let rendered: Promise<Sources> | undefined;
+/** What documents of charts say, as JSON: most are the same with other values. */
+const parsed = new Map<string, string>();
+
+/** The object of a document, a copy for each caller; null for a document of comments. */
+function objectOf(text: string): Manifest | null {
+  const json = parsed.get(text) ?? JSON.stringify(parse(text));
+  parsed.set(text, json);
+  return JSON.parse(json);
+}
 
 /** Writes the chart; `kubeconfig` is of the cluster that Helm works with, if any. */
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  rendered ??= sources();
-  await writeChart(folder, await chartFiles(cluster, await rendered));
+  await writeChart(folder, await chartFiles(cluster, await madeOnce("sources of the chart", sources)));
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );
@@ -71,8 +78,9 @@ export async function openChart({ cluster = "default", kubeconfig = "" } = {}): 
       const args = ["template", "denrei", folder, "--namespace", "denrei", ...kubeVersion];
       const { code, output } = await helm(args, values);
       if (code !== 0) throw new Error(output);
-      return parseAllDocuments(output)
-        .map((document) => document.toJS() as Manifest | null)
+      return output
+        .split(/^---$/m)
+        .map(objectOf)
         .filter((object) => object !== null);
     },
     remove: () => rm(scratch, { recursive: true }),

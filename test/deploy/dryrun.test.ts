@@ -3,14 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { installCrds } from "../../bus/kube/install.ts";
-import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
-import { base, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
-import { beside, overlay, shownSite, siteWith } from "./overlays.ts";
+import { find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
+import { baseObjects, beside, overlay, shownSite, siteWith } from "./overlays.ts";
 
 await programs(...platformPrograms);
 
@@ -21,7 +20,7 @@ let objects: Manifest[];
 
 beforeAll(async () => {
   const renderings = [
-    await render<Manifest>(base),
+    await baseObjects(),
     await overlay("kind"),
     await overlay("production"),
     await siteWith("keda", "httproute"),

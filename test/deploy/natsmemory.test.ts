@@ -1,12 +1,11 @@
 /** A NATS server keeps below the memory that its container may have, whatever that is. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
 import { programs } from "../harness/programs.ts";
 import { type Chart, openChart } from "./chart.ts";
-import { base, find, type Manifest, type Workload } from "./manifests.ts";
-import { overlay } from "./overlays.ts";
+import { find, type Manifest, type Workload } from "./manifests.ts";
+import { baseObjects, overlay } from "./overlays.ts";
 
 const nats = (await programs("nats-server"))["nats-server"].path;
 
@@ -63,7 +62,7 @@ const keptTo = (name: string, variable: string): Promise<number> =>
 
 const limited = (memory: string) => () => chart.template({ nats: { resources: { limits: { memory } } } });
 const renderings: readonly (readonly [string, () => Promise<Manifest[]>])[] = [
-  ["the base", () => render(base)],
+  ["the base", baseObjects],
   ["three servers", () => overlay("production")],
   ["a chart with more", limited("4Gi")],
   ["a chart with less", limited("300M")],

@@ -8,12 +8,11 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readSettings } from "../../bus/process/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
-import { render } from "../../deploy/helm/kustomize.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import { programs } from "../harness/programs.ts";
-import { base, containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
-import { overlay, shownSite, siteWith } from "./overlays.ts";
+import { containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
+import { baseObjects, overlay, shownSite, siteWith } from "./overlays.ts";
 import { type ScaledObject, scaledObjectOf } from "./triggers.ts";
 
 const { "nats-server": server } = await programs("nats-server");
@@ -140,7 +139,7 @@ describe("every overlay, with every component,", () => {
         .filter(({ kind }) => /Role|ServiceAccount/.test(kind))
         .map((object) => JSON.stringify(object))
         .sort();
-    const wanted = rights(await render<Manifest>(base));
+    const wanted = rights(await baseObjects());
     expect(wanted.length).toBeGreaterThan(3 * functions.length);
     for (const objects of renderings) expect(rights(objects)).toEqual(wanted);
   });

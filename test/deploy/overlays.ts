@@ -1,34 +1,39 @@
 /** The overlays and components beside the base, and sites made of them. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { render } from "../../deploy/helm/kustomize.ts";
 import { site } from "../../deploy/helm/sources.ts";
 import { type Manifest, root } from "./manifests.ts";
+import { madeOnce, rendered } from "./rendered.ts";
 
-const kubernetes = join(root, "deploy/kubernetes");
+const kubernetes = "deploy/kubernetes";
+
+/** The objects of the base. */
+export const baseObjects = (): Promise<Manifest[]> => rendered(`${kubernetes}/base`);
 
 /** The objects of an overlay. */
-export const overlay = (name: string): Promise<Manifest[]> => render(join(kubernetes, "overlays", name));
+export const overlay = (name: string): Promise<Manifest[]> => rendered(`${kubernetes}/overlays/${name}`);
 
 /** The objects of a kustomization that stands by itself, beside the base: `users`, say. */
-export const beside = (name: string): Promise<Manifest[]> => render(join(kubernetes, name));
+export const beside = (name: string): Promise<Manifest[]> => rendered(`${kubernetes}/${name}`);
 
 /** The objects of the site that deploy/kubernetes/README.md shows. */
 export async function shownSite(): Promise<Manifest[]> {
-  const readme = await readFile(join(kubernetes, "README.md"), "utf8");
+  const readme = await readFile(join(root, kubernetes, "README.md"), "utf8");
   const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
-  return site<Manifest>((at) =>
-    text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path)),
-  );
+  const shown = (at: (path: string) => string) =>
+    text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path));
+  return madeOnce("shown site", () => site<Manifest>(shown));
 }
 
 /** The objects of the production overlay with these components on top, as a site would have them. */
 export const siteWith = (...components: readonly string[]): Promise<Manifest[]> =>
-  site<Manifest>((at) =>
-    JSON.stringify({
-      apiVersion: "kustomize.config.k8s.io/v1beta1",
-      kind: "Kustomization",
-      resources: [at("overlays/production")],
-      components: components.map((name) => at(`components/${name}`)),
-    }),
+  madeOnce(`site with ${components}`, () =>
+    site<Manifest>((at) =>
+      JSON.stringify({
+        apiVersion: "kustomize.config.k8s.io/v1beta1",
+        kind: "Kustomization",
+        resources: [at("overlays/production")],
+        components: components.map((name) => at(`components/${name}`)),
+      }),
+    ),
   );

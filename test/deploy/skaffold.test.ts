@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { imageName } from "../../deploy/generate/workloads.ts";
-import { render } from "../../deploy/helm/kustomize.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../deploy/local/index.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
@@ -22,6 +21,7 @@ import {
   type Service,
   type Workload,
 } from "./manifests.ts";
+import { rendered } from "./rendered.ts";
 import { type Skaffold, schemaOf, skaffoldFile } from "./skaffold.ts";
 
 await programs(...platformPrograms);
@@ -29,20 +29,18 @@ await programs(...platformPrograms);
 const commands = ["run", "dev", "debug"];
 
 let skaffold: Skaffold;
-let rendered: Map<string, Manifest[]>;
+let profiles: Map<string, Manifest[]>;
 beforeAll(async () => {
   skaffold = await skaffoldFile();
-  rendered = new Map();
+  profiles = new Map();
   for (const { name, manifests } of skaffold.profiles) {
-    const all = await Promise.all(
-      manifests.kustomize.paths.map((path) => render<Manifest>(join(root, path))),
-    );
-    rendered.set(name, all.flat());
+    const all = await Promise.all(manifests.kustomize.paths.map(rendered));
+    profiles.set(name, all.flat());
   }
   // Where there is no kubectl, kustomize may have to be built first.
 }, 900_000);
 
-const objectsOf = (name: string): Manifest[] => rendered.get(name) ?? [];
+const objectsOf = (name: string): Manifest[] => profiles.get(name) ?? [];
 const deploymentsOf = (name: string): Workload[] =>
   objectsOf(name)
     .filter(isWorkload)
