@@ -211,6 +211,11 @@ const mistakes: readonly {
     says: 'denrei: DENREI_ACK_WAIT_SECONDS: expected a whole number from 3 to 600, found "1"',
   },
   {
+    args: "worker hikawa",
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+    says: "denrei: OTEL_EXPORTER_OTLP_ENDPOINT: expected the URL of a collector that takes OTLP over HTTP, such as http://collector:4318, found another text",
+  },
+  {
     args: "worker hikawa --cluster A --log-level b",
     says: [
       "denrei: 2 settings are wrong:",

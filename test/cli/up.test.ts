@@ -8,7 +8,8 @@ import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { hikawa } from "../harness/song.ts";
 import { logIn } from "../harness/visitor.ts";
-import { place, run } from "./program.ts";
+import { runHere } from "./here.ts";
+import { place } from "./program.ts";
 import { guided, login, pidOf, printed, up, upMillis } from "./up.ts";
 
 const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
@@ -39,9 +40,10 @@ test(
     expect(objects).toBe("kubectl get hikawas,zundokos,kiyoshis");
     expect(status).toBe("npx denrei status");
     expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
-    const [, KUBECONFIG, NATS_URL] = /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
+    const [, KUBECONFIG = "", NATS_URL = ""] =
+      /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
     // The bridge writes down once a second how much there is.
-    const counted = async () => (await run(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
+    const counted = async () => (await runHere(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
     await expect
       .poll(counted, { timeout: 30_000, interval: 100 })
       .toMatch(/^Kiyoshi\S+ +\(all\) +1 +bridge-1 +watching/m);
@@ -102,7 +104,7 @@ test.for(["Starting a local platform:", "  etcd  "])(
 );
 
 test("a login whose program is not there is a wrong command line", async () => {
-  const { code, stdout, stderr } = await run(["up", "--login", "nowhere.ts"]);
+  const { code, stdout, stderr } = await runHere(["up", "--login", "nowhere.ts"]);
   expect(existsSync("nowhere.ts")).toBe(false);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toBe(

@@ -1,5 +1,5 @@
 /** Commands of this repository that pages name: scripts of npm, and the command line with its subcommands and flags. */
-import { run } from "../cli/program.ts";
+import { runHere } from "../cli/here.ts";
 
 /** What a command can be followed by, as its help says. */
 interface Help {
@@ -9,16 +9,16 @@ interface Help {
 
 const helps = new Map<string, Promise<Help>>();
 
-/** Asks the command line itself; each command once. */
+/** Asks the command line itself, one thing at a time; each command once. */
 function helpOf(command: readonly string[]): Promise<Help> {
   const name = command.join(" ");
-  const known = helps.get(name) ?? ask(command);
+  const known = helps.get(name) ?? Promise.allSettled(helps.values()).then(() => ask(command));
   helps.set(name, known);
   return known;
 }
 
 async function ask(command: readonly string[]): Promise<Help> {
-  const { code, stdout, stderr } = await run([...command, "--help"]);
+  const { code, stdout, stderr } = await runHere([...command, "--help"]);
   if (code !== 0) throw new Error(`expected help for denrei ${command.join(" ")}, found ${code}: ${stderr}`);
   const [, list = ""] = stdout.split(/^Commands:$/m);
   return {

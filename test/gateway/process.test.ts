@@ -2,6 +2,7 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
+import { runHere } from "../cli/here.ts";
 import { program, run, type StartOptions, start } from "../cli/program.ts";
 import { hookSecret } from "../harness/kit.ts";
 import type { LocalBus } from "../harness/localbus.ts";
@@ -60,7 +61,7 @@ async function begin(url: string, { headers, body }: Hook): Promise<Line> {
   return line;
 }
 
-describe.concurrent("a gateway that can not start says why:", () => {
+describe("a gateway that can not start says why, before it is one:", () => {
   const nothing = () => secretsFolder(local, {});
   const mistakes: readonly {
     readonly why: string;
@@ -69,12 +70,6 @@ describe.concurrent("a gateway that can not start says why:", () => {
     readonly code: number;
     readonly says: RegExp;
   }[] = [
-    {
-      why: "no folder was named",
-      env: async () => ({ DENREI_WEBHOOK_SECRETS: "" }),
-      code: 2,
-      says: /^denrei: --webhook-secrets or DENREI_WEBHOOK_SECRETS: expected a folder with a file of secrets for each webhook, found none$/,
-    },
     {
       why: "the folder is not there",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: join(await nothing(), "nowhere") }),
@@ -115,11 +110,23 @@ describe.concurrent("a gateway that can not start says why:", () => {
       says: /^denrei: --webhook-address: expected host:port or :port, with a port from 0 to 65535, found ".*"$/,
     })),
   ];
-  test.for(mistakes)("$why", async ({ env, args = [], code, says }, { expect }) => {
-    const ended = await run(["gateway", ...args], { env: { ...environment(), ...(await env?.()) } });
+  test.for(mistakes)("$why", async ({ env, args = [], code, says }) => {
+    const ended = await runHere(["gateway", ...args], { env: { ...environment(), ...(await env?.()) } });
     expect(ended.stderr.trim()).toMatch(says);
     expect(ended.code).toBe(code);
     expect(ended.stdout + ended.stderr).not.toContain(hookSecret);
+  });
+});
+
+describe.concurrent("a process that can not start says why:", () => {
+  test("no folder was named", async ({ expect }) => {
+    const env = { ...environment(), DENREI_WEBHOOK_SECRETS: "" };
+    const { code, stdout, stderr } = await run(["gateway"], { env });
+    expect(stderr.trim()).toBe(
+      "denrei: --webhook-secrets or DENREI_WEBHOOK_SECRETS: expected a folder with a file of secrets for each webhook, found none",
+    );
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
   });
 
   test("the address is taken", async ({ expect, onTestFinished }) => {

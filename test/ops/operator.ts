@@ -1,11 +1,11 @@
 /** What an operator sees of a bus, by the command line. */
 import { expect } from "vitest";
-import { run } from "../cli/program.ts";
+import { runHere } from "../cli/here.ts";
 
 /** Questions of an operator; `env` says how the bus is reached, at each of them. */
 export function operator(env: () => Readonly<Record<string, string>>) {
   async function told<T>(...args: string[]): Promise<readonly T[]> {
-    const { code, stdout, stderr } = await run([...args, "--json"], { env: env() });
+    const { code, stdout, stderr } = await runHere([...args, "--json"], { env: env() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return JSON.parse(stdout);
   }
