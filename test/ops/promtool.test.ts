@@ -1,4 +1,4 @@
-/** The rules as Prometheus itself reads them, and what they make of figures: deploy/monitoring/rules.test.yaml. */
+/** The rules as Prometheus itself reads them, and what they make of figures: deploy/monitoring/*.test.yaml. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ import { programs } from "../harness/programs.ts";
 const promtool = (await programs("promtool")).promtool.path;
 
 const folder = fileURLToPath(new URL("../../deploy/monitoring/", import.meta.url));
+
+const ruleTests = ["rules.test.yaml", "rules-of-a-day.test.yaml"];
 
 const run = (args: readonly string[], cwd = folder): Promise<{ failed: boolean; text: string }> =>
   new Promise((resolve) => {
@@ -34,12 +36,12 @@ test("the rules are such", async () => {
 });
 
 test("each alert fires when it should, and not otherwise", async () => {
-  expect(await run(["test", "rules", "rules.test.yaml"])).toMatchObject({ failed: false });
+  expect(await run(["test", "rules", ...ruleTests])).toMatchObject({ failed: false });
 });
 
 test("each alert is tried both ways", () => {
-  const { tests }: RuleTests = parse(readFileSync(join(folder, "rules.test.yaml"), "utf8"));
-  const tried = tests.flatMap(({ alert_rule_test }) => alert_rule_test);
+  const files = ruleTests.map((name): RuleTests => parse(readFileSync(join(folder, name), "utf8")));
+  const tried = files.flatMap(({ tests }) => tests).flatMap(({ alert_rule_test }) => alert_rule_test);
   const fires = tried.filter(({ exp_alerts }) => exp_alerts.length > 0).map(({ alertname }) => alertname);
   // What expires has no time before it; it is told from what does not expire.
   const quiet = tried.filter(({ exp_alerts }) => exp_alerts.length === 0).map(({ alertname }) => alertname);
