@@ -20,19 +20,20 @@ const chunked = { ...unsigned, "transfer-encoding": "chunked" };
 const announced = (bytes: number) => ({ ...unsigned, "content-length": String(bytes) });
 
 /** What somebody begins with who has no intention to end, and what follows, again and again. */
-const slow: Readonly<Record<string, readonly [begin: (url: string) => string, then: string]>> = {
-  "says nothing": [() => "", ""],
-  "never ends its headers": [(url) => headOf(url, unsigned).slice(0, -2), "x-more: of it\r\n"],
-  "never ends a small body": [(url) => headOf(url, announced(MiB / 4)), "x"],
-  "never ends a large body": [(url) => headOf(url, announced(25 * MiB)), "x"],
-  "never ends its chunks": [(url) => headOf(url, chunked), "1\r\nx\r\n"],
-};
+const slow: Readonly<Record<string, readonly [begin: (url: string, large: number) => string, then: string]>> =
+  {
+    "says nothing": [() => "", ""],
+    "never ends its headers": [(url) => headOf(url, unsigned).slice(0, -2), "x-more: of it\r\n"],
+    "never ends a small body": [(url) => headOf(url, announced(MiB / 4)), "x"],
+    "never ends a large body": [(url, large) => headOf(url, announced(large)), "x"],
+    "never ends its chunks": [(url) => headOf(url, chunked), "1\r\nx\r\n"],
+  };
 
 /** Sends a byte now and then until the connection is closed; resolves with what it has heard. */
-async function dribble(url: string, kind: string): Promise<string> {
+async function dribble(url: string, kind: string, large = 25 * MiB): Promise<string> {
   const [begin, then] = slow[kind] ?? expect.fail();
   const line = await openLine(url);
-  line.socket.write(begin(url));
+  line.socket.write(begin(url, large));
   const timer = setInterval(() => line.socket.write(then), 100);
   return line.closed.finally(() => clearInterval(timer));
 }
@@ -65,8 +66,11 @@ test("who announces much and sends nothing takes no room from others", () =>
     }
   }));
 
-test("200 who send a byte now and then, and ten who send all they can, keep nobody waiting", () =>
-  withGateway(
+test("200 who send a byte now and then, and ten who send all they can, keep nobody waiting", () => {
+  // A tenth of a gateway's own, small bodies apart, and a tenth to pour.
+  const largest = 2.5 * MiB;
+  const budget = { body: largest, small: MiB / 4, allSmall: 6.4 * MiB, allLarge: 12.8 * MiB };
+  return withGateway(
     local,
     async (gateway) => {
       let going = true;
@@ -75,13 +79,13 @@ test("200 who send a byte now and then, and ten who send all they can, keep nobo
       };
       const url = gateway.hookUrl();
       const kinds = Object.keys(slow).flatMap((kind) => Array<string>(40).fill(kind));
-      const slowOnes = kinds.map((kind) => again(() => dribble(url, kind)));
+      const slowOnes = kinds.map((kind) => again(() => dribble(url, kind, largest)));
       const hugeOnes = Array.from({ length: 10 }, (_, n) =>
         again(async () => {
           const line = await openLine(url);
-          if (n % 2 === 0) line.socket.write(headOf(url, announced(25 * MiB)));
-          else line.socket.write(`${headOf(url, chunked)}${(25 * MiB).toString(16)}\r\n`);
-          await pour(line, 25 * MiB);
+          if (n % 2 === 0) line.socket.write(headOf(url, announced(largest)));
+          else line.socket.write(`${headOf(url, chunked)}${largest.toString(16)}\r\n`);
+          await pour(line, largest);
           line.socket.end(n % 2 === 0 ? "" : "\r\n0\r\n\r\n");
           expect(await line.closed).toMatch(/^(HTTP\/1\.1 (401|503|408) .*)?$/s);
         }),
@@ -100,8 +104,9 @@ test("200 who send a byte now and then, and ten who send all they can, keep nobo
       }
       expect(statuses).toEqual(Array(100).fill(202));
     },
-    { times: { headers: 2000, request: 2000, look: 100, store: 60_000, answer: 60_000 } },
-  ));
+    { budget, times: { headers: 2000, request: 2000, look: 100, store: 60_000, answer: 60_000 } },
+  );
+});
 
 describe("bodies have so much memory and no more", () => {
   const budget = { body: MiB, small: MiB / 16, allSmall: MiB, allLarge: 2.5 * MiB };
