@@ -115,7 +115,8 @@ export const lastSequence = async ({ bus }: LocalBus): Promise<number> =>
 /** What the bus has stored after a sequence. */
 export async function storedAfter(local: LocalBus, sequence: number): Promise<StoredMsg[]> {
   const found: StoredMsg[] = [];
-  for (let seq = sequence + 1; seq <= (await lastSequence(local)); seq++) {
+  const last = await lastSequence(local);
+  for (let seq = sequence + 1; seq <= last; seq++) {
     const message = await local.bus.jsm.direct.getMessage(streams.webhooks, { seq });
     if (message !== null) found.push(message);
   }
