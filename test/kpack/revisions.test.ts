@@ -124,62 +124,67 @@ test.concurrent("a reference that was lost is not found again before the Build e
   ]);
 });
 
-describe.concurrent("what makes a Build", () => {
-  test.each([
+test.concurrent("environment, resources, subpath, url, and several at once make a Build each", async () => {
+  const place = await built("does");
+  const changes = [
     ["environment", { build: { env: [{ name: "A", value: "b" }] } }, "CONFIG"],
     ["resources", { build: { resources: { limits: { cpu: "1" } } } }, "CONFIG"],
     ["subpath", { source: { subPath: "web" } }, "CONFIG"],
     ["url", { source: { git: { url: "https://git.example/acme/other" } } }, "CONFIG"],
     [
       "both",
-      { source: { git: { revision: r2 } }, build: { env: [{ name: "A", value: "b" }] } },
+      { source: { git: { revision: r2 } }, build: { env: [{ name: "A", value: "c" }] } },
       "COMMIT,CONFIG",
     ],
-  ])("%s", async (name, spec, reason) => {
-    const place = await built(`does-${name}`);
+  ] as const;
+  for (const [at, [name, spec, reason]] of changes.entries()) {
+    const number = at + 2;
     await place.patch("web", { spec });
-    const build = await place.untilBuilt("web", 2);
-    expect(build.metadata.annotations?.["image.kpack.io/reason"]).toBe(reason);
-    expect((await place.untilReady("web", "True/UpToDate")).status?.latestBuildImageGeneration).toBe(2);
-    expect(await place.builds("web")).toHaveLength(2);
-  });
+    const build = await place.untilBuilt("web", number);
+    expect(build.metadata.annotations?.["image.kpack.io/reason"], name).toBe(reason);
+    const { status } = await place.untilReady("web", "True/UpToDate");
+    expect(status?.latestBuildImageGeneration, name).toBe(number);
+    expect(await place.builds("web"), name).toHaveLength(number);
+  }
 });
 
-describe.concurrent("what makes no Build", () => {
-  const generation = { gen: 2, resolves: false };
-  test.each([
-    ["labels", { metadata: { labels: { a: "b" } } }, { gen: 1, resolves: true }],
-    ["annotations", { metadata: { annotations: { a: "b" } } }, { gen: 1, resolves: false }],
-    ["tags", { spec: { additionalTags: [`${registry}/apps/web:x`] } }, generation],
-    ["limits", { spec: { failedBuildHistoryLimit: 3, successBuildHistoryLimit: 5 } }, generation],
-    ["account", { spec: { serviceAccountName: "default" } }, { gen: 2, resolves: true }],
-    ["strategy", { spec: { imageTaggingStrategy: "None" } }, generation],
-    ["process", { spec: { defaultProcess: "worker" } }, generation],
-    ["tolerations", { spec: { build: { tolerations: [{ operator: "Exists" }] } } }, generation],
-    ["timeout", { spec: { build: { buildTimeout: 60 } } }, generation],
-    ["time", { spec: { build: { creationTime: "now" } } }, generation],
-  ])("%s", async (name, patch, { gen, resolves }) => {
-    const place = await built(`not-${name}`);
-    const seen = await record(scene.client, place.namespace);
-    await place.patch("web", patch);
+test.concurrent("what says nothing of a build's contents makes no Build", async () => {
+  // A name, a patch, and how often the source is resolved again for it.
+  const changes = [
+    ["labels", { metadata: { labels: { a: "b" } } }, 1],
+    ["annotations", { metadata: { annotations: { a: "b" } } }, 0],
+    ["tags", { spec: { additionalTags: [`${registry}/apps/web:x`] } }, 0],
+    ["limits", { spec: { failedBuildHistoryLimit: 3, successBuildHistoryLimit: 5 } }, 0],
+    ["account", { spec: { serviceAccountName: "default" } }, 1],
+    ["strategy", { spec: { imageTaggingStrategy: "None" } }, 0],
+    ["process", { spec: { defaultProcess: "worker" } }, 0],
+    ["tolerations", { spec: { build: { tolerations: [{ operator: "Exists" }] } } }, 0],
+    ["timeout", { spec: { build: { buildTimeout: 60 } } }, 0],
+    ["time", { spec: { build: { creationTime: "now" } } }, 0],
+  ] as const;
+  const place = await built("not");
+  const seen = await record(scene.client, place.namespace);
+  const isFlipOf = (gen: number) => (line: string) =>
+    line.includes(`gen=${gen} obs=${gen} `) && line.includes("ResolverNotReady");
+  const expected = new Map<number, number>();
+  for (const [name, patch, flips] of changes) {
+    const gen = (await place.patch("web", patch)).metadata.generation ?? 0;
+    expected.set(gen, (expected.get(gen) ?? 0) + flips);
     // Labels change no generation: nothing else tells that they were seen.
-    if (resolves) await seen.until(new RegExp(`gen=${gen} obs=${gen} .*ResolverNotReady`));
+    if (flips > 0) await seen.until(new RegExp(`gen=${gen} obs=${gen} .*ResolverNotReady`));
     const { status } = await place.untilReady("web", "True/UpToDate");
-    // Another revision afterwards: whatever was to come of the first change has come by then.
-    await place.patch("web", revised(r2));
-    const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
-    seen.stop();
-    const [before, after] = reasons(await place.builds("web"));
-    expect([before, after]).toEqual([
-      ["CONFIG", r1],
-      ["COMMIT", r2],
-    ]);
-    expect(status?.latestBuildImageGeneration).toBe(1);
-    const flips = lines.filter(
-      (line) => line.includes(`gen=${gen} obs=${gen} `) && /ResolverNotReady/.test(line),
-    );
-    expect(flips).toHaveLength(resolves ? 1 : 0);
-  });
+    expect(status?.latestBuildImageGeneration, name).toBe(1);
+  }
+  // Another revision afterwards: whatever was to come of the others has come by then.
+  await place.patch("web", revised(r2));
+  const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
+  seen.stop();
+  expect(reasons(await place.builds("web"))).toEqual([
+    ["CONFIG", r1],
+    ["COMMIT", r2],
+  ]);
+  const found = [...expected.keys()].map((gen) => [gen, lines.filter(isFlipOf(gen)).length]);
+  expect(found).toEqual([...expected]);
 });
 
 describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
