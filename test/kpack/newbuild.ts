@@ -92,7 +92,7 @@ function specOf(made: Ingredients, number: number): BuildSpec {
 }
 
 /** The tag, one with number and time (UTC) beside it unless that is not wanted, and the additional ones. */
-function tagsOf({ spec }: Image, number: number, now = new Date()): string[] {
+export function tagsOf({ spec }: Pick<Image, "spec">, number: number, now = new Date()): string[] {
   const { tag, additionalTags = [], imageTaggingStrategy } = spec;
   if (imageTaggingStrategy === "None") return [tag, ...additionalTags];
   const own = parseTag(tag)?.tag ?? "latest";

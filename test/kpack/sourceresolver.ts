@@ -20,7 +20,8 @@ export interface SourceResolverOptions {
   readonly imageIdle: (sourceResolver: SourceResolver) => Promise<void>;
 }
 
-const fullSha = /^[0-9a-f]{40}$/;
+/** A revision that needs no looking up. */
+export const fullSha = /^[0-9a-f]{40}$/;
 
 /** Reconciles one SourceResolver. Throws, and so is tried again, as long as the credentials can not be read. */
 export function sourceResolverController(options: SourceResolverOptions): (key: string) => Promise<void> {
