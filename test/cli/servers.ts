@@ -78,12 +78,6 @@ export function kubeconfig(
   return path;
 }
 
-export const written = (text: string): string => {
-  const path = join(folder, randomUUID());
-  writeFileSync(path, text);
-  return path;
-};
-
 /** Starts a server with these arguments and returns its host and port. */
 export async function natsServer(name: string, ...args: string[]): Promise<string> {
   let port = "";
