@@ -150,7 +150,8 @@ test("a cookie with any letter changed is none", async () => {
       const changed = cookie.slice(0, at) + letter + cookie.slice(at + 1);
       expect((await ask(encodeURIComponent(changed))).status).toBe(401);
     }),
-    { numRuns: 150 },
+    // Thousands are tried on the sealer itself, in its unit test.
+    { numRuns: 10 },
   );
   for (const value of ["", "%E0%A4%A", ".", "....", `${cookie}.`, cookie.repeat(20)])
     expect((await ask(value)).status).toBe(401);
