@@ -78,7 +78,7 @@ test("what is to be done later wakes nobody before it is due", async () => {
   await firstWord("in-an-hour");
   await expect.poll(() => active(), patience).toEqual([]);
   expect(await delayed()).toBe(1);
-  await create("soon", 4000);
+  await create("soon", 1500);
   await firstWord("soon");
   await second.stop();
   // The next word is due by and by, and nobody is there to say it.
