@@ -8,7 +8,7 @@ const verdict = (number: number, title: string): Verdict => ({
     name: `name-${number}`,
     title,
     fullMinutes: 1,
-    limits: "counts",
+    tested: "always",
     run: () => Promise.reject(new Error("not run")),
   },
   outcome: { injected: ["faults: 3"], checks: [{ what: "lost", limit: "0", found: "0", holds: true }] },

@@ -10,8 +10,11 @@ export interface Scenario {
   readonly title: string;
   /** What it takes at full size on a machine of two cores, in minutes: its share of `--minutes`. */
   readonly fullMinutes: number;
-  /** What its limits are: `counts` hold on a busy machine as well, so at the smallest size several of them share it. */
-  readonly limits: "counts" | "times";
+  /**
+   * When it is a test, at the smallest size. `always`: its limits hold on a busy machine. `nightly`: they are times, or other tests
+   * show each of its faults.
+   */
+  readonly tested: "always" | "nightly";
   run(trial: Trial): Promise<Outcome>;
 }
 

@@ -1,6 +1,6 @@
-/** The scenarios of `npm run prove` whose limits are counts: these hold on a busy machine, so the scenarios run side by side. */
+/** Scenarios of `npm run prove` whose limits hold on a busy machine, so they run side by side. */
 import { test } from "vitest";
-import { expectToHold, scenariosWith } from "./shortest.ts";
+import { expectToHold, scenariosTested } from "./shortest.ts";
 
-for (const scenario of scenariosWith("counts"))
+for (const scenario of scenariosTested("always"))
   test.concurrent(scenario.name, { timeout: 240_000 }, (context) => expectToHold(scenario, context));

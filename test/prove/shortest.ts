@@ -8,9 +8,9 @@ import { scenarios } from "./scenarios/index.ts";
 const shortest = 1e-9;
 const seed = Number(process.env.DENREI_SEED ?? 1);
 
-/** The scenarios whose limits are counts, or times. */
-export const scenariosWith = (limits: Scenario["limits"]): readonly Scenario[] =>
-  scenarios.filter((scenario) => scenario.limits === limits);
+/** The scenarios that are tests of each change, or of the nightly run. */
+export const scenariosTested = (when: Scenario["tested"]): readonly Scenario[] =>
+  scenarios.filter(({ tested }) => tested === when);
 
 /** Runs a scenario and expects all of its checks to hold. */
 export async function expectToHold(

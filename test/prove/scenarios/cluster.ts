@@ -25,7 +25,7 @@ export const cluster: Scenario = {
   title:
     "Three workers on three NATS servers, every stream in three copies: servers are killed one by one and leaders step down, under load.",
   fullMinutes: 5,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const { next, signal } = trial;
     const seconds = trial.scaled(240, 5);

@@ -37,7 +37,7 @@ export const delays: Scenario = {
   title:
     "10,000 delayed requests fall due before, while and after all workers and the NATS server are dead (kill -9) for 30 s.",
   fullMinutes: 4,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const count = trial.scaled(10_000, 500);
     const outageMillis = trial.scaled(30_000, 4000);

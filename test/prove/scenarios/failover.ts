@@ -63,7 +63,7 @@ export const failover: Scenario = {
   title:
     "One of three workers is killed while some hundred keys change many times a second; beside it, what the death of the leader costs an operator on controller-runtime.",
   fullMinutes: 9,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const kills = trial.scaled(10, 1);

@@ -25,7 +25,7 @@ export const hot: Scenario = {
   title:
     "One object is changed 1,000 times while its reconciles take 100 ms each, with one worker and with three.",
   fullMinutes: 1,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const changes = trial.scaled(1000, 300);
     const one = await heat(trial, changes, 1);

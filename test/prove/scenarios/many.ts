@@ -21,7 +21,7 @@ export const many: Scenario = {
     "What bridge, worker, bus and a controller with caches need for 100,000 Hikawas of 2 KB. " +
     "All have finished, so that neither side writes. The Go operator is started when they are there.",
   fullMinutes: 12,
-  limits: "counts",
+  tested: "always",
   run: async (trial) => outcomeOf(await measureMany(trial)),
 };
 

@@ -12,7 +12,7 @@ export const outages: Scenario = {
   title:
     "The bus has no room left, bus and API server are not there at the start, certificates have expired: processes say so, wait, and lose nothing.",
   fullMinutes: 4,
-  limits: "counts",
+  tested: "always",
   async run(trial) {
     const objects = trial.scaled(200, 10);
     const large = trial.scaled(150, 45);

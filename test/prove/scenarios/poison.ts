@@ -39,7 +39,7 @@ export const poison: Scenario = {
   title:
     "One object crashes its worker, one hangs, one throws for ever, one gives up, one fights with another writer; the others change all the time.",
   fullMinutes: 2,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const kit = await startOwnKit({ crds: [crdOf(Probe)] });
     trial.defer(() => kit.stop());

@@ -21,7 +21,7 @@ export const queue: Scenario = {
   title:
     "Four workers and one NATS server carry no-op requests over 1,000 keys, hot and cold, while workers are killed and paused and the server is killed and restarted.",
   fullMinutes: 12,
-  limits: "counts",
+  tested: "always",
   async run(trial) {
     const { next, say } = trial;
     const requests = trial.scaled(1_000_000, 10_000);

@@ -11,7 +11,7 @@ export const scale: Scenario = {
   name: "scale",
   title: `Reconciles that wait ${reconcileMillis} ms for somebody else, on 1, 2, 4 and 8 workers.`,
   fullMinutes: 2,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const seconds = trial.scaled(15, 3);
     // Beside other tests there is little of the machine left, and what is measured is waiting.

@@ -44,7 +44,7 @@ export const takeover: Scenario = {
   title:
     "Two and then three bridges share the kinds; whoever leads is killed, or paused for longer than its lease, while notes change all the time.",
   fullMinutes: 4,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const { next, say, signal, defer } = trial;
     const bridged = await startOwnBridged();

@@ -41,7 +41,8 @@ export const webhooks: Scenario = {
   title:
     "Signed deliveries are posted to three gateways, each about an object of its own, while a gateway, a worker, the bridge or the NATS server is killed every half second.",
   fullMinutes: 6,
-  limits: "counts",
+  // Each of its faults is in test/gateway and test/e2e/webhooks.test.ts as well.
+  tested: "nightly",
   async run(trial) {
     const { next, say, defer } = trial;
     const count = trial.scaled(10_000, 400);

@@ -26,7 +26,7 @@ export const zero: Scenario = {
   title:
     "Scaled to zero, objects changed, scaled up: everything caught up; cold start of a worker to the first reconcile.",
   fullMinutes: 3,
-  limits: "times",
+  tested: "nightly",
   async run(trial) {
     const kit = await startOwnKit();
     trial.defer(() => kit.stop());
