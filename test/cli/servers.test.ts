@@ -204,9 +204,12 @@ describe.concurrent("the API server", () => {
   test("with a certificate that has expired: worker hikawa", async (context) => {
     const { url, asked } = await apiServer(200, { validity: { from: new Date(0), to: new Date(1e12) } });
     const process = await wait("worker hikawa", context, kubeconfig(url));
-    expect(await process.said("the API server is not reachable")).toContain(
-      "its certificate has expired (CERT_HAS_EXPIRED). Renew the API server's certificate",
-    );
+    const reason = "its certificate has expired (CERT_HAS_EXPIRED). Renew the API server's certificate";
+    expect(await process.said("the API server is not reachable")).toContain(reason);
+    expect(await process.probe("/readyz")).toMatchObject({
+      status: 503,
+      text: expect.stringContaining(reason),
+    });
     expect(asked).toEqual([]);
     await process.stop();
   });

@@ -3,8 +3,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { NatsStorage } from "../../../deploy/local/index.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import type { Kit } from "../../harness/kit.ts";
+import type { Kit, OwnKit } from "../../harness/kit.ts";
 import type { Outcome, Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, startStage, untilReadiness } from "./act.ts";
 
@@ -12,14 +13,28 @@ const mebibyte = 2 ** 20;
 const roomBytes = 6 * mebibyte;
 const bulkBytes = 200_000;
 
-/** JetStream's own limit is reached, and raised: a configuration that is reloaded, no restart. */
-export async function limitReached(trial: Trial, objects: number): Promise<Outcome> {
-  const kit = await startStage(trial, { maxFileBytes: roomBytes });
+/** What the bus may store before {@link limitReached}. */
+export const limited: NatsStorage = { maxFileBytes: roomBytes };
+
+/** JetStream's own limit is reached, and raised: a configuration that is reloaded, no restart. Leaves no objects behind. */
+export async function limitReached(
+  trial: Trial,
+  kit: OwnKit,
+  objects: number,
+  workers: number,
+): Promise<Outcome> {
   const { nats } = kit.platform;
-  return fill(trial, kit, objects, "JetStream's limit reached", async () => {
-    await nats.configure({ maxFileBytes: 1024 * mebibyte });
-    process.kill(nats.pid ?? Number.NaN, "SIGHUP");
-  });
+  const outcome = await fill(
+    trial,
+    kit,
+    { objects, workers, what: "JetStream's limit reached" },
+    async () => {
+      await nats.configure({ maxFileBytes: 1024 * mebibyte });
+      process.kill(nats.pid ?? Number.NaN, "SIGHUP");
+    },
+  );
+  for (const { metadata } of await kit.list(Probe)) await kit.client.delete(Probe, metadata, {});
+  return outcome;
 }
 
 /** The disk itself is full: `ENOSPC`. Undefined where this process may not mount one. */
@@ -38,26 +53,34 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
   });
   // More than there is: nothing but the disk says no.
   const kit = await startStage(trial, { folder, maxFileBytes: 1024 * mebibyte });
-  return fill(trial, kit, objects, "disk full (ENOSPC), enlarged, nats-server restarted", async () => {
+  const what = "disk full (ENOSPC), enlarged, nats-server restarted";
+  const outcome = await fill(trial, kit, { objects, workers: 2, what }, async () => {
     mount("-o", `remount,size=${256 * mebibyte}`);
     // It keeps the write error of a stream for as long as it runs.
     await kit.platform.nats.stop();
     await kit.platform.nats.start();
   });
+  await kit.stop();
+  return outcome;
+}
+
+/** What fills the bus. */
+interface Filling {
+  readonly objects: number;
+  readonly workers: number;
+  readonly what: string;
 }
 
 async function fill(
   trial: Trial,
   kit: Kit,
-  objects: number,
-  what: string,
+  { objects, workers: count, what }: Filling,
   makeRoom: () => Promise<void>,
 ): Promise<Outcome> {
   const env = { DENREI_LOG_LEVEL: "info" };
   const [bridge, ...workers] = await Promise.all([
     kit.bridge("bridge-1", { args: [probePath], env }),
-    kit.worker("worker-1", [probePath], { env }),
-    kit.worker("worker-2", [probePath], { env }),
+    ...Array.from({ length: count }, (_, at) => kit.worker(`worker-${at + 1}`, [probePath], { env })),
   ]);
   const wanted = new Map<string, number>();
   const change = async (name: string, value: number, bulk: number): Promise<void> => {
@@ -86,7 +109,6 @@ async function fill(
   const settledSeconds = (performance.now() - begun) / 1000;
   const told = errorsOf(bridge).map(({ msg }) => String(msg));
   await Promise.all([bridge, ...workers].map((replica) => replica.stop()));
-  await kit.stop();
   return {
     injected: [
       `${what}: ${objects} objects of ${Math.round(bulkBytes / 1000)} kB for ${roomBytes / mebibyte} MiB`,

@@ -24,7 +24,7 @@ export const queue: Scenario = {
   tested: "always",
   async run(trial) {
     const { next, say } = trial;
-    const requests = trial.scaled(1_000_000, 10_000);
+    const requests = trial.scaled(1_000_000, 2000);
     // AckWait is the default of 10 s; where there is less time, both are shorter.
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const pauseMillis = trial.scaled(15_000, 4500);
