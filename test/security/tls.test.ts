@@ -7,7 +7,7 @@ import { busSettings, readSettings } from "../../bus/process/config.ts";
 import { createCertificateAuthority, type KeyPair } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { run } from "../cli/program.ts";
+import { runHere } from "../cli/here.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
@@ -27,7 +27,7 @@ let tls: TlsBus;
 let secrets: Secret[];
 
 async function certificates(...args: string[]): Promise<Secret[]> {
-  const { code, stdout, stderr } = await run(["certificates", "--json", ...args]);
+  const { code, stdout, stderr } = await runHere(["certificates", "--json", ...args]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout).items;
 }
@@ -87,7 +87,7 @@ describe("with the certificate of a role", () => {
     await kit.until(Hikawa, { namespace: "default", name: "over-tls" }, isFinished);
     await expectFinishedSongs(kit, ["over-tls"]);
     expect(worker.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
-    const { code, stdout } = await run(["status"], { env: tls.env("denrei-operator-tls") });
+    const { code, stdout } = await runHere(["status"], { env: tls.env("denrei-operator-tls") });
     expect(stdout).toMatch(/^hikawa +0 /m);
     expect(code).toBe(0);
   });
@@ -130,7 +130,7 @@ describe("with the certificate of a role", () => {
 
 describe("refused, with what to do about it, is whoever", () => {
   const said = async (env: Record<string, string>, exitCode = 1): Promise<string> => {
-    const { code, stderr } = await run(["status"], { env });
+    const { code, stderr } = await runHere(["status"], { env });
     expect(code).toBe(exitCode);
     return stderr;
   };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Planter } from "../fixtures/functions/planters.ts";
-import { type GatewayReplica, type Kit, startOwnKit } from "../harness/kit.ts";
+import { type GatewayReplica, type Kit, startKit } from "../harness/kit.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { type Collector, startCollector } from "./collector.ts";
 import type { ExportedSpan } from "./otlp.ts";
@@ -23,8 +23,7 @@ let kit: Kit;
 let gateway: GatewayReplica;
 beforeAll(async () => {
   collector = await startCollector();
-  // A controller manager would change the Deployments, and each change is one more reconcile.
-  kit = await startOwnKit({ crds: [crdOf(Planter), crdOf(Branch)] });
+  kit = await startKit({ crds: [crdOf(Planter), crdOf(Branch)] });
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "20" };
   [, , gateway] = await Promise.all([
     kit.bridge("bridge-1", { args: [planters, branches, gardeners], env }),
@@ -45,12 +44,17 @@ const planter = (name: string, spec: Planter["spec"]) =>
     { fieldManager: "kubectl" },
   );
 
-/** The one span of a name and with these attributes, when it has come. */
-async function spanOf(name: string, attributes: ExportedSpan["attributes"]): Promise<ExportedSpan> {
+/** The one span of a name and with these attributes, and of that parent if it is given, when it has come. */
+async function spanOf(
+  name: string,
+  attributes: ExportedSpan["attributes"],
+  parent?: ExportedSpan,
+): Promise<ExportedSpan> {
   const found = () =>
     collector.spans.filter(
       (span) =>
         span.name === name &&
+        (parent === undefined || span.parentSpanId === parent.spanId) &&
         Object.entries(attributes).every(([key, value]) => span.attributes[key] === value),
     );
   await expect
@@ -93,7 +97,8 @@ test("one create is one trace: published, routed, reconciled, written", async ()
     attributes: { "denrei.woken": 1, "denrei.function": "planters" },
     resource: { "service.name": "denrei-worker" },
   });
-  const reconciled = await spanOf("reconcile planters", { "denrei.key": "default/fern" });
+  // The controller manager changes the Deployment, and each change is one more reconcile.
+  const reconciled = await spanOf("reconcile planters", { "denrei.key": "default/fern" }, routed);
   expect(reconciled).toMatchObject({
     ...under(routed),
     kind: "consumer",
