@@ -46,35 +46,6 @@ test("a song is sung to its end, and what can not be sung says so in a condition
     .toContainEqual(["NameTooLong", "n".repeat(250)]);
 });
 
-test("a bridge that may not watch says so in its readiness, until it may", async () => {
-  const env = {
-    KUBECONFIG: await kit.platform.kubeconfigFor(accountUser("nobody")),
-    DENREI_CLUSTER: "elsewhere",
-  };
-  const bridge = await kit.bridge("bridge-2", { env });
-  const probes = bridge.log.records().find(({ probes }) => probes !== undefined)?.probes as string;
-  const readiness = async () => {
-    const response = await fetch(`${probes}/readyz`);
-    return [response.status, await response.text()];
-  };
-  const patience = { timeout: 30_000, interval: 100 };
-  await expect
-    .poll(readiness, patience)
-    .toEqual([503, expect.stringMatching(/is not watched: GET .* 403 .*denrei rbac/)]);
-  const refused = bridge.log.records().find((record) => JSON.stringify(record).includes(" 403 "));
-  const waited = Date.now() - Date.parse(String(refused?.time));
-  expect(waited, "a watch that breaks for a moment must not make the bridge unready").toBeGreaterThan(4000);
-  const binding = {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRoleBinding",
-    metadata: { name: "nobody" },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bridge" },
-    subjects: [{ kind: "ServiceAccount", namespace: "denrei", name: "nobody" }],
-  };
-  await grant(kit.client, [binding]);
-  await expect.poll(readiness, patience).toEqual([200, "ok\n"]);
-});
-
 test("the roles allow no more: a worker may not list, a bridge may not write", async () => {
   const as = async (user: string) =>
     kubeClient(await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) })));

@@ -1,15 +1,23 @@
-/** A bridge and an API server that restarts, refuses, has forgotten, or has gone back in time. */
+/** A bridge and an API server that restarts, refuses, has forgotten, has gone back in time, or whose CRDs come and go. */
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { positionKey } from "../../bus/bridge/position.ts";
 import { metadataOnly, resourcePath } from "../../bus/kube/client.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
 import type { ApiError } from "../../bus/kube/errors.ts";
-import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
+import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
+import { ConfigMap, type Kind, kindText, Namespace, Secret } from "../../bus/kube/kind.ts";
+import { Letter } from "../fixtures/functions/letters.ts";
 import { Note } from "../fixtures/functions/notes.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
 import { type BridgeReplica, type OwnBridged, startChurn, startOwnBridged } from "../harness/bridged.ts";
 
 const user = "bridge";
+const manager = { fieldManager: "test" };
+const at = (name: string) => ({ namespace: "default", name });
 const kinds: Kind[] = [Note, Secret, ConfigMap];
 let bridged: OwnBridged;
 let bridge: BridgeReplica;
@@ -20,6 +28,7 @@ const startBridge = () =>
   bridged.bridge(`bridge-${++lives}`, { env: { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" } });
 
 beforeAll(async () => {
+  // Kinds are missing at first that the shared control plane has.
   bridged = await startOwnBridged();
   // Nobody refuses an administrator, so the bridge is somebody who may be refused.
   kubeconfig = await bridged.kit.platform.kubeconfigFor(user);
@@ -68,13 +77,125 @@ async function statusOfWatch(kind: Kind, resourceVersion: string, accept?: strin
   }
 }
 
-test("while it may not watch it asks seldom and says what is missing; then it goes on where it was", async () => {
+test("a kind whose CRD is installed only later: no hot loop, the others are not kept waiting, no restart", async () => {
+  const env = { DENREI_CLUSTER: "late" };
+  const path = fileURLToPath(new URL("../fixtures/functions/letters.ts", import.meta.url));
+  const begun = performance.now();
+  const late = await bridged.bridge("late", { args: [path], env });
+  onTestFinished(() => late.stop());
+  const unknown = () => late.metric("rest_client_requests_total", { code: "404" });
+  const state = async () =>
+    (await bridged.kv.get(positionKey("late", Letter)))?.json<{ state: string }>().state;
+  const ofLate = (kind: Kind, name: string) =>
+    bridged.history.of(kind, name).filter(({ at }) => at.cluster === "late");
+  await expect.poll(state, { timeout: 60_000 }).toBe("absent");
+  const meanwhile = { apiVersion: "v1", kind: "ConfigMap", metadata: at("meanwhile"), spec: undefined };
+  await bridged.kit.client.create(ConfigMap, meanwhile, manager);
+  await bridged.history.until(() => ofLate(ConfigMap, "meanwhile").length === 1);
+  await expect.poll(unknown, { timeout: 60_000 }).toBeGreaterThan(4);
+  const seconds = (performance.now() - begun) / 1000;
+  expect(await unknown()).toBeLessThan(8 + seconds / 2);
+  expect(
+    late.logged("the API server does not know this kind: is its CRD installed? Trying again"),
+  ).toHaveLength(1);
+
+  const { client } = bridged.kit;
+  const letter = (name: string): Letter => ({
+    apiVersion: "late.denrei.dev/v1",
+    kind: "Letter",
+    metadata: at(name),
+    spec: { text: "late" },
+  });
+  const install = () =>
+    installCrds(client, [crdOf(Letter)], { ...manager, signal: AbortSignal.timeout(60_000) });
+  await install();
+  for (const name of ["stays", "goes"]) await client.create(Letter, letter(name), manager);
+  await bridged.history.until(
+    () => ofLate(Letter, "stays").length === 1 && ofLate(Letter, "goes").length === 1,
+  );
+  await client.delete(Letter, at("goes"), {});
+  await bridged.history.until(() => ofLate(Letter, "goes").at(-1)?.change === "deleted");
+  await expect.poll(state, { timeout: 60_000 }).toBe("watching");
+
+  // The CRD is taken away, its objects with it, and comes back.
+  await client.delete(CustomResourceDefinition, { name: `${Letter.plural}.${Letter.group}` }, {});
+  await bridged.history.until(() => ofLate(Letter, "stays").at(-1)?.change === "deleted");
+  await install();
+  await client.create(Letter, letter("again"), manager);
+  await bridged.history.until(() => ofLate(Letter, "again").length === 1);
+  expect(late.logged("listed").filter(({ kind }) => kind === kindText(ConfigMap))).toHaveLength(1);
+  expect(bridged.history.disorder(bridged.history.of(Letter))).toEqual([]);
+});
+
+test("a CRD that is to be installed while it is being deleted is there when that is over", async () => {
+  const { client } = bridged.kit;
+  const definition = { name: `${Probe.plural}.${Probe.group}` };
+  const install = (labels: object, deletionMillis?: number) => {
+    const crd = { ...crdOf(Probe), metadata: { ...definition, labels } };
+    const signal = AbortSignal.timeout(90_000);
+    return installCrds(client, [crd], { ...manager, signal, ...(deletionMillis && { deletionMillis }) });
+  };
+  const found = () => client.get(CustomResourceDefinition, definition);
+  await install({});
+  const before = await found();
+  const metadata = { ...at("kept"), finalizers: ["test.denrei.dev/kept"] };
+  const probe: Probe = {
+    apiVersion: "test.denrei.dev/v1",
+    kind: "Probe",
+    metadata,
+    spec: { mode: "ok" },
+  };
+  await client.create(Probe, probe, manager);
+  await client.delete(CustomResourceDefinition, definition, {});
+
+  await expect(install({}, 200)).rejects.toThrow(`expected the CRD ${definition.name} to be gone`);
+
+  const installed = install({ again: "yes" });
+  await expect
+    .poll(async () => (await found()).metadata.labels, { timeout: 60_000 })
+    .toEqual({ again: "yes" });
+  expect((await found()).metadata).toMatchObject({ uid: before.metadata.uid });
+  await client.mergePatch(Probe, at("kept"), { metadata: { finalizers: null } }, manager);
+  await installed;
+  const after = await found();
+  expect(after.metadata).toMatchObject({ labels: { again: "yes" } });
+  expect(after.metadata.uid).not.toBe(before.metadata.uid);
+  expect((await client.list(Probe)).items).toEqual([]);
+});
+
+test("a CRD with fields of a newer version is left as it is, unless they are to go", async () => {
+  const { client } = bridged.kit;
+  const install = (crd: object, options: { lostFields?: "drop" } = {}) =>
+    installCrds(client, [{ ...crd }], { ...manager, ...options, signal: AbortSignal.timeout(60_000) });
+  const newer = JSON.parse(
+    JSON.stringify(crdOf(Probe)).replace('"mode":', '"verses":{"type":"string"},"mode":'),
+  );
+  await install(newer);
+  await expect(install(crdOf(Probe))).rejects.toThrow("found v1 .spec.verses: a newer version");
+  await install(newer);
+
+  const spec = async () => {
+    const definition = { name: `${Probe.plural}.${Probe.group}` };
+    return JSON.stringify((await client.get(CustomResourceDefinition, definition)).spec);
+  };
+  expect(await spec()).toContain('"verses"');
+  await install(crdOf(Probe), { lostFields: "drop" });
+  expect(await spec()).not.toContain('"verses"');
+});
+
+test("while it may not watch it is not ready, asks seldom, and says what is missing; then it goes on where it was", async () => {
   await bridged.create("gone-meanwhile");
   await bridged.untilSettled(Note);
   const before = await bridge.counts(Note);
   const refused = () => bridge.metric("rest_client_requests_total", { code: "403" });
   const begun = performance.now();
   await forbid();
+  await expect
+    .poll(() => bridge.probe("/readyz"), { timeout: 60_000, interval: 100 })
+    .toEqual({ status: 503, text: expect.stringMatching(/is not watched: GET .* 403 .*denrei rbac/) });
+  const broken = bridge.log.records().find((record) => JSON.stringify(record).includes(" 403 "));
+  const waited = Date.now() - Date.parse(String(broken?.time));
+  expect(waited, "a watch that breaks for a moment must not make the bridge unready").toBeGreaterThan(4000);
   // Every kind's watch ends after two seconds, and the next one is refused.
   await expect.poll(refused, { timeout: 60_000 }).toBeGreaterThan(9);
   await bridged.create("made-meanwhile");
@@ -85,6 +206,9 @@ test("while it may not watch it asks seldom and says what is missing; then it go
   expect(await refused()).toBeLessThan(3 * (6 + seconds / 2.5));
   expect(bridged.history.of(Note, "made-meanwhile")).toEqual([]);
   await allow();
+  await expect
+    .poll(() => bridge.probe("/readyz"), { timeout: 60_000, interval: 100 })
+    .toEqual({ status: 200, text: "ok" });
   await bridged.untilSettled(Note);
   expect(await bridge.counts(Note)).toEqual({
     lists: before.lists,

@@ -81,7 +81,7 @@ export const bridge: readonly Mutation[] = [
     find: "if (performance.now() - since <= troubledMillis) continue;",
     replace: "if (performance.now() - since >= 0) continue;",
     breaks: "A bridge that may not watch its kinds reports ready.",
-    tests: ["test/e2e/rbac.test.ts"],
+    tests: ["test/faults/bridge-apiserver.test.ts"],
   },
   {
     name: "unready-after-a-short-failure",
@@ -90,6 +90,6 @@ export const bridge: readonly Mutation[] = [
     replace: "if (performance.now() - since >= troubledMillis) continue;",
     breaks:
       "A watch that breaks for a moment takes the bridge out of service, and one that stays broken does not.",
-    tests: ["test/e2e/rbac.test.ts"],
+    tests: ["test/faults/bridge-apiserver.test.ts"],
   },
 ];
