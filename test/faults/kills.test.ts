@@ -97,7 +97,7 @@ async function singUntil(isEnough: () => boolean, wave: string, size: number): P
 
 test("every song ends right while workers and the bridge are killed at random", { timeout }, async () => {
   let begun = 0;
-  const ended = singUntil(() => begun > 4, "killed", sized(30, 200));
+  const ended = singUntil(() => begun > 4, "killed", sized(10, 200));
   await Promise.all([
     killAtRandom([...workers, bridge], ended, 700, async () => {
       begun++;

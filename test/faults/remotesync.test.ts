@@ -101,7 +101,7 @@ test("a merge that GitHub is finding out about is asked for again, though the bu
 });
 
 test("workers that are killed in the middle: one Image each, and of the last push the digest of its build", async () => {
-  const names = ["killed-1", "killed-2", "killed-3", "killed-4"];
+  const names = Array.from({ length: sized(2, 4) }, (_, at) => `killed-${at + 1}`);
   await Promise.all(names.map((name) => syncs.start(name)));
   const uids = async () =>
     (await Promise.all(names.map((name) => syncs.image(name)))).map((one) => one?.metadata.uid);
@@ -131,7 +131,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
   expect(await uids()).toEqual(before);
   expect(
     (await paas.kit.list(Image)).filter(({ metadata }) => metadata.name.startsWith("modoki-killed-")),
-  ).toHaveLength(4);
+  ).toHaveLength(names.length);
   for (const name of names) {
     const last = (await syncs.builds(name)).at(-1);
     expect(last && revisionOf(last)).toBe(wanted.get(name));

@@ -12,6 +12,7 @@ import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
 import { type Difference, otherVersion } from "../harness/otherversion.ts";
 import { untilQuiet } from "../harness/quiet.ts";
+import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa } from "../harness/song.ts";
 import { watchTickets } from "../harness/tickets.ts";
 
@@ -22,7 +23,7 @@ const env = {
   [wordsVariable]: "Doko,Zun,Zun,Doko,Doko,Zun,Doko,Zun,Zun,Zun,Zun,Doko",
 };
 /** From one song to the next. */
-const songMillis = 200;
+const songMillis = sized(500, 200);
 
 /** What the version before had otherwise: settings of a stream and of a consumer, headers, and fields of messages. */
 const before: readonly Difference[] = [
