@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, statfs } from "node:fs/promises";
+import { chmod, mkdtemp, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compiledBefore } from "./quick.ts";
@@ -29,6 +29,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   // It stays where it is: other runs have filled it.
   Object.assign(process.env, compiledBefore);
   const folder = await mkdtemp(join(await place(), "test-denrei-"));
+  // The image runs as somebody else.
+  await chmod(folder, 0o711);
   const removing = spawn("/bin/sh", ["-c", remover, folder], {
     stdio: ["pipe", "ignore", "ignore"],
     // Ctrl-C is for the others.
