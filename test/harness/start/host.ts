@@ -5,15 +5,7 @@
 import { createInterface } from "node:readline";
 import { runCommandLine } from "../../../deploy/cli/program.ts";
 import { runFunctions } from "../../fixtures/runfunctions.ts";
-
-/** What a life begins with. */
-export interface LifeOrder {
-  /** Whether the arguments are those of `denrei`, or of `test/fixtures/replica.ts`. */
-  readonly program: "denrei" | "functions";
-  readonly args: readonly string[];
-  /** The whole environment. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+import type { LifeOrder } from "./warm.ts";
 
 const [endOfLife] = process.argv.slice(2);
 const run = { denrei: runCommandLine, functions: runFunctions };

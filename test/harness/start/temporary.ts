@@ -14,13 +14,17 @@ const memory = "/dev/shm";
 const enoughBytes = 12 * 2 ** 30;
 
 /**
- * Waits for the end of standard input, whose other end only this process holds, and removes the folder. Servers end first: who
- * ends them looks in there for who they are. Whoever else is just ending may still write.
+ * Waits for the end of standard input, whose other end only this process holds, and removes the folder. Runs in it end first: who
+ * ends their servers looks in there for who these are. Whoever else is just ending may still write.
  */
 const remover = `
 cat >/dev/null
-left=400
-while [ "$left" -gt 0 ] && ls -d "$0"/denrei-* >/dev/null 2>&1; do sleep 0.1; left=$((left - 1)); done
+left=3000
+while ls "$0"/denrei-*/owner.json >/dev/null 2>&1; do
+  [ "$left" -gt 0 ] || exit
+  sleep 0.2
+  left=$((left - 1))
+done
 left=100
 until rm -rf "$0" 2>/dev/null || [ "$left" -eq 0 ]; do sleep 0.1; left=$((left - 1)); done
 `;

@@ -13,8 +13,9 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 
 let started = 0;
+/** In processes that no other file has had. */
 const start = (env: Readonly<Record<string, string>> = {}): Promise<GatewayReplica> =>
-  startGateway(local, `gateway-${++started}`, { env });
+  startGateway(local, `gateway-${++started}`, { env: { CONTROLLER_NAMESPACE: "warm-test", ...env } });
 
 test("one that has stopped leaves its process to the next, and nothing else", async () => {
   const first = await start({ DENREI_LOG_LEVEL: "trace", DENREI_WEBHOOK_PATH: "/first" });

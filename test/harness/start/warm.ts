@@ -16,7 +16,6 @@ import {
 } from "../../../deploy/local/run/child.ts";
 import { openRun, type Run } from "../../../deploy/local/run/run.ts";
 import { wordsVariable } from "../../../functions/zundoko/words.ts";
-import type { LifeOrder } from "./host.ts";
 import { compiledBefore, packagesVariable, quickly } from "./quick.ts";
 
 /** Modules of functions read them once, when they are loaded. */
@@ -26,6 +25,15 @@ const keeping = /^(NODE_(?!NO_WARNINGS|COMPILE_CACHE)|OTEL_|DENREI_TEST_)/;
 /** A process lives so often: Node keeps a little of each life. */
 const mostLives = 25;
 const endOfLife = "end of life: ";
+
+/** What a life begins with. */
+export interface LifeOrder {
+  /** Whether the arguments are those of `denrei`, or of `test/fixtures/replica.ts`. */
+  readonly program: "denrei" | "functions";
+  readonly args: readonly string[];
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** A process for replicas. */
 interface Host {
