@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cacheFolder } from "../../deploy/local/binaries/installed.ts";
 import type { Progress } from "../../deploy/local/binaries/progress.ts";
@@ -25,6 +26,8 @@ withEmptyMachine();
 
 describe("several processes", () => {
   const script = fileURLToPath(new URL("../../deploy/local/fixtures/obtain.ts", import.meta.url));
+
+  const ofTests = fileURLToPath(new URL("../fixtures/obtainprograms.ts", import.meta.url));
 
   /** Another process that gets the same program; resolves with its steps. */
   function obtainElsewhere(onStep: (step: Progress) => void = () => undefined): Promise<Progress[]> {
@@ -59,6 +62,17 @@ describe("several processes", () => {
     const origins = all.map((steps) => steps.at(-1)?.detail.split(":")[0]);
     expect(origins.sort()).toEqual(["cache", "cache", "download"]);
     expect(asked.filter((path) => path === paths().archive)).toHaveLength(1);
+    expect(cached()).toEqual([name]);
+  });
+
+  test("of tests show the progress once", async () => {
+    putGo();
+    const run = promisify(execFile);
+    const outputs = await Promise.all(
+      [1, 2, 3].map(() => run(process.execPath, [ofTests], { env, encoding: "utf8" })),
+    );
+    const said = outputs.map(({ stdout, stderr }) => stdout + stderr).filter((text) => text !== "");
+    expect(said).toEqual([expect.stringMatching(/^ {2}nats-server +built/m)]);
     expect(cached()).toEqual([name]);
   });
 
