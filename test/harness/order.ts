@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** A smaller file has its tests in other modules. Bytes. */
+/** Most smaller files have their tests in other modules, and many of them. Bytes. */
 const leastOwnTests = 1600;
 
 /** As Vitest orders files, which is by what is known of earlier runs or else by size; but the smallest ones go first. */
