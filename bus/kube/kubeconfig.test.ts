@@ -33,7 +33,7 @@ beforeEach(() => {
   return () => void vi.unstubAllEnvs();
 });
 
-/** Why it can not be read, which is not to be waited for. */
+/** The error of a kubeconfig that cannot be read. Waiting does not help against it. */
 async function failure(
   env: Readonly<Record<string, string>>,
   source: KubeconfigSource = {},
@@ -48,13 +48,13 @@ async function failure(
 }
 
 describe("an unusable kubeconfig says why, for good:", () => {
-  test("there is none", async () => {
+  test("the file does not exist", async () => {
     const expected = "expected a kubeconfig at /no/such/file, found no file. Set --kubeconfig or KUBECONFIG.";
     expect(await failure({ KUBECONFIG: "/no/such/file" })).toBe(expected);
     expect(await failure({}, { path: "/no/such/file" })).toBe(expected);
   });
 
-  test("it can not be read, or is none", async () => {
+  test("the path cannot be read, or is a folder", async () => {
     const path = written("a: [");
     expect(await failure({ KUBECONFIG: path })).toContain(`the kubeconfig ${path} can not be read`);
     expect(await failure({ KUBECONFIG: folder })).toContain(
@@ -72,7 +72,7 @@ describe("an unusable kubeconfig says why, for good:", () => {
     expect(await failure({ HOME: folder })).toContain("found no configuration at all");
   });
 
-  test("it lacks the context that was asked for", async () => {
+  test("the file lacks the wanted context", async () => {
     const source = { path: kubeconfig({ token: "a-secret-token" }), context: "other" };
     expect(await failure({}, source)).toContain('context "other"');
   });

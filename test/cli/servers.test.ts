@@ -177,7 +177,7 @@ describe.concurrent("the API server", () => {
     },
   );
 
-  test("with a certificate of somebody else: demo", async () => {
+  test("with a certificate of another server: demo", async () => {
     const { url, asked } = await apiServer(200);
     const said = await ask("demo", kubeconfig(url, { ca: createCertificateAuthority().cert }));
     expect(said).toContain("its certificate is not trusted");
@@ -185,7 +185,7 @@ describe.concurrent("the API server", () => {
     expect(asked).toEqual([]);
   });
 
-  test("with a certificate of somebody else: bridge, until the right authority is in the file", async (context) => {
+  test("with a certificate of another server: bridge, until the file has the right authority", async (context) => {
     const { url, asked } = await apiServer(403);
     const path = kubeconfig(url, { ca: createCertificateAuthority().cert });
     const process = await wait("bridge", context, path);

@@ -36,7 +36,7 @@ export interface Chart {
   remove(): Promise<void>;
 }
 
-/** What documents of charts say, as JSON: most are the same with other values. */
+/** Parsed documents of charts as JSON, by their text: most documents do not depend on the values. */
 const parsed = new Map<string, string>();
 
 /** The object of a document, a copy for each caller; null for a document of comments. */

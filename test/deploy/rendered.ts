@@ -7,7 +7,7 @@ import { render } from "../../deploy/helm/kustomize.ts";
 import { withLock } from "../../deploy/local/binaries/lock.ts";
 import { type Manifest, root } from "./manifests.ts";
 
-/** What renderings are made of. Runs that share a temporary folder, and those of `vitest --watch`, may differ in it. */
+/** The sources of renderings. They can differ between runs that share a temporary folder, and between runs of `vitest --watch`. */
 const inputs = ["crds", "deploy/helm", "deploy/kubernetes"];
 
 /** What `make` returns, from a file if this run has made it before. Every caller has a copy of its own. */

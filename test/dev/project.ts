@@ -27,7 +27,7 @@ export function project(here: Place): Project {
       start(args, {
         command: [process.execPath, join(folder, "deploy/cli/denrei.js")],
         cwd: folder,
-        // What it starts in turn is as quick.
+        // Its own children load the bundles as well.
         env: { ...here.env, NODE_OPTIONS: quickly().join(" ") || undefined, ...env },
         longestMillis: 300_000,
       }),

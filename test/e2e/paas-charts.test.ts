@@ -26,7 +26,7 @@ const portOf = (found: unknown) =>
 const rendered = (name: string, status: "True" | "False", reason?: string) =>
   paas.kit.until(Application, { name }, has("Rendered", status, reason));
 
-/** Creates an Application for one test: a chart renders each of them anew whenever it changes. */
+/** Creates an Application for one test: each one that exists is rendered again whenever the chart changes. */
 async function application(name: string): Promise<void> {
   await paas.application(name);
   onTestFinished(async () => {

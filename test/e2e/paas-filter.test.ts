@@ -17,7 +17,7 @@ afterAll(() => paas?.stop());
 const phases = (name: string) => async () =>
   phasesOf(await paas.kit.client.get(AppPipeline, { namespace: "default", name }));
 
-test("a pull request gets its preview with the labels and the base that are asked for, and when it is no draft", async () => {
+test("a pull request has a preview while its labels and base match the filter and it is no draft", async () => {
   const filter = { labels: ["preview", "web"], baseBranches: ["main", "release/*"], drafts: false };
   await previews.create("chosen", { ...idle, filter });
   const pull = await previews.open("chosen", { draft: true });

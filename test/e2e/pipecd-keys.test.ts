@@ -96,7 +96,7 @@ test("Secrets that were there before are never written: that of the control plan
   const data = { "encryption-key": key(), other: "eA==" };
   await stack.create(Secret, { kind: "Secret", metadata: { name: "pipecd" }, data } as never);
   const before = await stack.get(Secret, "pipecd");
-  const foreign = { "piped-key": btoa("somebody else's") };
+  const foreign = { "piped-key": btoa("of another piped") };
   await stack.create(Secret, { kind: "Secret", metadata: { name: names.piped }, data: foreign } as never);
   await pipecd.apply("c", stack.namespace, corrected);
   await stack.ready(ControlPlane, names.plane);

@@ -151,7 +151,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(message).toContain(second.id);
     expect(enabledPipeds(stack)).toHaveLength(2);
     await pipeds.disable(second.id);
-    // Any event will do: PipeCD tells nobody.
+    // PipeCD sends no events, so any other event serves.
     await expect
       .poll(
         async () => {

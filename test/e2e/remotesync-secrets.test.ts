@@ -59,7 +59,7 @@ async function create(name: string, github: Partial<RemoteSync["spec"]["base"]["
 }
 
 // The first one: each change of the site wakes all that there are.
-test("settings of the site that are wrong are told of, and forgotten when they are right", async () => {
+test("wrong settings of the site show in a condition, and correct ones clear it", async () => {
   await syncs.start("site");
   await paas.site({ "config.yaml": "builder: 7" });
   await syncs.until("site", "SiteConfigInvalid");

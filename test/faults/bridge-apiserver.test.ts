@@ -163,7 +163,7 @@ test("a CRD that is to be installed while it is being deleted is there when that
   expect((await client.list(Probe)).items).toEqual([]);
 });
 
-test("a CRD with fields of a newer version is left as it is, unless they are to go", async () => {
+test("a CRD with fields of a newer version is not changed, unless it may lose them", async () => {
   const { client } = bridged.kit;
   const install = (crd: object, options: { lostFields?: "drop" } = {}) =>
     installCrds(client, [{ ...crd }], { ...manager, ...options, signal: AbortSignal.timeout(60_000) });

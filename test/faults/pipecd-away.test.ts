@@ -109,7 +109,9 @@ const firstRefused = (stack: Stack, profile: "c" | "l0", reason: string): Promis
     : stack.refused(any(Environment), names.environment, reason);
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("what is created while the server is away is told of when it is back, once", async ({ expect }) => {
+  test("objects created while the server is away are registered once, when it is back", async ({
+    expect,
+  }) => {
     const { stack, rest } = await planeOnly("l0", "away-created");
     stack.server().die();
     await rest();
@@ -285,7 +287,7 @@ describe("a stack that is up", () => {
     expect(await look()).toEqual(before);
   });
 
-  test("a server that has lost all that it had is told of it again", async () => {
+  test("a server that has lost its data gets everything registered again", async () => {
     const before = await stack.get(Application, names.application);
     const { status } = await stack.ready(Piped, names.piped);
     await pipecd.untilQuiet();

@@ -61,7 +61,7 @@ async function begin(url: string, { headers, body }: Hook): Promise<Line> {
   return line;
 }
 
-describe("a gateway that can not start says why, before it is one:", () => {
+describe("a gateway that cannot start reports why, before it runs:", () => {
   const nothing = () => secretsFolder(local, {});
   const mistakes: readonly {
     readonly why: string;
@@ -118,7 +118,7 @@ describe("a gateway that can not start says why, before it is one:", () => {
   });
 });
 
-describe.concurrent("a process that can not start says why:", () => {
+describe.concurrent("a process that cannot start reports why:", () => {
   test("no folder was named", async ({ expect }) => {
     const env = { ...environment(), DENREI_WEBHOOK_SECRETS: "" };
     const { code, stdout, stderr } = await run(["gateway"], { env });

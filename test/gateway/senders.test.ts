@@ -66,7 +66,7 @@ test("who announces much and sends nothing takes no room from others", () =>
     }
   }));
 
-test("200 who send a byte now and then, and ten who send all they can, keep nobody waiting", () => {
+test("200 slow senders and ten fast ones do not delay the others", () => {
   // A tenth of a gateway's own, small bodies apart, and a tenth to pour.
   const largest = 2.5 * MiB;
   const budget = { body: largest, small: MiB / 4, allSmall: 6.4 * MiB, allLarge: 12.8 * MiB };

@@ -8,7 +8,7 @@ const ofColors = ["color-contrast", "link-in-text-block"];
 
 /** Looks at the page in light, and at its colors in dark: axe finds nothing to object to. https://github.com/dequelabs/axe-core */
 export async function expectAccessible(page: Page): Promise<void> {
-  // A page that is loaded anew has lost it.
+  // A reload removes it.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

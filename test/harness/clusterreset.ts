@@ -5,7 +5,7 @@ import { isNotFound } from "../../bus/kube/errors.ts";
 import type { ObjectMeta } from "../../bus/kube/object.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
 
-/** What a cluster has at first. */
+/** The initial state of a cluster. */
 export interface ClusterState {
   /** The objects and what tests may change of them, by path. */
   readonly objects: ReadonlyMap<string, ObjectMeta>;

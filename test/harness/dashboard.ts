@@ -60,7 +60,7 @@ export interface Scene {
   browser(): Promise<Browser>;
   /** A browser's window in which somebody is logged in, and looks at a namespace if one is given. */
   loggedIn(person: Person, namespace?: string): Promise<Page>;
-  /** The same for somebody who has logged in in this browser, so that the issuer knows it. */
+  /** The same through the login page of the issuer, so that the browser has a session there as well. */
   loggedInByHand(person: Person, namespace?: string): Promise<Page>;
   stop(): Promise<void>;
 }
@@ -106,7 +106,7 @@ export async function startOwnScene({
   return { ...(await sceneOn(kit, options, usernamePrefix)), kit };
 }
 
-/** Waits until the page shows that somebody is logged in, and chooses the namespace if one is given. */
+/** Waits for the logged-in page, and chooses the namespace if one is given. */
 async function inside(page: Page, namespace: string | undefined): Promise<Page> {
   await page.getByRole("button", { name: "Log out" }).waitFor();
   if (namespace !== undefined) {

@@ -29,7 +29,7 @@ export const texts = (secret: SecretObject | undefined): Record<string, string> 
 export interface GhAppsOptions extends GitHubOptions {
   /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
   readonly workers?: number | "one each";
-  /** What else the bridge and workers are told. */
+  /** More variables for the bridge and the workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** A run of tests that does not come to its end: nothing of it goes on, and no file stays. */
+/** An interrupted test run leaves no process and no file. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -54,7 +54,7 @@ export interface ReplicaOptions {
   readonly program?: "denrei" | "functions";
   /** How packages are loaded: from bundles, which is quick, unless given. */
   readonly packages?: "bundled" | "themselves";
-  /** Whether its process may have been a replica before, as it is unless given. */
+  /** `warm` (the default): in a process that was another replica before, if one is idle. */
   readonly process?: "warm" | "fresh";
   /** What to wait for: that it is ready, or only that its probes are served. */
   readonly until?: "ready" | "serving";

@@ -1,11 +1,11 @@
-/** The order of test files: those that take long first, so that no worker process is left with one at the end. */
+/** The order of test files: long ones first, so that the run does not end with one worker process busy and the others idle. */
 import { stat } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Most smaller files have their tests in other modules, and many of them. Bytes. */
+/** Most files below this size have many tests in other modules. Bytes. */
 const leastOwnTests = 1600;
 
-/** As Vitest orders files, which is by what is known of earlier runs or else by size; but the smallest ones go first. */
+/** Vitest's order (by the duration of earlier runs, else by size), with the smallest files moved to the front. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sizes = await Promise.all(files.map(async ({ moduleId }) => (await stat(moduleId)).size));

@@ -221,7 +221,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   return paas;
 }
 
-/** What there is unless `modoki-application` is alone. */
+/** Returns a part that is started for more functions than `modoki-application`, or throws. */
 function there<T>(part: T | undefined, name: string): T {
   if (part === undefined) throw new Error(`${name} is not started for these functions`);
   return part;

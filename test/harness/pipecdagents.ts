@@ -37,7 +37,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     ({ pipecd, c, l0 } = stacks());
   });
 
-  test("v0.57: another name and description of a piped are told to PipeCD once, and its pod goes on", async () => {
+  test("v0.57: another name and description of a piped reach PipeCD once, and its pod goes on", async () => {
     const { status } = await c.get(Piped, names.piped);
     const before = digestOf(await c.get(DeploymentKind, names.piped));
     const updated = c.calls("UpdatePiped").length;
@@ -64,7 +64,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     expect(c.calls("RegisterPiped", "AddApplication").length).toBe(2);
   });
 
-  test("v0.57: what somebody has changed at PipeCD's console is changed back when PipeCD is asked again", async () => {
+  test("v0.57: a change made in PipeCD's console is reverted at the next look at PipeCD", async () => {
     const { status } = await c.get(Piped, names.piped);
     const id = status?.pipedID ?? "";
     const console = await c.console();
@@ -72,7 +72,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     await console.pipeds.disable(id);
     const [application] = enabledApplications(c);
     await console.applications.delete(application?.id ?? "");
-    // A server that was away may have forgotten anything: it is asked as soon as it is back.
+    // A server may have lost its data, so it is read as soon as it is back.
     await c.edit(ControlPlane, names.plane, { replicasServer: 0 });
     await c.refused(ControlPlane, names.plane, "ScaledToZero");
     await c.edit(ControlPlane, names.plane, { replicasServer: null });

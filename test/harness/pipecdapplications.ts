@@ -71,7 +71,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
     expect(enabledApplications(stack).map(({ id }) => id)).toEqual([after]);
   });
 
-  test("v0.57: its name, description and labels are said once, and what git says later stays", async () => {
+  test("v0.57: its name, description and labels are sent once, and later values from git stay", async () => {
     const { applicationID = "" } = (await c.get(Application, names.application)).status ?? {};
     c.server().overwriteFromGit(applicationID, { name: "from-git", labels: { team: "web" } });
     const { before, after, writes } = await edited(c, {
@@ -98,7 +98,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
     expect(after).toBe(before);
     expect(writes.map(({ method }) => method)).toEqual(["UpdateApplication"]);
     expect(enabledApplications(c)).toMatchObject([{ id: before, pipedId: other.status?.pipedID }]);
-    // Nobody is left who needs the first one.
+    // No application needs the first one any more.
     await c.delete(Piped as never, names.piped);
     await c.untilGone(Piped as never, names.piped);
     await c.ready(Application, names.application);
@@ -116,9 +116,9 @@ export function applicationTests(stacks: () => EditedStacks): void {
   });
 
   test.each([
-    { what: "it can not become what is wanted", end: () => edited(c, { path: "kubernetes/other" }) },
+    { what: "it cannot become what is wanted", end: () => edited(c, { path: "kubernetes/other" }) },
     { what: "its Application is deleted", end: () => c.delete(Application as never, names.application) },
-  ])("v0.57: what somebody has disabled at PipeCD's console is deleted there when $what", async ({ end }) => {
+  ])("v0.57: an application disabled in PipeCD's console is deleted there when $what", async ({ end }) => {
     const { applicationID = "" } = (await c.ready(Application, names.application)).status ?? {};
     const { data } = await c.get(Secret, "pipecd");
     const encryptionKey = Buffer.from(data?.["encryption-key"] ?? "", "base64");

@@ -108,7 +108,7 @@ export function planeTests(stacks: () => EditedStacks): void {
     expect(imageOf(await c.get(DeploymentKind, names.piped))).toBe("ghcr.io/pipe-cd/piped:v0.57.1");
   });
 
-  test("a version of Envoy that can not read the configuration is refused, and what runs goes on", async () => {
+  test("a version of Envoy that cannot read the configuration is refused, and the pods run on", async () => {
     await c.edit(ControlPlane, names.plane, { envoyVersion: "v1.10.0" });
     const message = await c.refused(ControlPlane, names.plane, "EnvoyVersionNotSupported");
     expect(message).toContain("v1.18.0 or later");

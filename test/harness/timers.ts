@@ -38,8 +38,8 @@ export async function hastenTimer(world: At, fn: string, at: ObjectName): Promis
 }
 
 /**
- * Makes a change that wakes nobody while a delayed request waits, and then has the request fall due. For delays of a few seconds: the
- * request may fall due by itself meanwhile. Resolves with the delay that the worker has stored.
+ * Makes a change that publishes no event for the function, and then has the delayed request fall due. For delays of a few seconds,
+ * which can also pass by themselves in between. Resolves with the delay that the worker has stored.
  */
 export async function changeBeforeTimer(
   world: At,

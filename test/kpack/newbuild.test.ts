@@ -30,7 +30,7 @@ test.each([
   expect(tagsOf({ spec: { ...spec, tag, imageTaggingStrategy } }, 1, now)).toEqual([tag, ...more]);
 });
 
-test("a full SHA is told from branches, references of pull requests and short SHAs", () => {
+test("only a full SHA counts as one: no branch, pull request reference, or short SHA", () => {
   expect(["main", "pull/7/merge", "633263b", git.revision].filter((one) => fullSha.test(one))).toEqual([
     git.revision,
   ]);

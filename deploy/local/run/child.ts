@@ -45,7 +45,7 @@ export interface ChildSpec {
   readonly launch?: ((write: (line: string) => void) => Launched) | undefined;
 }
 
-/** What a child is while it lives. */
+/** One life of a child. */
 export interface Launched {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
@@ -230,7 +230,7 @@ function end(life: Life, signal: NodeJS.Signals): void {
   life.send(signal);
 }
 
-/** Sends it to the process and to whoever it has started in its group. */
+/** Sends a signal to the whole process group. */
 export function sendToGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);

@@ -1,6 +1,6 @@
 /**
- * A process that is one replica after the other, as `warm.ts` orders: a line of JSON on standard input begins a life, and a line
- * on both outputs ends it.
+ * A process that runs one replica after another for `warm.ts`. A line of JSON on standard input starts a replica, and a line on
+ * both outputs says that it has stopped.
  */
 import { createInterface } from "node:readline";
 import { runCommandLine } from "../../../deploy/cli/program.ts";

@@ -1,6 +1,6 @@
 /**
- * Before the first test: a folder for all that the tests write, in memory where there is much of it. It is gone after the last
- * test, and when the run does not come to its end.
+ * Global setup: one folder for all temporary files of the tests, in memory if there is enough. It is removed after the last test,
+ * and also when the run is interrupted.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,8 +14,9 @@ const memory = "/dev/shm";
 const enoughBytes = 12 * 2 ** 30;
 
 /**
- * Waits for the end of standard input, whose other end only this process holds, and removes the folder. Runs in it end first: who
- * ends their servers looks in there for who these are. Whoever else is just ending may still write.
+ * Waits for the end of standard input, whose other end only this process holds, and removes the folder. It first waits for the
+ * runs of local platforms in the folder: their reapers find the servers to stop in there. Processes that are about to exit may
+ * still write, so the removal is repeated.
  */
 const remover = `
 cat >/dev/null
@@ -30,10 +31,10 @@ until rm -rf "$0" 2>/dev/null || [ "$left" -eq 0 ]; do sleep 0.1; left=$((left -
 `;
 
 export default async function setup(): Promise<() => Promise<void>> {
-  // It stays where it is: other runs have filled it.
+  // The compile cache is shared between runs, so it stays outside the folder.
   Object.assign(process.env, compiledBefore);
   const folder = await mkdtemp(join(await place(), "test-denrei-"));
-  // The image runs as somebody else.
+  // The image runs as another user, who has to reach files in here.
   await chmod(folder, 0o711);
   const removing = spawn("/bin/sh", ["-c", remover, folder], {
     stdio: ["pipe", "ignore", "ignore"],

@@ -1,4 +1,4 @@
-/** Replicas in processes that were others before. */
+/** Replicas in processes that ran other replicas before. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalNats, startLocalNats } from "../../../deploy/local/index.ts";
 import { type GatewayReplica, startGateway } from "../kit.ts";
@@ -13,11 +13,11 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 
 let started = 0;
-/** In processes that no other file has had. */
+/** In processes that no other test file uses. */
 const start = (env: Readonly<Record<string, string>> = {}): Promise<GatewayReplica> =>
   startGateway(local, `gateway-${++started}`, { env: { CONTROLLER_NAMESPACE: "warm-test", ...env } });
 
-test("one that has stopped leaves its process to the next, and nothing else", async () => {
+test("a stopped replica leaves its process to the next one, and nothing else", async () => {
   const first = await start({ DENREI_LOG_LEVEL: "trace", DENREI_WEBHOOK_PATH: "/first" });
   const { pid } = first;
   expect(new URL(first.hookUrl()).pathname).toBe("/first/app");
@@ -37,7 +37,7 @@ test("one that has stopped leaves its process to the next, and nothing else", as
   await second.stop("SIGINT");
 });
 
-test("one that is killed is gone, and starts again in another process", async () => {
+test("a killed replica starts again in another process", async () => {
   const gateway = await start();
   const { pid } = gateway;
   const exited = gateway.exited();
@@ -49,13 +49,13 @@ test("one that is killed is gone, and starts again in another process", async ()
   expect(await gateway.probe("/readyz")).toEqual({ status: 200, text: "ok" });
 });
 
-test("one that can not start says why", async () => {
+test("a replica that cannot start reports why", async () => {
   await expect(start({ DENREI_WEBHOOK_PATH: "no path" })).rejects.toThrow(
     "it exited with code 2. Its last lines:\n  denrei: DENREI_WEBHOOK_PATH: expected a path such as /github",
   );
 });
 
-test("what a process reads once is the same in all of its lives", async () => {
+test("replicas with different settings that modules read once do not share a process", async () => {
   const here = await start({ CONTROLLER_NAMESPACE: "here" });
   const { pid } = here;
   await here.stop();

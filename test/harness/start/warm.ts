@@ -1,6 +1,6 @@
 /**
- * Processes that were replicas before and are so again: most of what a short life costs is loading modules, and compiling them. In
- * each life a replica has its process to itself, which can be stopped, paused and killed as any other.
+ * Reuses processes for replicas: in a short test, most of a replica's cost is loading and compiling modules. A process runs one
+ * replica at a time, which can be stopped, paused, and killed like any other process.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
@@ -18,15 +18,15 @@ import { openRun, type Run } from "../../../deploy/local/run/run.ts";
 import { wordsVariable } from "../../../functions/zundoko/words.ts";
 import { compiledBefore, packagesVariable, quickly } from "./quick.ts";
 
-/** Modules of functions read them once, when they are loaded. */
+/** Variables that modules of functions read once, at import. */
 const readOnce = ["CONTROLLER_NAMESPACE", wordsVariable];
-/** Node, the packages of OpenTelemetry, and functions of tests keep what these say. */
+/** Variables with lasting effects: Node, the OpenTelemetry packages, and functions of tests keep their values. */
 const keeping = /^(NODE_(?!NO_WARNINGS|COMPILE_CACHE)|OTEL_|DENREI_TEST_)/;
-/** A process lives so often: Node keeps a little of each life. */
+/** Replicas per process. Each one leaves a little behind in Node, such as the timer of its event loop metric. */
 const mostLives = 25;
 const endOfLife = "end of life: ";
 
-/** What a life begins with. */
+/** How to start a replica. */
 export interface LifeOrder {
   /** Whether the arguments are those of `denrei`, or of `test/fixtures/replica.ts`. */
   readonly program: "denrei" | "functions";
@@ -35,26 +35,26 @@ export interface LifeOrder {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A process for replicas. */
+/** A process that runs replicas. */
 interface Host {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   lives: number;
-  /** What comes of the present life. */
+  /** Receives the output of the current replica. */
   onLine: (line: string) => void;
   onEnd: (exit: Exit) => void;
 }
 
 const program = fileURLToPath(new URL("./host.ts", import.meta.url));
-/** Hosts without a life, by what they have read once. */
+/** Hosts without a replica, by the values of {@link readOnce}. */
 const idle = new Map<string, Host[]>();
-/** It ends the hosts when this process ends, however that is. */
+/** Its reaper stops the hosts when this process ends, even by a crash. */
 let run: Promise<Run> | undefined;
 
-/** Whether processes are kept in this run of tests, and a replica with these variables of its own leaves nothing in one. */
+/** Whether this test run reuses processes, and a replica with these variables of its own leaves nothing behind in one. */
 export const canBeWarm = (own: LifeOrder["env"]): boolean =>
   process.env[packagesVariable] !== undefined && !Object.keys(own).some((name) => keeping.test(name));
 
-/** How to begin a life in a process that has had others, or in a new one. */
+/** Resolves with a function that starts a replica in an idle host, or in a new one. */
 export async function warmLaunch(order: LifeOrder): Promise<NonNullable<ChildSpec["launch"]>> {
   run ??= openRun();
   const { directory } = await run;
@@ -102,20 +102,20 @@ function startHost(env: LifeOrder["env"], directory: string): Host {
   const child = spawn("/bin/sh", [lifelineScript, "enter", directory, ...args], {
     stdio: "pipe",
     env: { ...env, ...compiledBefore },
-    // A group of its own, as each child of a run has.
+    // A process group of its own, like every child of a run.
     detached: true,
   });
-  // It does not keep this process alive.
+  // The host must not keep this process alive.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
   const host: Host = { process: child, lives: 0, onLine: () => undefined, onEnd: () => undefined };
-  // Its end says enough.
+  // The close event reports the end of the process.
   child.stdin.on("error", () => undefined);
   let isSaid = false;
   for (const input of [child.stdout, child.stderr])
     createInterface({ input }).on("line", (line) => {
       if (!line.startsWith(endOfLife)) return host.onLine(line);
-      // The other one has come to its end as well.
+      // The line has arrived on both outputs.
       if (isSaid) host.onEnd({ code: Number(line.slice(endOfLife.length)), signal: null });
       isSaid = !isSaid;
     });

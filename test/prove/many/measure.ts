@@ -56,7 +56,7 @@ export interface Found {
   readonly peer: { readonly fewMegabytes: number; readonly megabytes: number } | undefined;
 }
 
-/** What bridges need that start when all objects are there. */
+/** Bridges that start when all objects exist. */
 interface Restarts {
   readonly resume: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
   /** Lists and publishes of the bridge that resumed. */
@@ -74,7 +74,7 @@ async function measureAll(stage: Stage): Promise<Found> {
   const { trial, kit } = stage;
   const { signal, say } = trial;
   const size = trial.scaled(objects.full, objects.least);
-  // What starts then is a matter of seconds and bytes: that it works is shown by other tests.
+  // The starts measure seconds and bytes. Other tests show that they work.
   const isLeast = size === objects.least;
   const few = Math.round(size * fewShare);
   const warm = Math.max(warmUp.least, Math.round(size * warmUp.share));

@@ -14,7 +14,7 @@ const limits = { bridgeBytes: 200, workerMegabytes: 5 };
 /** Below so many bytes of growth no object can be told from the noise of a process, and of a heap. */
 const noise = { resident: 5e6, held: 2e6 };
 
-/** What is found at the smallest size, where these starts are left out. */
+/** Printed at the smallest size, which leaves these starts out. */
 const unmeasured = "not measured at this size";
 
 export const many: Scenario = {
