@@ -110,20 +110,20 @@ async function run<P>(
     pino.destination({ dest: 1, sync: true }),
   );
   let running: Running | undefined;
-  const { promise: signalled, resolve: stop } = Promise.withResolvers<NodeJS.Signals>();
-  const stopListening = onStopSignals({
-    first(signal) {
-      if (running !== undefined) return stop(signal);
-      log.info({ signal }, "stopped while starting");
-      process.exit(stoppedBy(signal));
-    },
-    again: (signal) => process.exit(exitCodeOf(signal)),
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    onStopSignals({
+      first(signal) {
+        if (running !== undefined) return resolve(signal);
+        log.info({ signal }, "stopped while starting");
+        process.exit(stoppedBy(signal));
+      },
+      again: (signal) => process.exit(exitCodeOf(signal)),
+    });
   });
-  const leave = (error: Error): void => {
+  process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "unexpected error, leaving");
     process.exit(1);
-  };
-  process.on("uncaughtException", leave);
+  });
   const registry = new Registry();
   const troubles = new Map<string, string>();
   let bus: Bus | undefined;
@@ -194,8 +194,6 @@ async function run<P>(
   await partner.close();
   clearTimeout(late);
   unwatch();
-  stopListening();
-  process.off("uncaughtException", leave);
   log.info("stopped");
   process.exitCode = stoppedBy(signal);
   // A collector that does not answer would be waited for.

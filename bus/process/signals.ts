@@ -18,19 +18,17 @@ export interface StopHandlers {
  */
 const sameRequestMillis = 1000;
 
-/** Calls the handlers instead of ending the process; returns how to end that. */
-export function onStopSignals({ first, again }: StopHandlers): () => void {
+/** Calls the handlers instead of ending the process. */
+export function onStopSignals({ first, again }: StopHandlers): void {
   let asked: number | undefined;
-  const listener = (signal: NodeJS.Signals): void => {
-    if (asked === undefined) {
-      asked = performance.now();
-      first(signal);
-    } else if (performance.now() - asked >= sameRequestMillis) again(signal);
-  };
-  for (const signal of stopSignals) process.on(signal, listener);
-  return () => {
-    for (const signal of stopSignals) process.off(signal, listener);
-  };
+  for (const signal of stopSignals) {
+    process.on(signal, () => {
+      if (asked === undefined) {
+        asked = performance.now();
+        first(signal);
+      } else if (performance.now() - asked >= sameRequestMillis) again(signal);
+    });
+  }
 }
 
 /** What a shell expects of a process that a signal ended: 130 for Ctrl-C, 143 for SIGTERM. */

@@ -3,6 +3,7 @@
  * both outputs says that it has stopped.
  */
 import { createInterface } from "node:readline";
+import { stopSignals } from "../../../bus/process/signals.ts";
 import { runCommandLine } from "../../../deploy/cli/program.ts";
 import { runFunctions } from "../../fixtures/runfunctions.ts";
 import type { LifeOrder } from "./warm.ts";
@@ -20,5 +21,7 @@ async function live({ program, args, env }: LifeOrder): Promise<void> {
   Object.assign(process.env, env);
   process.exitCode = undefined;
   const code = (await run[program](args)) ?? process.exitCode ?? 0;
+  // A replica handles signals and errors until its process exits.
+  for (const name of [...stopSignals, "uncaughtException"]) process.removeAllListeners(name);
   for (const output of [process.stdout, process.stderr]) output.write(`${endOfLife}${code}\n`);
 }
