@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { builtPage } from "../../deploy/cli/page.ts";
+
+await builtPage();
 
 const page = fileURLToPath(new URL("../../dashboard/web/dist", import.meta.url));
 const most = 150 * 1024;
