@@ -72,7 +72,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     await console.pipeds.disable(id);
     const [application] = enabledApplications(c);
     await console.applications.delete(application?.id ?? "");
-    // A server may have lost its data, so it is read as soon as it is back.
+    // A returning server may have lost its data, so the worker reads it at once.
     await c.edit(ControlPlane, names.plane, { replicasServer: 0 });
     await c.refused(ControlPlane, names.plane, "ScaledToZero");
     await c.edit(ControlPlane, names.plane, { replicasServer: null });

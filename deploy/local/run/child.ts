@@ -41,7 +41,7 @@ export interface ChildSpec {
   readonly onLine?: ((line: string) => void) | undefined;
   /** Called when the child ends though nobody stopped it, after it had become ready. */
   readonly onUnexpectedExit?: ((exit: Exit) => void) | undefined;
-  /** Begins a life, and writes its lines; a new process of the command unless given. */
+  /** Starts it, and passes on each line of its output. The default starts a new process of the command. */
   readonly launch?: ((write: (line: string) => void) => Launched) | undefined;
 }
 
