@@ -129,7 +129,6 @@ test("an Image of that name that is somebody else's is neither changed nor delet
   const delay = await changeBeforeTimer(paas, "modoki-remotesync", { namespace, name: "taken" }, () =>
     paas.kit.client.delete(Image, now.metadata, {}),
   );
-  expect(delay).toBeGreaterThan(0);
   expect(delay).toBeLessThanOrEqual(5000);
   await syncs.ready("taken");
 });

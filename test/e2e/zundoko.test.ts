@@ -98,7 +98,6 @@ test("a foreign Kiyoshi of the wanted name is never overwritten and shows in a c
     const delay = await changeBeforeTimer({ bus: ket.nats }, "hikawa", at("taken"), () =>
       ket.client.delete(Kiyoshi, at("taken-kiyoshi"), {}),
     );
-    expect(delay).toBeGreaterThan(0);
     expect(delay).toBeLessThanOrEqual(5000);
     await ket.waitFor(
       { kind: Hikawa, name: "taken" },
