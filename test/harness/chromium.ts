@@ -1,7 +1,6 @@
 /** Debian's headless Chromium: installed where it is missing, and driven by Playwright. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
@@ -29,8 +28,8 @@ function installed(): string | undefined {
 /** Installs a browser where none is and this process can do that; elsewhere the first browser that is opened throws. */
 async function installChromium(): Promise<void> {
   if (installed() !== undefined || process.getuid?.() !== 0) return;
-  // Two test processes may be at it.
-  await withLock(join(tmpdir(), "denrei-chromium.lock"), {}, async () => {
+  // Two test processes may be at it, also of two runs, which share no temporary folder.
+  await withLock("/run/denrei-chromium.lock", {}, async () => {
     if (installed() !== undefined) return;
     const installOne = (name: string) =>
       run("apt-get", ["install", "--yes", "--no-install-recommends", name]);

@@ -3,6 +3,11 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { place, root, start } from "../cli/program.ts";
+// Installs the browser, as the run would do, but in no test's time.
+import "./chromium.ts";
+import { platformPrograms, programs } from "./programs.ts";
+
+await programs(...platformPrograms);
 
 const vitest = join(root, "node_modules/vitest/vitest.mjs");
 const config = join(root, "test/fixtures/interrupted/vitest.config.ts");

@@ -35,11 +35,11 @@ export const functions: readonly Mutation[] = [
     tests: ["functions/ghapp/refresh.test.ts"],
   },
   {
-    name: "ghapp-accepts-the-key-of-another-app",
-    file: "functions/ghapp/app.ts",
-    find: "if (id !== app.spec.appID)",
-    replace: "if (id === undefined)",
-    breaks: "A GitHubApp with the key of another App reports ready.",
+    name: "ghapp-reads-the-platform-key",
+    file: "functions/ghapp/connect.ts",
+    find: "namespace: metadata.namespace ?? platformNamespace,",
+    replace: "namespace: platformNamespace,",
+    breaks: "A namespace's GitHubApp signs with a key of the platform, which its users never had.",
     tests: ["test/e2e/ghapp-keys.test.ts"],
   },
   {
