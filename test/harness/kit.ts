@@ -174,7 +174,8 @@ export async function startGateway(
   name: string,
   { secrets = [hookSecret], ...options }: ReplicaOptions & { readonly secrets?: readonly string[] },
 ): Promise<GatewayReplica> {
-  const folder = join(platform.directory, "webhooks");
+  // Gateways start at the same time: none may read a file that another one is writing.
+  const folder = join(platform.directory, `webhooks-${name}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "app"), `${secrets.join("\n")}\n`);
   const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...options.env };
