@@ -1,4 +1,4 @@
-/** The versions of everything the local platform runs, and of what tests of it use. `tools/<name>/go.mod` pins the same; a test compares them. */
+/** The versions of everything the local platform runs, and of what tests of it use. The `go.mod` files in `tools` pin the same; a test compares them. */
 export const versions = {
   "kube-apiserver": "1.36.3",
   "kube-controller-manager": "1.36.3",

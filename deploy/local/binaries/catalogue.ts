@@ -40,8 +40,9 @@ export interface Release {
   readonly member?: string;
 }
 
-/** A program's package within the pinned module `tools/<module>`. */
+/** A program's package within a pinned module. */
 export interface GoPackage {
+  /** The folder in `tools`. Programs with the same libraries share a module, so that each library is compiled once. */
   readonly module: string;
   readonly path: string;
   readonly ldflags: string;
@@ -123,7 +124,7 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
         checksumUrl: `${hosts.githubApi}/repos/${repository}/releases/tags/v${versions.kwok}`,
       };
     },
-    goPackage: { module: "kwok", path: "sigs.k8s.io/kwok/cmd/kwok", ldflags: "-s -w" },
+    goPackage: { module: "kubernetes", path: "sigs.k8s.io/kwok/cmd/kwok", ldflags: "-s -w" },
   },
   nats: {
     release({ os, arch }, hosts) {
@@ -132,7 +133,7 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       return { url: `${base}/${folder}.zip`, checksumUrl: `${base}/SHA256SUMS`, member: `${folder}/nats` };
     },
     goPackage: {
-      module: "natscli",
+      module: "clients",
       path: "github.com/nats-io/natscli/nats",
       ldflags: `-s -w -X main.version=${versions.nats}`,
     },
@@ -148,7 +149,7 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       };
     },
     goPackage: {
-      module: "prometheus",
+      module: "clients",
       path: "github.com/prometheus/prometheus/cmd/promtool",
       ldflags: `-s -w -X github.com/prometheus/common/version.Version=${versions.promtool}`,
       // How targets are found in twenty clouds is most of the build, and nothing of it is asked here.
@@ -170,7 +171,7 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       return { url, checksumUrl: `${url}.sha256sum`, member: `${os}-${arch}/helm` };
     },
     goPackage: {
-      module: "helm",
+      module: "clients",
       path: "helm.sh/helm/v3/cmd/helm",
       ldflags: `-s -w -X helm.sh/helm/v3/internal/version.version=v${versions.helm}`,
     },
