@@ -1,5 +1,7 @@
 /** Killing replicas at random, as often as the test asks, with a seed that makes it repeatable. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Bus } from "../../bus/connect.ts";
+import { streams } from "../../bus/subjects.ts";
 import type { Replica } from "./kit.ts";
 import { random } from "./random.ts";
 
@@ -37,4 +39,18 @@ export async function killAtRandom(
     await victim.start();
   }
   return kills;
+}
+
+/**
+ * Says whether an object has changed since the last time that it said yes. On a busy machine work can take longer than the pauses
+ * between kills, and would never end if none of it had to be done in between.
+ */
+export function changedSince({ jsm }: Pick<Bus, "jsm">): () => Promise<boolean> {
+  let before = -1;
+  return async () => {
+    const { state } = await jsm.streams.info(streams.objects);
+    if (state.last_seq === before) return false;
+    before = state.last_seq;
+    return true;
+  };
 }
