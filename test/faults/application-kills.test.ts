@@ -86,11 +86,12 @@ test("whenever a worker dies, all that there is is listed, and in the end there 
     for (; going; looks++) for (const text of await unlisted()) found.add(text);
     return { found: [...found], looks };
   })();
-  const isChanged = changedSince(paas.bus);
-  const kills = await killAtRandom(paas.workers, changed, 400, async () => {
-    const may = await isChanged();
-    if (may) begun++;
-    return may;
+  const kills = await killAtRandom(paas.workers, changed, {
+    pauseMillis: 400,
+    mayKill: changedSince(paas.bus),
+    onKill: () => {
+      begun++;
+    },
   });
   await changed;
   going = false;

@@ -98,12 +98,13 @@ async function singUntil(isEnough: () => boolean, wave: string, size: number): P
 test("every song ends right while workers and the bridge are killed at random", { timeout }, async () => {
   let begun = 0;
   const ended = singUntil(() => begun > 4, "killed", sized(10, 200));
-  const isChanged = changedSince(bus);
   await Promise.all([
-    killAtRandom([...workers, bridge], ended, 700, async () => {
-      const may = await isChanged();
-      if (may) begun++;
-      return may;
+    killAtRandom([...workers, bridge], ended, {
+      pauseMillis: 700,
+      mayKill: changedSince(bus),
+      onKill: () => {
+        begun++;
+      },
     }),
     replayInnocents(ended),
   ]);
@@ -118,14 +119,18 @@ test("every song ends right while the bus is killed and started again", { timeou
   });
   let before = -1;
   // On a machine that is busy, reconnecting can take longer than the pauses: nobody would ever say a word.
-  await killAtRandom([nats], ended, 1500, async () => {
+  const mayKill = async () => {
     const said = await wordsSaid();
     const isMore = said > before;
-    if (isMore) {
-      before = said;
-      begun++;
-    }
+    if (isMore) before = said;
     return isMore;
+  };
+  await killAtRandom([nats], ended, {
+    pauseMillis: 1500,
+    mayKill,
+    onKill: () => {
+      begun++;
+    },
   });
   await expectFinishedSongs(kit, await ended);
 });

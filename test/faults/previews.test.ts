@@ -57,11 +57,12 @@ test("previews come, one comment and one deployment each, while workers are kill
       await openMore();
     }
   })();
-  const isChanged = changedSince(paas.bus);
-  await killAtRandom(paas.workers, done, sized(1200, 2500), async () => {
-    const may = await isChanged();
-    if (may) begun++;
-    return may;
+  await killAtRandom(paas.workers, done, {
+    pauseMillis: sized(1200, 2500),
+    mayKill: changedSince(paas.bus),
+    onKill: () => {
+      begun++;
+    },
   });
   await done;
   expect(await previews.numbers("killed")).toEqual({ applications: all, remoteSyncs: all });

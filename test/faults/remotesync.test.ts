@@ -122,11 +122,12 @@ test("workers that are killed in the middle: one Image each, and of the last pus
       // The third one has begun, so two are over.
     } while (begun < 3);
   })();
-  const isChanged = changedSince(paas.bus);
-  await killAtRandom(paas.workers, ended, sized(800, 1500), async () => {
-    const may = await isChanged();
-    if (may) begun++;
-    return may;
+  await killAtRandom(paas.workers, ended, {
+    pauseMillis: sized(800, 1500),
+    mayKill: changedSince(paas.bus),
+    onKill: () => {
+      begun++;
+    },
   });
   await ended;
   await paas.untilQuiet();

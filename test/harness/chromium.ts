@@ -36,13 +36,11 @@ async function installChromium(): Promise<void> {
     // Some Debian and Ubuntu releases have no headless shell.
     const install = () => installOne("chromium-headless-shell").catch(() => installOne("chromium"));
     // A machine that was just made has no lists, or old ones.
-    await install()
-      .catch(async () => {
-        await run("apt-get", ["update"]);
-        await install();
-      })
-      .catch(() => undefined);
-  });
+    await install().catch(async () => {
+      await run("apt-get", ["update"]);
+      await install();
+    });
+  }).catch(() => undefined);
 }
 
 await installChromium();

@@ -8,15 +8,24 @@ import { random } from "./random.ts";
 /** How often it is asked whether a replica may be killed. Milliseconds. */
 const lookMillis = 200;
 
+/** When replicas are killed. */
+export interface Kills {
+  /** The mean time between a start and the next kill. Milliseconds. */
+  readonly pauseMillis: number;
+  /** Whether the next one may be killed yet: work that is never done between two kills never comes to its end. */
+  readonly mayKill: () => Promise<boolean>;
+  /** Called before each kill. */
+  readonly onKill?: () => void;
+}
+
 /**
- * Kills (-9) one replica after the other at random moments and starts each again, until `until` settles. Where nothing would
- * ever come to its end because of that, `mayKill` says when the next one may be killed.
+ * Kills (-9) one replica after the other at random moments and starts each again, until `until` settles. Resolves to the number of
+ * kills.
  */
 export async function killAtRandom(
   replicas: readonly Replica[],
   until: Promise<unknown>,
-  pauseMillis: number,
-  mayKill: () => Promise<boolean> = async () => true,
+  { pauseMillis, mayKill, onKill }: Kills,
 ): Promise<number> {
   const next = random(Number(process.env.DENREI_SEED ?? 1));
   let going = true;
@@ -34,6 +43,7 @@ export async function killAtRandom(
     while (going && !(await mayKill())) await sleep(lookMillis);
     if (!going) break;
     const victim = replicas[Math.floor(next() * replicas.length)] as Replica;
+    onKill?.();
     await victim.kill();
     kills++;
     await victim.start();
@@ -42,8 +52,8 @@ export async function killAtRandom(
 }
 
 /**
- * Says whether an object has changed since the last time that it said yes. On a busy machine work can take longer than the pauses
- * between kills, and would never end if none of it had to be done in between.
+ * For {@link Kills.mayKill}: whether an object has changed since the last time that the answer was yes. On a busy machine the pauses
+ * alone would be too short for any work.
  */
 export function changedSince({ jsm }: Pick<Bus, "jsm">): () => Promise<boolean> {
   let before = -1;
