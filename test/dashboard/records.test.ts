@@ -38,7 +38,8 @@ test("what lies on the bus says neither who it is nor what names it for a browse
   const text = `${stored?.subject} ${stored?.string()}`;
   for (const secret of [open.id, "alice", "an ID token", "a refresh token", open.session.csrf])
     expect(text).not.toContain(secret);
-  expect(stored?.subject).toMatch(/^sessions\.[\w-]{43}$/);
+  // A digest that begins with "_" has that escaped.
+  expect(stored?.subject).toMatch(/^sessions\.(=5F|[^\W_]|-)[\w-]{42}$/);
 });
 
 test("who has the key alone, or the name alone, reads nothing", async () => {

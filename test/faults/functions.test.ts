@@ -7,10 +7,13 @@ import type { Condition, Stored } from "../../bus/kube/object.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
+import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 
-const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta.url));
+const paths = ["probe", "branches"].map((name) =>
+  fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
+);
 const scope = { fn: "probe", cluster: "default" };
 let kit: Kit;
 let bus: Bus;
@@ -18,11 +21,11 @@ let bridge: Replica;
 let workers: Replica[];
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Probe)] });
+  kit = await startKit({ crds: [Probe, Branch].map((kind) => crdOf(kind)) });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { DENREI_ACK_WAIT_SECONDS: "3" };
-  bridge = await kit.bridge("bridge-1", { args: [path], env });
-  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path], { env })));
+  bridge = await kit.bridge("bridge-1", { args: paths, env });
+  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, paths, { env })));
 });
 afterAll(async () => {
   await bus?.nc.close();
@@ -331,17 +334,25 @@ test("a paused worker that wakes up after its deadline writes nothing", async ()
   expect((await kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
 });
 
-test("an orderly stop hands back what is under way: nobody waits for a redelivery by timeout", async () => {
+test("an orderly stop hands back what takes longer than the stop may, and another worker does it anew", async () => {
   const [first, second] = workers as [Replica, Replica];
   await second.stop();
-  await create("handed-over", { mode: "hang" });
-  await first.log.until((line) => line.includes('"default/handed-over"') && line.includes("probing"));
+  const metadata = at("handed-over");
+  const spec = { repository: "acme/web", branch: "main", millis: 600_000 };
+  const apiVersion = "test.denrei.dev/v1";
+  await kit.client.create(Branch, { apiVersion, kind: "Branch", metadata, spec }, { fieldManager: "test" });
+  const said = ({ log }: Replica) =>
+    log
+      .records()
+      .filter(({ key }) => key === "default/handed-over")
+      .map(({ msg, attempt }) => `${msg}, attempt ${attempt}`);
+  await expect.poll(() => said(first), patience).toEqual(["looking at the branch, attempt 0"]);
   const stopped = first.stop("SIGTERM");
   await second.start();
   await stopped;
+  expect(said(first).at(-1)).toBe("handed back: the worker is shutting down, attempt 0");
   expect(first.log.all.at(-1)).toContain('"msg":"stopped"');
-  await second.log.until((line) => line.includes('"default/handed-over"') && line.includes("probing"));
-  await change("handed-over", { mode: "ok" });
+  await expect.poll(() => said(second), patience).toEqual(["looking at the branch, attempt 0"]);
+  await kit.client.delete(Branch, metadata, {});
   await first.start();
-  await kit.until(Probe, at("handed-over"), isReady);
 });
