@@ -125,11 +125,23 @@ describe("what is passed on", () => {
     expect(read.status).toBe(200);
   });
 
-  test("has of the query what is listed alone", async () => {
-    const answer = await alice.fetch(
-      `${applications(team)}?watch=true&follow=true&timeoutSeconds=600&limit=1&labelSelector=app%3Dnone&pretty=true`,
-    );
-    expect([answer.status, await answer.json()]).toMatchObject([200, { kind: "ApplicationList", items: [] }]);
+  test("has of the query what is listed, and nothing else", async () => {
+    const names = ["chosen", "other"];
+    for (const name of names) {
+      const body = JSON.stringify({ ...application(name), metadata: { name, labels: { is: name } } });
+      await alice.fetch(applications(team), { method: "POST", headers: json, body });
+    }
+    const found = async (query: string) => {
+      const answer = await alice.fetch(
+        `${applications(team)}?watch=true&follow=true&timeoutSeconds=600&pretty=true&${query}`,
+      );
+      expect(answer.status).toBe(200);
+      return ((await answer.json()) as { items: Application[] }).items.map(({ metadata }) => metadata.name);
+    };
+    expect(await found("labelSelector=is%3Dchosen")).toEqual(["chosen"]);
+    expect(await found("fieldSelector=metadata.name%3Dother")).toEqual(["other"]);
+    expect(await found("limit=1")).toEqual(["chosen"]);
+    for (const name of names) await scene.kit.client.delete(Application, { namespace: team, name }, {});
   });
 });
 
