@@ -39,13 +39,21 @@ export interface WriteOptions {
   readonly dryRun?: "All" | undefined;
 }
 
-/** What is told about each call: for metrics and debug logs. The status of one that was not answered is undefined. */
-export type CallObserver = (call: {
-  method: string;
-  path: string;
-  status: number | undefined;
-  host: string;
-}) => void;
+/** A call to the API server. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+}
+
+/** The status code; or that there was no answer, or that whoever made the call has given it up. */
+export type CallOutcome = number | "unanswered" | "abandoned";
+
+/** What is told about each call, for metrics: that it begins, and what came of it. */
+export interface CallObserver {
+  begun(call: Call): void;
+  ended(call: Call, outcome: CallOutcome): void;
+}
 
 /** Page of a list. */
 export interface ListPage<T extends KubeObject> {
@@ -139,18 +147,17 @@ export function resourcePath(kind: Kind, namespace?: string, name?: string, subr
   return `${root}${scope}/${kind.plural}${object}${subresource ? `/${subresource}` : ""}`;
 }
 
-/** A client over an open connection. `observe` is called once per call, unless who made it has given it up. */
-export function kubeClient(connection: KubeConnection, observe?: CallObserver): KubeClient {
+/** A client over an open connection. */
+export function kubeClient(connection: KubeConnection, observer?: CallObserver): KubeClient {
   const host = new URL(connection.server).host;
 
-  const tell = ({ method, path }: ApiRequest, status: number | undefined): void =>
-    observe?.({ method, path, status, host });
-
   async function open(request: ApiRequest, role: "requests" | "watches", span?: Span) {
+    const call = { method: request.method, path: request.path, host };
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
     for (let renewed = false; ; renewed = true) {
       const way = await connection.way(role);
       let response: Dispatcher.ResponseData;
+      observer?.begun(call);
       try {
         response = await ask(url, {
           method: request.method,
@@ -168,11 +175,12 @@ export function kubeClient(connection: KubeConnection, observe?: CallObserver): 
         });
       } catch (error) {
         // A handshake that failed has sent nothing.
-        if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
-        if (!request.signal?.aborted) tell(request, undefined);
+        const again = isDistrust(error) && !renewed && (await connection.renew(way));
+        observer?.ended(call, again || request.signal?.aborted ? "abandoned" : "unanswered");
+        if (again) continue;
         throw unreachable(error, request, connection.server);
       }
-      tell(request, response.statusCode);
+      observer?.ended(call, response.statusCode);
       setStatusCode(span, response.statusCode);
       if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
       await response.body.dump();

@@ -11,9 +11,9 @@ const firstAnswerMillis = 15_000;
  * `ApiUnreachableError` when nobody that the configuration trusts answers, and `ApiError` when the server does not
  * know the user, `CredentialsError` when a plugin gives none. What the user may do is not asked: that shows where it is done.
  */
-export async function connectCluster(source: KubeconfigSource, observe?: CallObserver): Promise<KubeClient> {
+export async function connectCluster(source: KubeconfigSource, observer?: CallObserver): Promise<KubeClient> {
   const connection = await openConnection(loadKubeconfig(source));
-  const client = kubeClient(connection, observe);
+  const client = kubeClient(connection, observer);
   try {
     await client.request({ method: "GET", path: "/version", signal: AbortSignal.timeout(firstAnswerMillis) });
   } catch (error) {

@@ -79,5 +79,18 @@ export function countCalls(registry: Registry): CallObserver {
     labelNames: ["code", "method", "host"] as const,
     registers: [registry],
   });
-  return ({ status, method, host }) => calls.inc({ code: status ?? "<error>", method, host });
+  const inFlight = new Gauge({
+    name: "rest_client_requests_in_flight",
+    help: "Calls to the API server that wait for an answer, by method.",
+    labelNames: ["method"] as const,
+    registers: [registry],
+  });
+  return {
+    begun: ({ method }) => inFlight.inc({ method }),
+    ended({ method, host }, outcome) {
+      inFlight.dec({ method });
+      if (outcome === "abandoned") return;
+      calls.inc({ code: outcome === "unanswered" ? "<error>" : outcome, method, host });
+    },
+  };
 }

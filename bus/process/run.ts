@@ -77,9 +77,9 @@ export const runProcess = (
   start: (context: ProcessContext) => Promise<Running>,
 ): Promise<void> =>
   run(name, settings, start, async (waitFor, registry, log) => {
-    const observe = countCalls(registry);
+    const observer = countCalls(registry);
     const client = await waitFor("the API server is not reachable", () =>
-      connectCluster(kubeconfigOf(settings), observe),
+      connectCluster(kubeconfigOf(settings), observer),
     );
     log.info({ apiServer: client.connection.server }, "connected to the API server");
     return { given: { client }, close: () => client.connection.close() };

@@ -6,6 +6,7 @@ import { apiVersionOf, externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
 import { parseObjectSubject, streams } from "../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
 import type { Kit, Replica } from "./kit.ts";
 import { metricSum } from "./metrics.ts";
 import { untilQuiet } from "./quiet.ts";
@@ -132,15 +133,15 @@ export async function openWorld(
       );
     },
     async writes() {
-      const count = () =>
-        metricSum(workers, /^rest_client_requests_total\{.*method="(POST|PATCH|PUT|DELETE)"/);
-      // Workers write Events in the background. On a busy machine this request takes as long as they do.
-      for (let before = await count(); ; ) {
-        await client.list(Event);
-        const now = await count();
-        if (now === before) return now;
-        before = now;
-      }
+      const of = (metric: string) =>
+        metricSum(workers, new RegExp(`^${metric}\\{.*method="(POST|PATCH|PUT|DELETE)"`));
+      const allAnswered = async () => {
+        const count = await of("rest_client_requests_in_flight");
+        if (count !== 0) throw new Error(`${count} wait for an answer`);
+      };
+      // Workers write Events in the background.
+      await poll("no write to be under way", allAnswered, { timeoutMillis: 60_000 });
+      return of("rest_client_requests_total");
     },
     close: () => bus.nc.close(),
   };

@@ -44,7 +44,10 @@ test("what it is in the middle of is gone on with by the next one, and changes m
 test("once all is built it asks the API server nothing more", async () => {
   const place = await scene.place("idle");
   const calls: string[] = [];
-  const counted = kubeClient(scene.client.connection, ({ method, path }) => calls.push(`${method} ${path}`));
+  const counted = kubeClient(scene.client.connection, {
+    begun: () => undefined,
+    ended: ({ method, path }) => calls.push(`${method} ${path}`),
+  });
   const kpack = await startKpack({ client: counted, stepMillis });
   try {
     await place.image("web", { revision: r3 });
