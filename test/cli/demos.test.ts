@@ -1,4 +1,4 @@
-/** Usage errors of the demos that need simulators. `*demo.nightly.test.ts` run these demos whole. */
+/** Usage errors of the demos that need simulators. */
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { runHere } from "./here.ts";

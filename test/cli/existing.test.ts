@@ -83,7 +83,7 @@ describe("the demo", () => {
     await printed(running, "stored on the bus");
     const steps = running.lines.all.map((line) => /^ {2} *[\d.]+ s {3}(.*)$/.exec(line)?.[1]).filter(Boolean);
     const [worker, gateway] = ["worker-[12]-\\w+ +", "gateway-[12]-\\w+ +"];
-    // githubdemo.nightly.test.ts waits for the token refreshes that follow.
+    // githubdemo.test.ts waits for the token refreshes that follow.
     expect(steps).toEqual(
       [
         "demo +created the Secret app-key and the GitHubApp app",

@@ -1,0 +1,25 @@
+/** `denrei demo github`: every step is told with the replica that did it, and nothing is left. */
+import { expect, test } from "vitest";
+import { platformPrograms, programs } from "../harness/programs.ts";
+import { args, expectNoSecrets, expectSteps, longestMillis, told } from "./githubsteps.ts";
+import { place, run } from "./program.ts";
+
+await programs(...platformPrograms);
+
+test("each step is told with the replica that did it, and nothing is left", async () => {
+  const here = place();
+  const ended = await run(args, { env: here.env, longestMillis });
+  const { code, signal, stdout, stderr } = ended;
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  expect(stdout).toMatch(/^ {2}2 workers, 1 bridge +ready after \d/m);
+  expect(stdout).toMatch(/^ {2}2 gateways +ready after \d/m);
+  expect(stdout).toMatch(
+    /^On http:\/\/127\.0\.0\.1:\d+, which plays GitHub, an App is installed on acme\/web\.$/m,
+  );
+  expectSteps(stdout, "acme/web", "denrei-demo");
+  const columns = told(stdout).map((line) => line.search(/\S+ (the|a|its) /));
+  expect(new Set(columns)).toEqual(new Set(["gateway-1   ".length]));
+  expectNoSecrets(ended);
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
