@@ -46,10 +46,10 @@ export interface Call {
   readonly host: string;
 }
 
-/** The status code; or that there was no answer, or that whoever made the call has given it up. */
+/** The status code, `unanswered` when no answer came, or `abandoned` when the caller gave up. */
 export type CallOutcome = number | "unanswered" | "abandoned";
 
-/** What is told about each call, for metrics: that it begins, and what came of it. */
+/** Observes calls, for metrics. Each call begins and ends once. */
 export interface CallObserver {
   begun(call: Call): void;
   ended(call: Call, outcome: CallOutcome): void;

@@ -1,4 +1,4 @@
-/** `denrei demo github` when something ends in the middle of it, and on somebody's own cluster and bus. */
+/** `denrei demo github` when a process dies, and on an existing cluster and bus. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { optInLabel } from "../../bus/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";

@@ -1,4 +1,4 @@
-/** `denrei demo github`: every step is told with the replica that did it, and nothing is left. */
+/** `denrei demo github`, from nothing to nothing. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { args, expectNoSecrets, expectSteps, longestMillis, told } from "./githubsteps.ts";
@@ -6,7 +6,7 @@ import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-test("each step is told with the replica that did it, and nothing is left", async () => {
+test("it prints each step with the replica that did it, and leaves nothing", async () => {
   const here = place();
   const ended = await run(args, { env: here.env, longestMillis });
   const { code, signal, stdout, stderr } = ended;

@@ -8,7 +8,7 @@ export const args = ["demo", "github", "--github", program];
 /** Two refreshes have to be waited for. Milliseconds. */
 export const longestMillis = 110_000;
 
-/** What is told, line by line; replicas of somebody else's bus have a suffix. */
+/** The printed lines. Replicas on an existing bus have a suffix. */
 const worker = String.raw`worker-[12](-\w+)? +`;
 const gateway = String.raw`gateway-[12](-\w+)? +`;
 const clock = String.raw`\d\d:\d\d:\d\dZ`;

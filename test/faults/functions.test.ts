@@ -334,7 +334,7 @@ test("a paused worker that wakes up after its deadline writes nothing", async ()
   expect((await kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
 });
 
-test("an orderly stop hands back what takes longer than the stop may, and another worker does it anew", async () => {
+test("an orderly stop hands back a reconcile that takes longer than the grace period, and another worker runs it", async () => {
   const [first, second] = workers as [Replica, Replica];
   await second.stop();
   const metadata = at("handed-over");
