@@ -46,7 +46,7 @@ export interface Call {
   readonly host: string;
 }
 
-/** The status code, `unanswered` when no answer came, or `abandoned` when the caller gave up. */
+/** The status code, `unanswered` when no answer came, or `abandoned` when nothing was sent or the caller gave up. */
 export type CallOutcome = number | "unanswered" | "abandoned";
 
 /** Observes calls, for metrics. Each call begins and ends once. */
@@ -157,6 +157,7 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
     for (let renewed = false; ; renewed = true) {
       const way = await connection.way(role);
       let response: Dispatcher.ResponseData;
+      let outcome: CallOutcome = "abandoned";
       observer?.begun(call);
       try {
         response = await ask(url, {
@@ -173,14 +174,15 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
           body: request.body === undefined ? null : JSON.stringify(request.body),
           ...(request.signal && { signal: request.signal }),
         });
+        outcome = response.statusCode;
       } catch (error) {
         // A handshake that failed has sent nothing.
-        const again = isDistrust(error) && !renewed && (await connection.renew(way));
-        observer?.ended(call, again || request.signal?.aborted ? "abandoned" : "unanswered");
-        if (again) continue;
+        if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
+        if (!request.signal?.aborted) outcome = "unanswered";
         throw unreachable(error, request, connection.server);
+      } finally {
+        observer?.ended(call, outcome);
       }
-      observer?.ended(call, response.statusCode);
       setStatusCode(span, response.statusCode);
       if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
       await response.body.dump();
