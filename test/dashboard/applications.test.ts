@@ -81,7 +81,8 @@ describe("a form", () => {
     await alice.getByRole("button", { name: "Create", exact: true }).click();
     const name = alice.getByLabel("Name", { exact: true });
     await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
-    expect(await alice.locator(":focus").getAttribute("id")).toBe(await name.getAttribute("id"));
+    const id = await name.getAttribute("id");
+    await expect.poll(() => alice.locator(":focus").getAttribute("id")).toBe(id);
     await alice.getByText("expected the name of a host in lower case").waitFor();
     expect(sent).toEqual([]);
     await name.fill("a-name");

@@ -189,7 +189,7 @@ test("it is paused, resumed, refreshed, and deleted by whoever types its name", 
   const page = await open("/builds/team-a/short");
   await page.getByRole("button", { name: "Pause" }).click();
   await until(RemoteSync, at("short"), has("Ready", "False", "Paused"));
-  expect(await page.getByRole("button", { name: "Refresh now" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Refresh now", disabled: true }).waitFor();
   await page.getByRole("button", { name: "Resume" }).click();
   await until(RemoteSync, at("short"), ({ spec }) => spec.paused === undefined);
   await page.getByRole("button", { name: "Refresh now" }).click();
@@ -267,7 +267,7 @@ test("what was built last is built again, once nothing is built any more, by who
   await client.mergePatch(Pod, at(status?.podName ?? ""), released, manager);
   await page.getByRole("row", { name: /#3 step by step Succeeded asked for 2222222/ }).waitFor();
   await until(RemoteSync, at("web"), ({ status }) => status?.buildNumber === 3);
-  expect(await again.isEnabled()).toBe(true);
+  await page.getByRole("button", { name: "Build again", disabled: false }).waitFor();
 });
 
 test("nothing was thrown, and nothing refused by the page's policy", () => {
