@@ -60,7 +60,11 @@ test("history tells from the change to the writes, by kind, by function, and by 
     const { events, pending, parked, inFlight, delayed, retrying } = functions[0];
     return [events, pending, parked, inFlight, delayed, retrying];
   };
-  await expect.poll(left, patience).toEqual([0, 0, 0, 0, 0, 0]);
+  const idle = [0, 0, 0, 0, 0, 0];
+  await expect.poll(left, patience).toEqual(idle);
+  // A worker publishes a record before its hands are empty.
+  await expect.poll(() => said("working"), patience).toBe("1 worker has 0 in hand.\n");
+  await expect.poll(left, patience).toEqual(idle);
   const all = await reconciles();
   expect(new Set(writes(all, "create").map(({ kind }) => kind))).toEqual(new Set(["Zundoko", "Kiyoshi"]));
   expect(all.map(({ time }) => time)).toEqual(all.map(({ time }) => time).sort());
@@ -84,7 +88,7 @@ test("history tells from the change to the writes, by kind, by function, and by 
 });
 
 test("working tells who is there, and what a wrong question lacks", async () => {
-  expect(await said("working")).toBe("1 worker has 0 in hand.\n");
+  await expect.poll(() => said("working"), patience).toBe("1 worker has 0 in hand.\n");
   expect(await told("working")).toEqual([
     {
       replica: worker.name,

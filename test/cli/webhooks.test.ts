@@ -51,6 +51,9 @@ test("list shows them, the newest first, of a repository or an event, and not mo
   await ensureTopology(local.bus, { replicas: 1, ackWaitMillis: 10_000 });
   await store("push", "first", push("Acme/Web", "main"));
   await store("pull_request", "second");
+  // --since is in milliseconds.
+  const stored = Date.now();
+  await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(stored + 1);
   await store("installation", "third");
   const text = await said("list");
   expect(text.split("\n")[0]).toMatch(/^DELIVERY +EVENT +REPOSITORY +SUBJECT +AGE$/);

@@ -160,8 +160,9 @@ test("whoever connects GitHub is offered its owners and repositories, and can ty
   await fill(page, { Name: "begun" });
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("alert").getByText("You have not allowed it at GitHub").waitFor();
+  // It goes after some seconds; the alert stays.
   await page.getByText("What you had typed is here again.").waitFor();
+  await page.getByRole("alert").getByText("You have not allowed it at GitHub").waitFor();
   expect(await field(page, "Name").inputValue()).toBe("begun");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Connect GitHub" }).click();

@@ -185,9 +185,12 @@ test("a dead letter is seen by who may, and replayed by who may do that", async 
   expect(shown.body.stack).toContain("TerminalError");
   expect((await get(bob, `deadletters/probe/${team}/never`)).status).toBe(404);
   expect((await get(bob, `deadletters/unknown/${team}/ends`)).status).toBe(404);
-  const inTrace = await get<History>(bob, `history?trace=${letter?.trace}&namespace=${team}`);
-  expect(inTrace.body.traces.map(({ trace }) => trace)).toEqual([letter?.trace]);
-  expect(entriesOf(inTrace.body).map(({ type }) => type)).toEqual(["reconcile", "deadletter"]);
+  const inTrace = async () =>
+    (await get<History>(bob, `history?trace=${letter?.trace}&namespace=${team}`)).body;
+  await expect
+    .poll(async () => entriesOf(await inTrace()).map(({ type }) => type), patience)
+    .toEqual(["reconcile", "deadletter"]);
+  expect((await inTrace()).traces.map(({ trace }) => trace)).toEqual([letter?.trace]);
 
   expect(await replay(bob, "ends")).toMatchObject({
     status: 403,
@@ -226,8 +229,13 @@ test("who has what in hand is what the workers say while they have it", async ()
     (await get<Working>(bob, `working?namespace=${team}`)).body.replicas.flatMap((one) =>
       one.inHand.map((work) => ({ replica: one.replica, ...work })),
     );
-  await expect.poll(async () => (await inHand()).length, patience).toBe(1);
-  const [held] = await inHand();
+  let held: Awaited<ReturnType<typeof inHand>>[number] | undefined;
+  const count = async () => {
+    const all = await inHand();
+    [held] = all;
+    return all.length;
+  };
+  await expect.poll(count, patience).toBe(1);
   const holder = workers.find(({ log }) =>
     log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
   );
@@ -236,11 +244,14 @@ test("who has what in hand is what the workers say while they have it", async ()
     object: { group, kind: "Branch", namespace: team, name: "held" },
     trace: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
-  const { replicas } = (await get<Working>(bob, `working?namespace=${team}`)).body;
-  expect(replicas.map(({ replica }) => replica)).toEqual(["worker-1", "worker-2"]);
-  expect(replicas.map(({ functions }) => functions)).toEqual(
-    [1, 2].map(() => ["branches", "probe", "stickers"]),
-  );
+  const known = async () =>
+    (await get<Working>(bob, `working?namespace=${team}`)).body.replicas.map(({ replica, functions }) => [
+      replica,
+      functions,
+    ]);
+  await expect
+    .poll(known, patience)
+    .toEqual(["worker-1", "worker-2"].map((name) => [name, ["branches", "probe", "stickers"]]));
   await expect.poll(async () => (await figuresOf("branches"))?.inFlight, patience).toBe(1);
 });
 
@@ -249,7 +260,12 @@ test("what a worker hands back as it stops, another one has in hand, and both ar
     (await get<Working>(bob, `working?namespace=${team}`)).body.replicas
       .filter(({ inHand }) => inHand.some(({ object }) => object.name === "held"))
       .map(({ replica }) => replica);
-  const [first] = await holders();
+  let first: string | undefined;
+  const holder = async () => {
+    [first] = await holders();
+    return first;
+  };
+  await expect.poll(holder, patience).toMatch(/^worker-[12]$/);
   const worker = workers.find(({ name }) => name === first);
   await worker?.stop();
   const other = first === "worker-1" ? "worker-2" : "worker-1";
@@ -270,6 +286,11 @@ test("by its trace: from the webhook to the write, without what is in other name
   const { metadata } = await scene.kit.client.get(Sticker, { namespace: team, name: "web" });
   // A webhook finds what was routed before: its index is written then.
   await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, patience).toBe(1);
+  const isRouted = () =>
+    workers.some(({ log }) =>
+      log.records().some(({ msg, key }) => msg === "reconciled" && key === `${foreign}/web`),
+    );
+  await expect.poll(isRouted, patience).toBe(true);
   const indexed = async () => (await figuresOf("stickers"))?.events;
   await expect.poll(indexed, patience).toBe(0);
   const hook = hookOf("push", push("acme/web", "main"));

@@ -1,5 +1,5 @@
 /** Installations are made and changed by those who have at GitHub what is in them, and by nobody else. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import type { EmulatedGitHub } from "../github/emulator.ts";
@@ -161,7 +161,9 @@ describe("an Installation", () => {
     await connect(alice, "octo");
     expect((await create("raced", { installationID: own, repositories: ["web"] }))[0]).toBe(201);
     // GitHub is slow to answer; meanwhile the Installation is another one.
-    const fault = github.fault({ path: /^\/user\/installations\?/ }, { delayMillis: 3000 }, 1);
+    const changed = Promise.withResolvers<void>();
+    onTestFinished(() => changed.resolve());
+    const fault = github.fault({ path: /^\/user\/installations\?/ }, { heldUntil: changed.promise }, 1);
     const asked = github.requests().length;
     const slow = patch("raced", { spec: { repositoryIDs: null } });
     await expect.poll(() => github.requests().length, { timeout: 60_000 }).toBeGreaterThan(asked);
@@ -171,6 +173,7 @@ describe("an Installation", () => {
       { spec: { repositories: null, repositoryIDs: [await idOf("acme/web")] } },
       { fieldManager: "test" },
     );
+    changed.resolve();
     expect(await slow).toMatchObject([409, { reason: "Conflict" }]);
     fault.remove();
     expect((await stored("raced")).spec?.repositoryIDs).toHaveLength(1);

@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { activityTeller } from "../../bus/activity/teller.ts";
 import { connectBus } from "../../bus/connect.ts";
+import { streams } from "../../bus/subjects.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
@@ -121,6 +122,8 @@ test("a long history is shown from its end, and goes on before that when somebod
   const bus = await connectBus({ url: scene.kit.platform.natsUrl, name: "test" });
   const tell = activityTeller(bus.nc);
   const start = Date.now() - 2 * each * 1000;
+  const stored = async () => (await bus.jsm.streams.info(streams.activity)).state.last_seq;
+  const before = await stored();
   for (let at = 0; at < 2 * each; at++) {
     const fn = at % 2 === 0 ? "probe" : "stickers";
     tell(
@@ -142,6 +145,7 @@ test("a long history is shown from its end, and goes on before that when somebod
       },
     );
   }
+  await expect.poll(stored, patience).toBeGreaterThanOrEqual(before + 2 * each);
   await bus.nc.close();
   await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=busy`);
   const earlier = alice.getByRole("button", { name: "Show what was earlier" });

@@ -74,7 +74,7 @@ test("a Hikawa that was created in the browser is heard there word by word, and 
   expect((await counts).length, "they do not come all at once").toBeGreaterThan(1);
   await page.getByText(`Kiyoshi! after ${words.length} words`).first().waitFor();
   await page.getByText("singer-1, 10 words").waitFor();
-  expect(await spoken()).toEqual([...words, "Kiyoshi!"]);
+  await expect.poll(spoken).toEqual([...words, "Kiyoshi!"]);
   await expectAccessible(page);
 });
 

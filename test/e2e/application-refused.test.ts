@@ -225,6 +225,8 @@ test("nothing is written for the events of others, whatever is refused", async (
   // What is refused each time it is asked for is asked for each time.
   const written = () =>
     metricSum(paas.workers, /^rest_client_requests_total\{code="2.*method="(POST|PATCH|PUT|DELETE)"/);
+  // Waits for Events that are still being written.
+  await paas.writes();
   const before = await written();
   for (let round = 0; round < sized(5, 20); round++) {
     await paas.replay(changes);

@@ -110,9 +110,9 @@ test("from Ingress to HTTPRoute: nothing goes before the kind is installed, then
   await paas.kit.untilGone(Ingress, at("routed"));
   expect((await paas.kit.client.get(HTTPRoute, at("routed"))).spec.hostnames).toEqual(["routed.example.com"]);
   expect([await uidOf(Deployment, "routed"), await uidOf(Service, "routed")]).toEqual([deployment, service]);
-  expect((await paas.events("routed")).filter(({ reason }) => reason === "Pruned")).toMatchObject([
-    { note: "the Ingress routed is not wanted any more and was deleted" },
-  ]);
+  await expect
+    .poll(async () => (await paas.events("routed")).filter(({ reason }) => reason === "Pruned"))
+    .toMatchObject([{ note: "the Ingress routed is not wanted any more and was deleted" }]);
 });
 
 test("a Gateway that does not take the route keeps an Application from being ready", async () => {

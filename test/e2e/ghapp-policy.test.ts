@@ -61,8 +61,8 @@ async function tokenOf(name: string): Promise<{ readonly untilWithdrawn: () => P
     async untilWithdrawn() {
       await ghapps.kit.untilGone(TokenSecret, at(name));
       await expect.poll(() => ghapps.use(token, "GET /repos/acme/web"), { timeout }).toBe(401);
-      const reasons = (await ghapps.events(name, "team-a")).map(({ reason }) => reason);
-      expect(reasons).toContain("TokenWithdrawn");
+      const reasons = async () => (await ghapps.events(name, "team-a")).map(({ reason }) => reason);
+      await expect.poll(reasons, { timeout }).toContain("TokenWithdrawn");
     },
   };
 }

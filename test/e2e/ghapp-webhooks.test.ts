@@ -174,8 +174,8 @@ test("what was not delivered while no gateway was up is delivered when one is", 
   await expect.poll(routed, { timeout }).toEqual([["default/missed"], ["default/missed"]]);
 
   const at = { namespace: "default", name: "app" };
-  const events = await ghapps.events("app");
-  expect(events.map(({ type, reason }) => `${type} ${reason}`)).toContain("Warning WebhooksNotDelivered");
+  const events = async () => (await ghapps.events("app")).map(({ type, reason }) => `${type} ${reason}`);
+  await expect.poll(events, { timeout }).toContain("Warning WebhooksNotDelivered");
   await look();
   await kit.until(GitHubApp, at, has(delivered, "True", "Delivered"));
   await ghapps.untilQuiet();

@@ -211,8 +211,9 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await pipecd.kit.until(Mysql, stack.at("mysql-sample"), has("Ready", "False", "InUse"), deadlineMillis);
     await stack.remove(any(Application), names.application);
     await stack.gone(any(Application), names.application);
-    const [note] = await stack.skipped(names.application);
-    expect(note).toContain("does not answer as it should");
+    await expect
+      .poll(() => stack.skipped(names.application), { timeout: deadlineMillis })
+      .toEqual([expect.stringContaining("does not answer as it should")]);
   });
 
   test("when PipeCD does not answer but is expected back, what is deleted waits, unless it is told not to", async ({

@@ -69,6 +69,7 @@ test("a builder that is edited makes nothing fail, and writes nothing", async ()
   await paas.kpack.builder("edited", "ready");
   await create("edited", builtBy("edited"));
   await syncs.ready("edited");
+  await syncs.rolledOut("edited");
   await paas.untilQuiet();
   const [before, writes] = [await syncs.get("edited"), await paas.writes()];
   for (let edit = 0; edit < 5; edit++) {
@@ -89,6 +90,7 @@ test("an Image without a Secret for its registry is built, with no empty referen
   expect(account.secrets).toEqual([{ name: secrets.git }]);
   expect(account.imagePullSecrets ?? []).toEqual([]);
   expect((await syncs.application("open")).spec.imagePullSecrets ?? []).toEqual([]);
+  await syncs.rolledOut("open");
   await paas.untilQuiet();
   const writes = await paas.writes();
   await paas.touch(ServiceAccount, "modoki-open-builder");
@@ -214,17 +216,16 @@ describe.concurrent("builds that change", () => {
     await paas.kpack.builder("going", "ready");
     await create("going", builtBy("going"));
     await syncs.ready("going");
-    await syncs.steer("going", { "sim.kpk/step-ms": "300" });
+    await syncs.steer("going", { "sim.kpk/hold-step": "export" });
     const revision = await syncs.push("going");
     await paas.kit.until(RemoteSync, { name: "going" }, ({ status }) => status?.buildNumber === 2);
+    const pod = "modoki-going-build-2-build-pod";
+    await paas.kit.until(Pod, { name: pod }, () => true);
     await paas.kpack.builder("going", "deleted");
+    await paas.kit.until(Image, { name: "modoki-going" }, has("Ready", "False", "BuilderNotFound"));
+    await paas.patch(Pod, pod, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
     const { status } = await syncs.ready("going", revision);
-    const image = await paas.kit.until(
-      Image,
-      { name: "modoki-going" },
-      has("Ready", "False", "BuilderNotFound"),
-    );
-    expect(image.status?.latestImage).not.toBe(status?.latestImage);
+    expect((await syncs.image("going"))?.status?.latestImage).not.toBe(status?.latestImage);
     expect((await syncs.application("going")).spec.image).toBe(status?.latestImage);
   });
 

@@ -1,13 +1,14 @@
 /** After the end, every event again and again causes no write. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { consumers, kindSubjects, streams, workStream } from "../../bus/subjects.ts";
-import { interestOf, kindsOf } from "../../bus/worker/function.ts";
+import { kindSubjects, streams } from "../../bus/subjects.ts";
+import { kindsOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
+import { untilQuiet } from "../harness/quiet.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
@@ -34,23 +35,7 @@ afterAll(async () => {
 const writes = () => metricSum(workers, /^rest_client_requests_total\{.*method="(POST|PATCH|PUT|DELETE)"/);
 const reconciles = () => metricSum(workers, /^controller_runtime_reconcile_total/);
 
-/** No event waits to be routed and no request waits or is under way. */
-const untilQuiet = () =>
-  expect
-    .poll(
-      async () => {
-        const [router, worker] = await Promise.all([
-          bus.jsm.consumers.info(
-            streams.objects,
-            consumers.router(interestOf(hikawaFunction, scope.cluster)),
-          ),
-          bus.jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
-        ]);
-        return router.num_pending + router.num_ack_pending + worker.num_pending + worker.num_ack_pending;
-      },
-      { timeout: 100_000, interval: 100 },
-    )
-    .toBe(0);
+const untilIdle = () => untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
 
 test(`replaying every event ${rounds} times after the end gives 0 writes`, async () => {
   const names = ["ended-1", "ended-2"];
@@ -58,7 +43,7 @@ test(`replaying every event ${rounds} times after the end gives 0 writes`, async
     await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
     await kit.until(Hikawa, { name }, isFinished);
   }
-  await untilQuiet();
+  await untilIdle();
   // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
   for (const worker of workers) {
     await worker.stop();
@@ -75,9 +60,9 @@ test(`replaying every event ${rounds} times after the end gives 0 writes`, async
   expect(events).toHaveLength(2 * (1 + 6 + 1));
   for (let round = 0; round < rounds; round++) {
     await Promise.all(events.map(({ subject, data, headers }) => bus.js.publish(subject, data, { headers })));
-    if (round % together === together - 1) await untilQuiet();
+    if (round % together === together - 1) await untilIdle();
   }
-  await untilQuiet();
+  await untilIdle();
   expect(await writes()).toBe(0);
   // What comes while a song waits or is looked at is coalesced, but each time it is quiet before.
   expect(await reconciles(), "the events did wake the function").toBeGreaterThanOrEqual(

@@ -86,7 +86,7 @@ test("an object that has another branch now is found by that one alone", async (
 });
 
 test("when the worker that took it is killed, another one finishes it", async () => {
-  await create("slow", { repository: "acme/slow", branch: "main", millis: 1500 });
+  await create("slow", { repository: "acme/slow", branch: "main", millis: 5000 });
   const hook = hookOf("push", push("acme/slow", "main"));
   const [, gateway] = gateways as [GatewayReplica, GatewayReplica];
   expect(await post(gateway.hookUrl(), hook)).toBe(202);

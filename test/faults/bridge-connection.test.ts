@@ -37,7 +37,7 @@ async function bridgeVia(server: string): Promise<BridgeReplica> {
     env: { KUBECONFIG: path, DENREI_WATCH_SECONDS: "2" },
   });
   onTestFinished(() => bridge.stop());
-  for (const kind of kinds) await bridged.untilAgreed(kind);
+  for (const kind of kinds) await bridged.untilSettled(kind);
   return bridge;
 }
 const viaProxy = () => bridgeVia(`https://127.0.0.1:${proxy.port}`);

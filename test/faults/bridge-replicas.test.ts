@@ -51,7 +51,9 @@ test("one of three leads a kind, and each change is published once", async () =>
   const sum = async (read: (bridge: BridgeReplica) => Promise<number>) =>
     (await Promise.all(running().map(read))).reduce((a, b) => a + b);
   for (const kind of kinds)
-    expect(await sum((bridge) => bridge.metric("denrei_bridge_leading", { kind: kindText(kind) }))).toBe(1);
+    await expect
+      .poll(() => sum((bridge) => bridge.metric("denrei_bridge_leading", { kind: kindText(kind) })))
+      .toBe(1);
   expect(await sum(async (bridge) => (await bridge.counts(Note)).added)).toBe(names.length);
 });
 
@@ -104,8 +106,10 @@ test("a leader that was paused for longer than its lease steps down and takes no
   await bridged.untilSettled(Note);
   const saved = await bridged.position(Note, (position) => position.holder === next.name);
   const told = bridged.history.of(Note).length;
+  const from = sleeper.log.all.length;
   process.kill(pid, "SIGCONT");
-  await sleeper.log.until((line) => line.includes('"standing by"') && line.includes(kindText(Note)));
+  const standsBy = (line: string) => line.includes('"standing by"') && line.includes(kindText(Note));
+  await sleeper.log.until(standsBy, 60_000, from);
   expect(await sleeper.metric("denrei_bridge_leading", { kind: kindText(Note) })).toBe(0);
   // Whatever it still had in its hands is old.
   expect(bridged.history.of(Note)).toHaveLength(told);

@@ -1,7 +1,7 @@
 /** RemoteSyncs when webhooks, timers or workers are lost: nothing is done twice, and nothing is missed. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
-import { RemoteSync } from "../../functions/paas/kinds.ts";
+import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { changedSince, killAtRandom } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
@@ -52,6 +52,7 @@ test("a push wakes those who follow its branch, each of them once, and nobody el
 
 test("what no webhook told of is found by the sweep, which costs nothing when there is no news", async () => {
   await syncs.start("swept");
+  for (const { metadata } of await paas.kit.list(Application)) await syncs.rolledOut(metadata.name);
   await paas.untilQuiet();
   const asked = () => paas.github.requests().filter(({ path }) => path.endsWith("/branches/swept"));
   const [before, writes] = [asked().length, await paas.writes()];

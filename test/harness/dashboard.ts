@@ -109,6 +109,8 @@ export async function startOwnScene({
 /** Waits for the logged-in page, and chooses the namespace if one is given. */
 async function inside(page: Page, namespace: string | undefined): Promise<Page> {
   await page.getByRole("button", { name: "Log out" }).waitFor();
+  // The first page redirects to another, which draws the header again: text typed before that is lost.
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
   if (namespace !== undefined) {
     await page.getByLabel("Namespace", { exact: true }).fill(namespace);
     await page.keyboard.press("Enter");

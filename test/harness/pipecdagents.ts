@@ -87,8 +87,10 @@ export function agentTests(stacks: () => EditedStacks): void {
       ({ status }) => status?.applicationID !== application?.id,
     );
     expect(enabledApplications(c)).toMatchObject([{ id: now?.applicationID, pipedId: id }]);
-    expect(await c.notes(Application, names.application, "RegistrationLost")).toHaveLength(1);
-    expect(await c.notes(Piped, names.piped, "Enabled")).toHaveLength(1);
+    await expect
+      .poll(() => c.notes(Application, names.application, "RegistrationLost"), patience)
+      .toHaveLength(1);
+    await expect.poll(() => c.notes(Piped, names.piped, "Enabled"), patience).toHaveLength(1);
   });
 
   test.each([
@@ -139,7 +141,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     expect(enabledPipeds(l0)).toMatchObject([{ id: renamed.status?.pipedID, name: "renamed" }]);
     expect((await keyOf(l0)).id).toBe(renamed.status?.pipedID);
     expect(enabledApplications(l0)).toMatchObject([{ pipedId: renamed.status?.pipedID }]);
-    expect(await l0.notes(Piped, names.piped, "Retired")).toHaveLength(1);
+    await expect.poll(() => l0.notes(Piped, names.piped, "Retired"), patience).toHaveLength(1);
   });
 
   test("v0.57: an Environment's new name is the label of Applications that come later", async () => {
@@ -168,9 +170,9 @@ export function agentTests(stacks: () => EditedStacks): void {
       (environment) => environment.status?.registered?.name === "production",
     );
     expect(status?.environmentID).not.toBe(before);
-    expect(await l0.notes(Environment, names.environment, "LeftBehind")).toEqual([
-      expect.stringContaining(`test-environment (${before})`),
-    ]);
+    await expect
+      .poll(() => l0.notes(Environment, names.environment, "LeftBehind"), patience)
+      .toEqual([expect.stringContaining(`test-environment (${before})`)]);
     const ref = { environmentRef: { name: "production" } };
     await l0.edit(Piped, names.piped, ref);
     await l0.edit(Application, names.application, ref);

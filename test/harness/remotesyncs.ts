@@ -31,6 +31,8 @@ export interface RemoteSyncs {
     status?: "True" | "False" | "Unknown",
   ): Promise<Stored<RemoteSync>>;
   application(name: string): Promise<Stored<Application>>;
+  /** Resolves when the pods of the Application run its image, so that its function has nothing more to write. */
+  rolledOut(name: string): Promise<void>;
   /** kpack's Image of it, if there is one. */
   image(name: string): Promise<Stored<Image> | undefined>;
   /** All Builds that there are of it, by number. */
@@ -79,6 +81,14 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
     until: (name, reason, type = "Ready", status = "False") =>
       kit.until(RemoteSync, { name }, has(type, status, reason)),
     application: (name) => client.get(Application, at(name)),
+    async rolledOut(name) {
+      await kit.until(
+        Application,
+        { name },
+        (found) =>
+          has("Ready", "True")(found) && found.status?.observedGeneration === found.metadata.generation,
+      );
+    },
     image: async (name) => (await kit.list(Image)).find((image) => isOf(name, image)),
     async builds(name) {
       const found = (await kit.list(Build)).filter((build) => isOf(name, build));

@@ -210,7 +210,7 @@ describe("a default StorageClass", () => {
     const kinds = [PersistentVolumeClaim, SourceResolver].map((kind) => kind as Kind);
     const seen = await record(scene.client, "cached", kinds);
     await other.image("web");
-    const made = await seen.until("ADDED SourceResolver web-source");
+    const made = await seen.until("ADDED PersistentVolumeClaim web-cache", "ADDED SourceResolver web-source");
     seen.stop();
     expect(made.filter((line) => /^ADDED .* web-/.test(line))).toEqual([
       "ADDED PersistentVolumeClaim web-cache",

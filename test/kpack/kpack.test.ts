@@ -66,8 +66,14 @@ describe("a first Build", () => {
       annotations: { "example.com/anno": "hello" },
       spec: { additionalTags: [`${registry}/apps/web:${r1}`] },
     });
-    events = await seen.until(/Image .*Ready=True/);
-    objects = await made.until(/Image .*Ready=True/);
+    // Each kind has a watch of its own.
+    events = await seen.until(/Image .*Ready=True/, /Build-1 .*Succeeded=True/);
+    objects = await made.until(
+      /Image .*Ready=True/,
+      /^MODIFIED SourceResolver/,
+      /^ADDED Pod/,
+      /^MODIFIED Build-1/,
+    );
     seen.stop();
     made.stop();
     image = await scene.client.get(Image, { namespace, name: "web" });

@@ -109,8 +109,11 @@ test("a deployment whose pods are marked as not ready fails, until the mark is t
   await expect
     .poll(async () => condition(await get(`${deployments}/failing`), "Progressing")?.reason, waiting)
     .toBe("ProgressDeadlineExceeded");
+  // The last progress is known to the second, so the deadline may pass before the pods run.
+  await expect
+    .poll(async () => (await list(core, "app=failing")).map(({ status }) => status.phase), waiting)
+    .toEqual(["Running", "Running"]);
   const pods = await list(core, "app=failing");
-  expect(pods.map(({ status }) => status.phase)).toEqual(["Running", "Running"]);
   expect(pods.map((one) => condition(one, "Ready")?.status)).toEqual(["False", "False"]);
   expect((await get(`${deployments}/failing`)).status.availableReplicas).toBeUndefined();
 
@@ -154,7 +157,9 @@ test("a node with kwok's annotation may be added at any time", async () => {
   await post("/api/v1/nodes", { metadata: { name: "added", annotations: kwokNodeAnnotation } });
   await post(core, pod("there", { nodeName: "added" }));
   await expect.poll(async () => (await get(`${core}/there`)).status.phase, waiting).toBe("Running");
-  expect(condition(await get("/api/v1/nodes/added"), "Ready")?.status).toBe("True");
+  await expect
+    .poll(async () => condition(await get("/api/v1/nodes/added"), "Ready")?.status, waiting)
+    .toBe("True");
 });
 
 test("kwok may read no Secrets and change no nodes but their status", async () => {

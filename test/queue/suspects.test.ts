@@ -24,19 +24,29 @@ afterAll(() => local?.stop());
 
 const at = (name: string) => ({ namespace: "default", name });
 
-/** A lane whose suspects end when they are told to, and what it did with whom. */
-function laneOf(fn: string) {
+/** A lane whose suspects end when they are told to, and what it did with whom. After `frozenAt` begins it notes nothing until `thaw`. */
+function laneOf(fn: string, frozenAt?: string) {
   const starts = openStarts(bus, { fn, cluster: "local" });
+  const thaw = Promise.withResolvers<void>();
+  let frozen = false;
   const began: string[] = [];
   const givenUp: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
   const endOf = (name: string) => ends.get(name) ?? ends.set(name, Promise.withResolvers()).get(name);
   const lane = suspectLane({
-    starts,
+    starts: {
+      ...starts,
+      async note(...args) {
+        // Soon after the last suspect has begun all are noted again: not before the test has looked.
+        if (frozen) await thaw.promise;
+        return starts.note(...args);
+      },
+    },
     maxCrashes,
     kind: Probe,
     run: async ({ key }) => {
       began.push(key.name);
+      frozen ||= key.name === frozenAt;
       await endOf(key.name)?.promise;
     },
     giveUp: async ({ key }) => {
@@ -48,6 +58,7 @@ function laneOf(fn: string) {
     starts,
     began,
     givenUp,
+    thaw: () => thaw.resolve(),
     end: (name: string) => endOf(name)?.resolve(),
     /** Puts a suspect on trial; `wrote` resolves with its first write. */
     take: (name: string, wrote = new Promise<void>(() => undefined)) => {
@@ -74,12 +85,13 @@ async function diedOver(starts: Starts, name: string, count: number, wrote = fal
 }
 
 test("one that hangs gives way, and is not blamed for what the next one does", async () => {
-  const { starts, began, end, take } = laneOf("gives-way");
+  const { starts, began, end, take, thaw } = laneOf("gives-way", "next");
   const hanging = take("hangs");
   const next = take("next");
   await expect.poll(() => began, patience).toEqual(["hangs", "next"]);
   expect(await blamed(starts, "next")).toBe(1);
   expect(await blamed(starts, "hangs")).toBe(0);
+  thaw();
   end("hangs");
   end("next");
   await Promise.all([hanging, next]);
@@ -87,7 +99,7 @@ test("one that hangs gives way, and is not blamed for what the next one does", a
 });
 
 test("all that still run are blamed when nobody is on trial any more", async () => {
-  const { starts, began, end, take } = laneOf("together");
+  const { starts, began, end, take, thaw } = laneOf("together", "fourth");
   const all = ["first", "second", "third"].map((name) => take(name));
   await expect.poll(() => began, patience).toEqual(["first", "second", "third"]);
   for (const name of began) await expect.poll(() => blamed(starts, name), patience).toBe(1);
@@ -95,6 +107,7 @@ test("all that still run are blamed when nobody is on trial any more", async () 
   const fourth = take("fourth");
   await expect.poll(() => began.length, patience).toBe(4);
   for (const name of ["first", "second", "third"]) expect(await blamed(starts, name)).toBe(0);
+  thaw();
   for (const name of began) end(name);
   await Promise.all([...all, fourth]);
   for (const name of began) await expect.poll(() => blamed(starts, name), patience).toBe(0);

@@ -85,7 +85,7 @@ test("replicas that start at once set one schedule", async () => {
 test("a replica that starts later leaves the schedule as it is", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("later");
-  const at = new Date(Date.now() + 5000);
+  const at = new Date(Date.now() + 5900);
   const set = await publishUntilAnswered(bus, sweeps.at(scope), "", {
     schedule: { at, target: sweeps.due(scope) },
   });
@@ -130,7 +130,7 @@ test("a schedule of a version that has swept more rarely makes way for one", asy
 test("a schedule that the bus has forgotten to make due is set anew", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule, dueAt } = await sweeping.of("forgotten");
-  const at = new Date(Date.now() + 500);
+  const at = new Date(Date.now() + 3000);
   const stuck = await publishUntilAnswered(bus, sweeps.at(scope), "", {
     schedule: { at, target: sweeps.due(scope) },
   });

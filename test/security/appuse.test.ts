@@ -71,12 +71,17 @@ beforeAll(async () => {
   // The API server compiles a new policy in the background.
   const bob = await as("bob");
   const probe = installation("probe", "GitHubApp", "x");
-  const isRefused = () =>
-    bob.create(Installation, probe, { ...manager, dryRun: "All" }).then(
-      () => false,
-      () => true,
-    );
-  await vi.waitUntil(isRefused, { timeout: 60_000, interval: 100 });
+  const dry = { ...manager, dryRun: "All" } as const;
+  const refusal = () => bob.create(Installation, probe, dry).then(() => "none", String);
+  const patience = { timeout: 60_000, interval: 100 };
+  await vi.waitUntil(async () => (await refusal()).includes("expected that bob may use"), patience);
+  // It learns of roles in the background, too.
+  const ann = await as("ann");
+  for (const [kind, app] of [
+    ["ClusterGitHubApp", "main"],
+    ["GitHubApp", "own"],
+  ] as const)
+    await vi.waitFor(() => ann.create(Installation, installation("probe", kind, app), dry), patience);
 });
 afterAll(async () => {
   for (const connection of opened) await connection.close();

@@ -30,7 +30,7 @@ export interface Chronicle {
 }
 
 /** Changes of different kinds arrive so far apart from each other at most. Milliseconds. */
-const holdMillis = 250;
+const holdMillis = 1000;
 
 interface Known extends ObjectVersion {
   readonly at: number;

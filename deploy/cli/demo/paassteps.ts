@@ -69,7 +69,11 @@ export async function tellPaasSteps(play: PaasPlay): Promise<void> {
   await tellDeeds(play, goodbye, step);
   step("demo", `found nothing of #${goodbye} that is left:`);
   await show(play, Application, RemoteSync, Image, Deployment);
-  const [comment = ""] = await user.comments(goodbye);
+  let comment = "";
+  await until(`a comment on #${goodbye} that says that the preview is gone`, play.signal, async () => {
+    [comment = ""] = await user.comments(goodbye);
+    return comment.includes("is gone");
+  });
   say(`\nThe comment on #${goodbye} now:\n${indented(comment)}`);
 }
 

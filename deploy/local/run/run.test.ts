@@ -246,8 +246,8 @@ async function startOwner(): Promise<{ owner: ChildProcess; owned: OwnedRun }> {
 }
 
 async function expectNothingLeft({ directory, pids }: OwnedRun): Promise<void> {
-  await expect.poll(() => pids.filter(runs), { timeout: 8000 }).toEqual([]);
-  await expect.poll(() => existsSync(directory), { timeout: 8000 }).toBe(false);
+  await expect.poll(() => pids.filter(runs), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => existsSync(directory), { timeout: 20_000 }).toBe(false);
 }
 
 describe("when the owner dies", () => {

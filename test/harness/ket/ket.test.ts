@@ -61,13 +61,13 @@ test("a case is applied, becomes as it is expected, and is deleted", async () =>
 });
 
 test("a case that does not become as expected tells what there is to know, and is deleted", async () => {
-  const error: Error = await ket.apply("givenup", undefined, 5_000).then(
+  const error: Error = await ket.apply("givenup", undefined, 10_000).then(
     () => new Error("none"),
     (error) => error,
   );
   // The differences, then each object with all that is known of it.
   const parts = [
-    'the case "givenup" did not become as expected within 5000 ms:',
+    'the case "givenup" did not become as expected within 10000 ms:',
     "Probe given-up .status.value: expected 3, found nothing",
     'Probe given-up .status.conditions[type=Ready].status: expected "True", found "False"',
     `ConfigMap ${ket.namespace}/beside\n  object:`,

@@ -117,9 +117,9 @@ describe("it ends with all that it has started", () => {
 
   test("when it takes too long", async () => {
     const directory = await folder();
-    await expect(render(inFolder(directory, `${background} wait`, 2000))).rejects.toMatchObject({
+    await expect(render(inFolder(directory, `${background} wait`, 5000))).rejects.toMatchObject({
       reason: "ChartTimedOut",
-      message: expect.stringContaining("expected sh to end within 2 seconds"),
+      message: expect.stringContaining("expected sh to end within 5 seconds"),
     });
     await gone(await pidIn(directory));
   });
