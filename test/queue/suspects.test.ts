@@ -24,7 +24,7 @@ afterAll(() => local?.stop());
 
 const at = (name: string) => ({ namespace: "default", name });
 
-/** A lane whose suspects end when they are told to, and what it did with whom. After `frozenAt` begins it notes nothing until `thaw`. */
+/** A lane whose suspects end on command, with a record of its actions. After `frozenAt` begins it notes nothing until `thaw`. */
 function laneOf(fn: string, frozenAt?: string) {
   const starts = openStarts(bus, { fn, cluster: "local" });
   const thaw = Promise.withResolvers<void>();
