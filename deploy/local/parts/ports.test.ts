@@ -1,3 +1,4 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -74,4 +75,14 @@ test("a port that is held is nobody else's until it is released", async () => {
   await Promise.all([held, next].map(({ release }) => release()));
   await held.release();
   expect(await canListen(held.port)).toBe(true);
+});
+
+test("a port is reserved until the process ends, whether or not its part runs", async () => {
+  const port = await freePort();
+  const other = createSocket("udp4");
+  onTestFinished(() => void other.close());
+  const refused = once(other, "error");
+  other.bind({ port, address: "127.0.0.1", exclusive: true });
+  expect((await refused)[0]).toMatchObject({ code: "EADDRINUSE" });
+  expect(await canListen(port)).toBe(true);
 });

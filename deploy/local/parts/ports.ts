@@ -1,5 +1,6 @@
 /** Finding free ports, and surviving that somebody else takes one first. */
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { createServer, type Server } from "node:net";
 import { ChildStartError } from "../run/child.ts";
 
@@ -11,16 +12,28 @@ import { ChildStartError } from "../run/child.ts";
 const first = 20_000;
 const last = 32_000;
 
-/** A port on 127.0.0.1 that nobody listens on right now. */
+/** A free port on 127.0.0.1. No other call on this machine returns it until this process ends. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(first, last);
-    if (await canListen(port)) return port;
+    if ((await canListen(port)) && (await reserve(port))) return port;
   }
   throw new Error(
     `expected a free port between ${first} and ${last} on 127.0.0.1, but 100 random ones were all taken. ` +
       "Look for programs that were left running.",
   );
+}
+
+/**
+ * Reserves a port that a part listens on, also while that part is restarted: its number is bound for UDP, which no part uses, until
+ * this process ends. False where it is reserved already.
+ */
+function reserve(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket("udp4").unref();
+    socket.once("error", () => resolve(false));
+    socket.bind({ port, address: "127.0.0.1", exclusive: true }, () => resolve(true));
+  });
 }
 
 /** Whether nobody listens on a port of 127.0.0.1 right now. */
