@@ -10,7 +10,7 @@ import { kubeClient } from "../kube/client.ts";
 import { loadKubeconfig, openConnection } from "../kube/connection.ts";
 import { countCalls } from "./metrics.ts";
 
-test("metrics - a call is in flight until it is answered, breaks off, or is given up, and is counted unless that", async () => {
+test("metrics - a call is in flight until it ends, and is counted unless the caller gave up", async () => {
   const server = createServer((_, response) => response.writeHead(200)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -31,7 +31,10 @@ export async function freePort(): Promise<number> {
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket("udp4").unref();
-    socket.once("error", () => resolve(false));
+    socket.once("error", () => {
+      socket.close();
+      resolve(false);
+    });
     socket.bind({ port, address: "127.0.0.1", exclusive: true }, () => resolve(true));
   });
 }
