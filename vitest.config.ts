@@ -10,7 +10,7 @@ const unit = [
   "{bus,functions,dashboard,deploy}/**/*.test.ts",
   "test/cli/commandline.test.ts",
   "test/{bench,ghapp,github,githubapi,model,mutations}/**/*.test.ts",
-  "test/harness/{changes,durations,ket/match}.test.ts",
+  "test/harness/{changes,durations,ket/match,start/temporary}.test.ts",
   "test/kpack/{loop,names,newbuild,reference}.test.ts",
   "test/paas/charts/{builtin,names,routes}.test.ts",
   "test/pipecd/**/*.test.ts",

@@ -42,25 +42,30 @@ enter() {
   exec "$@"
 }
 
-# Sends signal $1 to every process group of the closed register whose leader still runs.
+# Does one of the processes of these records still run?
+any_runs() {
+  for record; do
+    runs "$record" && return 0
+  done
+  return 1
+}
+
+# Sends signal $1 to the process groups of the records that follow.
 signal_groups() {
-  for record in "$closed"/*; do
-    [ -e "$record" ] || continue
-    name=${record##*/}
-    if [ "$1" = KILL ] || runs "$name"; then
-      kill -s "$1" -- "-${name%% *}" 2>/dev/null
-    else
-      # Not ours any more: forget it, so that KILL does not reach whoever has the pid now.
-      rm -f "$record"
-    fi
+  signal=$1
+  shift
+  for record; do
+    kill -s "$signal" -- "-${record%% *}" 2>/dev/null
   done
 }
 
-any_runs() {
-  for record in "$closed"/*; do
-    runs "${record##*/}" && return 0
+# Waits until none of these records' processes runs, for two seconds at most.
+await_ends() {
+  left=20
+  while [ "$left" -gt 0 ] && any_runs "$@"; do
+    sleep 0.1 2>/dev/null || sleep 1
+    left=$((left - 1))
   done
-  return 1
 }
 
 reap() {
@@ -71,19 +76,18 @@ reap() {
   closed=$directory/register.closed
   # In one step, so that a child that is just being born is either in the register or not born at all.
   mv "$directory/register" "$closed" 2>/dev/null
-  signal_groups TERM
-  left=20
-  while [ "$left" -gt 0 ] && any_runs; do
-    sleep 0.1 2>/dev/null || sleep 1
-    left=$((left - 1))
+  # Only those that run by now: whoever has the pid of one that ended is foreign. And in memory: somebody else may
+  # remove the directory before all have ended.
+  set --
+  for record in "$closed"/*; do
+    record=${record##*/}
+    runs "$record" && set -- "$@" "$record"
   done
-  # To all groups that were ours a moment ago: a leader may be gone and its own children not.
-  signal_groups KILL
-  left=20
-  while [ "$left" -gt 0 ] && any_runs; do
-    sleep 0.1 2>/dev/null || sleep 1
-    left=$((left - 1))
-  done
+  signal_groups TERM "$@"
+  await_ends "$@"
+  # To all of them once more: a leader may be gone and its own children not.
+  signal_groups KILL "$@"
+  await_ends "$@"
   # The owner's name last: a removal that is cut short is then found and finished by the next sweep.
   for entry in "$directory"/*; do
     case $entry in */owner.json) ;; *) rm -rf "$entry" ;; esac

@@ -258,6 +258,15 @@ describe("when the owner dies", () => {
     await Promise.all(owners.map(({ owned }) => expectNothingLeft(owned)));
   });
 
+  test("they go even when somebody removes the directory before all have ended", async () => {
+    const { owner, owned } = await startOwner();
+    owner.kill("SIGKILL");
+    // One child ignores SIGTERM, so the reaper is not done when another has obeyed.
+    await expect.poll(() => owned.pids.filter(runs).length, { interval: 5 }).toBeLessThan(4);
+    rmSync(owned.directory, { recursive: true, maxRetries: 3 });
+    await expectNothingLeft(owned);
+  });
+
   test("together with its reaper, the next run clears away what they left", async () => {
     const { owner, owned } = await startOwner();
     const reapers = execFileSync("ps", ["-A", "-ww", "-o", "pid=,args="], { encoding: "utf8" })

@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { remover } from "./temporary.ts";
+
+test("the folder stays until the last local platform in it has gone, while others go", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "test-remover-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [last, ...others] = Array.from({ length: 500 }, (_, index) => join(folder, `denrei-${index}`));
+  if (last === undefined) throw new Error("expected at least one");
+  for (const run of [last, ...others]) {
+    mkdirSync(run);
+    writeFileSync(join(run, "owner.json"), "");
+  }
+  const removing = spawn("/bin/sh", ["-c", remover, folder], { stdio: ["pipe", "ignore", "ignore"] });
+  const ended = once(removing, "exit");
+  removing.stdin.end();
+  for (const run of others) {
+    rmSync(run, { recursive: true });
+    await new Promise(setImmediate);
+  }
+  expect({ existing: existsSync(join(last, "owner.json")), exitCode: removing.exitCode }).toEqual({
+    existing: true,
+    exitCode: null,
+  });
+  rmSync(last, { recursive: true });
+  await ended;
+  expect(existsSync(folder)).toBe(false);
+});
