@@ -27,10 +27,13 @@ export class ChecksumMismatchError extends Error {
 export class HostUnreachableError extends Error {
   override readonly name = "HostUnreachableError";
   readonly host: string;
+  /** What went wrong, without the URL. */
+  readonly reason: string;
 
-  constructor(host: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.host = host;
+  constructor(url: string, reason: string, options?: ErrorOptions) {
+    super(`${url}: ${reason}`, options);
+    this.host = new URL(url).host;
+    this.reason = reason;
   }
 }
 
@@ -137,8 +140,8 @@ function readable(url: string, error: unknown): Error {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   if (!cause) return error instanceof Error ? error : new Error(String(error));
   const code = (cause as NodeJS.ErrnoException).code;
-  const message = `${url}: ${cause.message || code || cause.name}`;
+  const reason = cause.message || code || cause.name;
   return code !== undefined && unreachableCodes.has(code)
-    ? new HostUnreachableError(new URL(url).host, message, { cause: error })
-    : new Error(message, { cause: error });
+    ? new HostUnreachableError(url, reason, { cause: error })
+    : new Error(`${url}: ${reason}`, { cause: error });
 }

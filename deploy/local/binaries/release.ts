@@ -15,8 +15,9 @@ export async function fromRelease(name: BinaryName, scratch: string, request: Re
   const release = catalogue[name].release(target, releaseHosts(request.env));
   if (!release) throw new Error(`none is published for ${target.os}-${target.arch}`);
   for (const url of [release.checksumUrl, release.url]) {
-    const known = request.unreachable.get(new URL(url).host);
-    if (known !== undefined) throw new Error(known);
+    const { host } = new URL(url);
+    const reason = request.unreachable.get(host);
+    if (reason !== undefined) throw new Error(`${url} was not tried: no connection to ${host} (${reason})`);
   }
   const path = join(scratch, release.member === undefined ? name : "archive");
   const onBytes = (bytes: number, total: number | undefined) =>
@@ -25,7 +26,7 @@ export async function fromRelease(name: BinaryName, scratch: string, request: Re
   try {
     await download({ ...release, path, onBytes }, request);
   } catch (error) {
-    if (error instanceof HostUnreachableError) request.unreachable.set(error.host, error.message);
+    if (error instanceof HostUnreachableError) request.unreachable.set(error.host, error.reason);
     throw error;
   }
   return release.member === undefined ? path : unpack(path, release.member, scratch, release);
