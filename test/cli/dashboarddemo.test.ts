@@ -13,7 +13,7 @@ await programs(...platformPrograms);
 const [, ...flags] = /demo( .*)$/.exec(manifest.scripts.demo)?.[1]?.split(" ") ?? [];
 const args = ["demo", "dashboard", ...flags];
 /** Everything runs at once, and a browser looks at each screen three times. */
-const longestMillis = 280_000;
+const longestMillis = 580_000;
 
 /** Every screen that dashboard/web/src/screens.ts has, and every part of one. */
 const screens = [
@@ -28,7 +28,7 @@ const screens = [
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
 test("alice changes what bob may only see, each screen has its pictures, and it ends by itself", {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const here = place();
   const folder = await mkdtemp(join(tmpdir(), "test-screens-"));

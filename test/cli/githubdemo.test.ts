@@ -6,7 +6,9 @@ import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-test("it prints each step with the replica that did it, and leaves nothing", async () => {
+test("it prints each step with the replica that did it, and leaves nothing", {
+  timeout: 300_000,
+}, async () => {
   const here = place();
   const ended = await run(args, { env: here.env, longestMillis });
   const { code, signal, stdout, stderr } = ended;

@@ -6,7 +6,7 @@ export const program = "test/demo/github.ts";
 /** The command line. */
 export const args = ["demo", "github", "--github", program];
 /** Two refreshes have to be waited for. Milliseconds. */
-export const longestMillis = 110_000;
+export const longestMillis = 280_000;
 
 /** The printed lines. Replicas on an existing bus have a suffix. */
 const worker = String.raw`worker-[12](-\w+)? +`;

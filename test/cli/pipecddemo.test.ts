@@ -6,7 +6,7 @@ import { place, run } from "./program.ts";
 await programs(...platformPrograms);
 
 const args = ["demo", "pipecd", "--pipecd", "test/demo/pipecd.ts"];
-const longestMillis = 110_000;
+const longestMillis = 280_000;
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
@@ -22,7 +22,7 @@ const row = (stdout: string, kind: string): string[] | undefined =>
     ?.split(/ {2,}/)
     .slice(0, -1);
 
-test("all of it comes up, is known, and goes in the right order", async () => {
+test("all of it comes up, is known, and goes in the right order", { timeout: 300_000 }, async () => {
   const here = place();
   const { code, signal, stdout, stderr } = await run(args, { env: here.env, longestMillis });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });

@@ -1,10 +1,10 @@
 /** The ports of stand-ins of PipeCD's control plane: one set for any number of them. */
 import { once } from "node:events";
 import {
+  constants,
   createSecureServer,
   createServer,
   type Http2Server,
-  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
@@ -45,7 +45,6 @@ const lenient = { strictFieldWhitespaceValidation: false };
 export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Served> {
   /** By name: Node hides the socket of a session from those who would end it without a word. */
   const sockets = new Map<string, Socket>();
-  const openCalls = new WeakMap<Http2Session, Set<ServerHttp2Stream>>();
   const ports = await Promise.all((["web", "api", "piped"] as const).map(listen));
   const [web, api, piped] = ports.map(({ address }) => address) as [string, string, string];
 
@@ -65,7 +64,6 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     server.on("session", (session) => session.on("error", () => undefined));
     server.on("stream", (stream, headers, _flags, rawHeaders) => {
       stream.on("error", () => undefined);
-      keepOpen(stream);
       void answer(port, stream, headers, metadataOf(rawHeaders));
     });
     server.listen(0, "127.0.0.1");
@@ -79,28 +77,16 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     };
   }
 
-  function keepOpen(stream: ServerHttp2Stream): void {
-    const { session } = stream;
-    if (session === undefined) return;
-    const open = openCalls.get(session) ?? new Set();
-    openCalls.set(session, open.add(stream));
-    stream.once("close", () => open.delete(stream));
-  }
-
   /**
-   * Closes the connection of a call, without a frame of HTTP/2. Unlike real control planes, those of a test share connections, so
-   * calls of the others end first.
+   * Closes the connection of a call, without a frame of HTTP/2. Unlike real control planes, those of a test share connections: where
+   * there are several, the call alone ends, as it does for its caller when the connection is closed.
    */
-  async function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): Promise<void> {
+  function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): void {
     const { session } = stream;
     if (session === undefined) return;
-    const name = nameOf(session.socket);
-    const open = openCalls.get(session);
-    open?.delete(stream);
-    while (open !== undefined && open.size > 0)
-      await Promise.race([...open].map((other) => once(other, "close").catch(() => undefined)));
-    const socket = sockets.get(name);
-    if (how === "reset") socket?.resetAndDestroy();
+    const socket = sockets.get(nameOf(session.socket));
+    if ([...controlPlanes()].length > 1) stream.close(constants.NGHTTP2_CANCEL);
+    else if (how === "reset") socket?.resetAndDestroy();
     else socket?.destroy();
   }
 
@@ -124,12 +110,12 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     try {
       const body = await buffer(stream);
       const outcome = await outcomeOf(port, String(path), metadata, body, headers["grpc-encoding"]);
-      if (typeof outcome === "string") await drop(stream, outcome);
+      if (typeof outcome === "string") drop(stream, outcome);
       else end(stream, outcome);
     } catch (error) {
       // A caller who has gone needs none.
       if (stream.destroyed) return;
-      await drop(stream, "reset");
+      drop(stream, "reset");
       throw error;
     }
   }
