@@ -54,7 +54,7 @@ describe("on somebody's own cluster and bus", () => {
   });
   const namespaces = async () => (await kit.client.list(Namespace)).items;
 
-  test("it has a namespace of its own, which it takes away again", async () => {
+  test("it has a namespace of its own, which it takes away again", { timeout: 300_000 }, async () => {
     const here = place();
     const ended = await run(args, { env: { ...here.env, ...env() }, longestMillis });
     const { code, stdout, stderr } = ended;
