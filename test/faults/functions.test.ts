@@ -139,7 +139,7 @@ describe.concurrent("a function beside others", () => {
     );
     expect(warnings("hangs", "reconcile failed"), "the hanging one was still at it").toHaveLength(0);
     const found = await kit.until(Probe, at("hangs"), isStalled);
-    expect(condition(found, "Stalled")?.message).toContain("limit of 4000 ms");
+    expect(condition(found, "Stalled")?.message).toContain("limit of 10000 ms");
     await change("hangs", { mode: "ok" });
     await kit.until(Probe, at("hangs"), isReady);
   });

@@ -10,7 +10,7 @@ export const objectBytes = 2048;
 /** Creates under way at once. */
 const creators = 16;
 /** Deleted per call, so that no call takes minutes. */
-const deletedAtOnce = 1000;
+const deletedAtOnce = 200;
 /** What the API server adds to an object: uid, resourceVersion, creation time, generation, and the JSON around them. */
 const addedBytes = 130;
 

@@ -3,4 +3,4 @@ import { test } from "vitest";
 import { expectToHold, scenariosTested } from "./shortest.ts";
 
 for (const scenario of scenariosTested("always"))
-  test.concurrent(scenario.name, { timeout: 420_000 }, (context) => expectToHold(scenario, context));
+  test.concurrent(scenario.name, { timeout: 900_000 }, (context) => expectToHold(scenario, context));

@@ -8,7 +8,7 @@ import { newRequest } from "../../bus/queue/request.ts";
 import { kindSubjects, streams, sweeps, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { cluster, keys, names, type Sweeping, startSweeping, Thing } from "./sweeping.ts";
 
-const patience = { timeout: 30_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 50 };
 let sweeping: Sweeping;
 beforeAll(async () => {
   sweeping = await startSweeping();

@@ -132,7 +132,10 @@ function sweptFunction(bus: Bus, scope: QueueScope, running: (() => Promise<void
       const done = (async () => {
         const consumer = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
         while (!stopping.signal.aborted) {
-          for await (const ticket of await consumer.fetch({ max_messages: 500, expires: 1000 })) {
+          // The client takes a server for dead that was not heard for as long as this, and a busy machine is not.
+          const tickets = await consumer.fetch({ max_messages: 500, expires: 60_000 });
+          stopping.signal.addEventListener("abort", () => tickets.stop(), { once: true });
+          for await (const ticket of tickets) {
             const key = ticket.subject.split(".").at(-1) ?? "";
             taken.set(key, (taken.get(key) ?? 0) + 1);
             await ticket.ackAck();

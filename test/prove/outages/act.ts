@@ -16,7 +16,7 @@ import { bounded, type Check, type Outcome, type Trial } from "../scenario.ts";
 export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
 
 /** How long anything may take on a machine that does other things as well. Milliseconds. */
-export const deadlineMillis = 90_000;
+export const deadlineMillis = 240_000;
 
 /** A kit with the kind of {@link probePath}, gone when the trial is over. */
 export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<OwnKit> {
