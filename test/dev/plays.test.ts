@@ -75,7 +75,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   const [hook = "", secretPath = ""] = said(/received at (\S+), with the secret in (\S+)\.$/);
   const secret = readFileSync(secretPath, "utf8").trim();
   const pushed = hookOf("push", push("acme/web", "main"), undefined, secret);
-  // Of a request on a kept connection nobody knows what became of it when the connection is closed meanwhile.
+  // A request on a kept connection can be lost when the gateway closes that connection at the same moment.
   const alone = { ...pushed, headers: { ...pushed.headers, connection: "close" } };
   const deliver = (): Promise<number | string> =>
     post(hook, alone).catch((error: Error) => `${error}: ${error.cause}`);

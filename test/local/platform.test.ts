@@ -199,7 +199,7 @@ describe("a whole platform", () => {
     expect(pids.map(runs)).toEqual([true, true, true, true, true]);
     const ends = Promise.all(parts.map((part) => part.exited()));
     await Promise.all([platform.stop(), platform.stop()]);
-    // Nobody is killed at the end of a grace period, for which all would wait: those two are not asked at all.
+    // No part is killed at the end of its grace period, which would delay the stop. Those two are killed at once.
     const [etcd, apiserver] = ["SIGKILL", "SIGKILL"];
     expect((await ends).map((exit) => exit?.signal)).toEqual(["SIGTERM", null, etcd, apiserver, "SIGTERM"]);
     expect(pids.map(runs)).toEqual([false, false, false, false, false]);

@@ -76,8 +76,8 @@ reap() {
   closed=$directory/register.closed
   # In one step, so that a child that is just being born is either in the register or not born at all.
   mv "$directory/register" "$closed" 2>/dev/null
-  # Only those that run by now: whoever has the pid of one that ended is foreign. And in memory: somebody else may
-  # remove the directory before all have ended.
+  # Only those that still run: the pid of one that ended may belong to a foreign process by now. The list is in memory,
+  # since the directory may be removed by another process before all have ended.
   set --
   for record in "$closed"/*; do
     record=${record##*/}

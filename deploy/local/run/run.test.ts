@@ -258,7 +258,7 @@ describe("when the owner dies", () => {
     await Promise.all(owners.map(({ owned }) => expectNothingLeft(owned)));
   });
 
-  test("they go even when somebody removes the directory before all have ended", async () => {
+  test("they go even when the directory is removed before all have ended", async () => {
     const { owner, owned } = await startOwner();
     owner.kill("SIGKILL");
     // One child ignores SIGTERM, so the reaper is not done when another has obeyed.
