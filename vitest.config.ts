@@ -30,8 +30,8 @@ export default defineConfig({
     // The files of a worker process share what is expensive: modules, a control plane, a browser.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ["default", "./test/harness/durations.ts", "./test/harness/tally.ts"],
     projects: [

@@ -78,7 +78,6 @@ describe("the demo", () => {
     const program = "test/demo/github.ts";
     const running = start(["demo", "github", "--github", program], {
       env: { ...here.env, ...env() },
-      longestMillis: 110_000,
     });
     await printed(running, "stored on the bus");
     const steps = running.lines.all.map((line) => /^ {2} *[\d.]+ s {3}(.*)$/.exec(line)?.[1]).filter(Boolean);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { optInLabel } from "../../bus/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
-import { args, expectNoSecrets, expectSteps, longestMillis, program } from "./githubsteps.ts";
+import { args, expectNoSecrets, expectSteps, program } from "./githubsteps.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { patience, pidOf, printed } from "./up.ts";
 
@@ -54,9 +54,9 @@ describe("on somebody's own cluster and bus", () => {
   });
   const namespaces = async () => (await kit.client.list(Namespace)).items;
 
-  test("it has a namespace of its own, which it takes away again", { timeout: 300_000 }, async () => {
+  test("it has a namespace of its own, which it takes away again", async () => {
     const here = place();
-    const ended = await run(args, { env: { ...here.env, ...env() }, longestMillis });
+    const ended = await run(args, { env: { ...here.env, ...env() } });
     const { code, stdout, stderr } = ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`Using the cluster at ${kit.client.connection.server}`);

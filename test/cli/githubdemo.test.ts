@@ -1,16 +1,14 @@
 /** `denrei demo github`, from nothing to nothing. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { args, expectNoSecrets, expectSteps, longestMillis, told } from "./githubsteps.ts";
+import { args, expectNoSecrets, expectSteps, told } from "./githubsteps.ts";
 import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-test("it prints each step with the replica that did it, and leaves nothing", {
-  timeout: 300_000,
-}, async () => {
+test("it prints each step with the replica that did it, and leaves nothing", async () => {
   const here = place();
-  const ended = await run(args, { env: here.env, longestMillis });
+  const ended = await run(args, { env: here.env });
   const { code, signal, stdout, stderr } = ended;
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
   expect(stdout).toMatch(/^ {2}2 workers, 1 bridge +ready after \d/m);

@@ -5,8 +5,6 @@ import { expect } from "vitest";
 export const program = "test/demo/github.ts";
 /** The command line. */
 export const args = ["demo", "github", "--github", program];
-/** Two refreshes have to be waited for. Milliseconds. */
-export const longestMillis = 280_000;
 
 /** The printed lines. Replicas on an existing bus have a suffix. */
 const worker = String.raw`worker-[12](-\w+)? +`;

@@ -66,7 +66,6 @@ test.for([
     const here = place();
     const running = start(args, {
       env: { ...here.env, ...env },
-      longestMillis: 110_000,
     });
     expect(await printed(running, "The dashboard is at ")).toBe(`The dashboard is at ${url}`);
     const bob = await logIn(url, people.bob);

@@ -6,8 +6,6 @@ import { place, run } from "./program.ts";
 await programs(...platformPrograms);
 
 const args = ["demo", "paas", "--github", "test/demo/github.ts", "--kpack", "test/demo/kpack.ts"];
-/** Previews are built three times. */
-const longestMillis = 280_000;
 
 const sha = "[0-9a-f]{40}";
 const image = `registry\\.example\\.com/acme/web@sha256:[0-9a-f]{64}`;
@@ -25,11 +23,9 @@ const names = (stdout: string, kind: string): string[] =>
     .slice(1)
     .map((row) => row.split(/ {2,}/)[0] ?? "");
 
-test("two previews, a commit, one that is closed, each step with the replica that did it", {
-  timeout: 300_000,
-}, async () => {
+test("two previews, a commit, one that is closed, each step with the replica that did it", async () => {
   const here = place();
-  const { code, signal, stdout, stderr } = await run(args, { env: here.env, longestMillis });
+  const { code, signal, stdout, stderr } = await run(args, { env: here.env });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
   const steps = told(stdout);
   const of = (by: RegExp, what: string) =>

@@ -49,7 +49,7 @@ export interface StartOptions {
   /** In place of Node and the program. */
   readonly command?: readonly [string, ...string[]];
   readonly cwd?: string;
-  /** How long it may take, in milliseconds; nearly two minutes unless given, for machines that are busy. */
+  /** How long it may take, in milliseconds; nearly five minutes unless given, for machines that are busy. */
   readonly longestMillis?: number;
   /** The test's own, where tests run side by side: the global one is that of whichever test ran last. */
   readonly onTestFinished?: typeof onTestFinished;
@@ -75,7 +75,7 @@ function begin(
     env = {},
     command = [process.execPath, ...quickly(), program],
     cwd = root,
-    longestMillis = 110_000,
+    longestMillis = 280_000,
   }: StartOptions = {},
 ): Running {
   const [file, ...first] = command;

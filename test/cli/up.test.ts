@@ -10,7 +10,7 @@ import { hikawa } from "../harness/song.ts";
 import { logIn } from "../harness/visitor.ts";
 import { runHere } from "./here.ts";
 import { place } from "./program.ts";
-import { guided, login, pidOf, printed, up, upMillis } from "./up.ts";
+import { guided, login, pidOf, printed, up } from "./up.ts";
 
 const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
 /** The dashboard's port, unless it is taken. */
@@ -23,65 +23,60 @@ async function takeUsualPort(): Promise<void> {
   await new Promise<void>((resolve) => server.once("listening", resolve).once("error", () => resolve()));
 }
 
-test(
-  "its guide works as it is printed, what dies is started again, and Ctrl-C stops everything",
-  async () => {
-    const here = place();
-    await takeUsualPort();
-    const running = up(here, 2, login);
-    const { url, alice, bob } = await guided(running);
-    expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
-    await printed(running, "hikawa-sample-kiyoshi");
-    const guide = running.lines.all.filter((line) => line.startsWith("    ")).map((line) => line.trim());
-    const [exported = "", objects, status = "", again, kill = ""] = guide;
-    expect(objects).toBe("kubectl get hikawas,zundokos,kiyoshis");
-    expect(status).toBe("npx denrei status");
-    expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
-    const [, KUBECONFIG = "", NATS_URL = ""] =
-      /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
-    // The bridge writes down once a second how much there is.
-    const counted = async () => (await runHere(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
+test("its guide works as it is printed, what dies is started again, and Ctrl-C stops everything", async () => {
+  const here = place();
+  await takeUsualPort();
+  const running = up(here, 2, login);
+  const { url, alice, bob } = await guided(running);
+  expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
+  await printed(running, "hikawa-sample-kiyoshi");
+  const guide = running.lines.all.filter((line) => line.startsWith("    ")).map((line) => line.trim());
+  const [exported = "", objects, status = "", again, kill = ""] = guide;
+  expect(objects).toBe("kubectl get hikawas,zundokos,kiyoshis");
+  expect(status).toBe("npx denrei status");
+  expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
+  const [, KUBECONFIG = "", NATS_URL = ""] = /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
+  // The bridge writes down once a second how much there is.
+  const counted = async () => (await runHere(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
+  await expect
+    .poll(counted, { timeout: 30_000, interval: 100 })
+    .toMatch(/^Kiyoshi\S+ +\(all\) +1 +bridge-1 +watching/m);
+
+  for (const person of [alice, bob]) {
+    const visitor = await logIn(url, person);
     await expect
-      .poll(counted, { timeout: 30_000, interval: 100 })
-      .toMatch(/^Kiyoshi\S+ +\(all\) +1 +bridge-1 +watching/m);
+      .poll(() => visitor.ask(deployments), { timeout: 30_000, interval: 100 })
+      .toMatchObject({ status: 200 });
+  }
+  await expect(logIn(url, { name: "alice", password: bob.password })).rejects.toThrow(
+    "expected the issuer to let alice in",
+  );
+  const session = await logIn(url, alice);
 
-    for (const person of [alice, bob]) {
-      const visitor = await logIn(url, person);
-      await expect
-        .poll(() => visitor.ask(deployments), { timeout: 30_000, interval: 100 })
-        .toMatchObject({ status: 200 });
-    }
-    await expect(logIn(url, { name: "alice", password: bob.password })).rejects.toThrow(
-      "expected the issuer to let alice in",
-    );
-    const session = await logIn(url, alice);
+  expect(kill).toBe(`kill -9 ${/\d+$/.exec(kill)?.[0]}`);
+  execFileSync("sh", ["-c", kill]);
+  process.kill(pidOf(here, "denrei.js bridge"), "SIGKILL");
+  process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
+  process.kill(pidOf(here, "/nats-server --config"), "SIGKILL");
+  for (const name of ["worker-1", "bridge-1", "dashboard-1", "nats-server"]) {
+    await printed(running, `${name} was ended by SIGKILL; starting it again.`);
+    await printed(running, new RegExp(`^${name} was started again \\(pid \\d+\\)`));
+  }
+  const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
+  await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });
+  await connection.close();
+  await printed(running, "another-kiyoshi");
+  // Sessions are on the bus, and the keys in a file.
+  await expect
+    .poll(async () => (await session.ask("/api/session")).json(), { timeout: 30_000, interval: 100 })
+    .toMatchObject({ user: "alice" });
 
-    expect(kill).toBe(`kill -9 ${/\d+$/.exec(kill)?.[0]}`);
-    execFileSync("sh", ["-c", kill]);
-    process.kill(pidOf(here, "denrei.js bridge"), "SIGKILL");
-    process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
-    process.kill(pidOf(here, "/nats-server --config"), "SIGKILL");
-    for (const name of ["worker-1", "bridge-1", "dashboard-1", "nats-server"]) {
-      await printed(running, `${name} was ended by SIGKILL; starting it again.`);
-      await printed(running, new RegExp(`^${name} was started again \\(pid \\d+\\)`));
-    }
-    const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
-    await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });
-    await connection.close();
-    await printed(running, "another-kiyoshi");
-    // Sessions are on the bus, and the keys in a file.
-    await expect
-      .poll(async () => (await session.ask("/api/session")).json(), { timeout: 30_000, interval: 100 })
-      .toMatchObject({ user: "alice" });
-
-    running.process.kill("SIGINT");
-    const ended = await running.ended;
-    expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
-    expect(here.processes()).toEqual([]);
-    expect(here.runs()).toEqual([]);
-  },
-  upMillis,
-);
+  running.process.kill("SIGINT");
+  const ended = await running.ended;
+  expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
 
 test.for(["Starting a local platform:", "  etcd  "])(
   "Ctrl-C during the start, at %o, leaves nothing",

@@ -10,9 +10,6 @@ await programs(...platformPrograms);
 /** How long something that ends by itself may take to be gone. */
 export const patience = { timeout: 30_000, interval: 100 };
 
-/** Time limit of a whole `denrei up` and its test, in milliseconds. */
-export const upMillis = 200_000;
-
 /** The flags that `npm start` adds: the simulated login. */
 const [, ...fromManifest] = /up( --login \S+)$/.exec(manifest.scripts.start)?.[1]?.split(" ") ?? [];
 export const login: readonly string[] = fromManifest;
@@ -21,7 +18,6 @@ export const login: readonly string[] = fromManifest;
 export const up = ({ env }: Place, workers = 1, flags: readonly string[] = []): Running =>
   start(["up", "--workers", String(workers), ...flags], {
     env: { ...env, ...song },
-    longestMillis: upMillis,
   });
 
 /** The dashboard's address and its users, as printed by the guide. */

@@ -44,4 +44,4 @@ test("the CRD follows the code: a field that is renamed, one that is gone, and o
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});

@@ -21,7 +21,7 @@ const hikawa = {
 test("who logs in sees what a function has done, and GitHub that is played, also after the dashboard has died", async () => {
   const here = place();
   const args = ["dev", "hikawa", "--dashboard", "--play", "github", ...["login", "github"].flatMap(program)];
-  const running = start(args, { env: here.env, longestMillis: 200_000 });
+  const running = start(args, { env: here.env });
   const url = /(http:\S+)$/.exec(await printed(running, "The dashboard is at "))?.[1] ?? "";
   const visitorNamed = async (name: string) => {
     const line = await printed(running, `Log in as ${name}, `);
@@ -48,7 +48,7 @@ test("who logs in sees what a function has done, and GitHub that is played, also
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});
 
 describe.concurrent("refused:", () => {
   test.each<[args: string[], env: Record<string, string>, says: string]>([

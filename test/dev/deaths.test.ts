@@ -54,7 +54,7 @@ test("a worker or a bridge that is killed is started again, from what is saved",
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});
 
 test("new code of which one dies while others still start leaves the old code where it is", async () => {
   const here = place();
@@ -91,7 +91,7 @@ if (replica === "worker-2-code-2${suffix}") while (!existsSync(${JSON.stringify(
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});
 
 function readIfThere(path: string): string {
   try {

@@ -72,4 +72,4 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   expect(await running.ended).toMatchObject({ code: 130, signal: null });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});

@@ -20,4 +20,4 @@ test("nothing is lost while code is saved again and again; another dev beside it
   await Promise.all([running.ended, other.running.ended]);
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});

@@ -68,7 +68,7 @@ test("new code handles what comes next and what is there; code that is broken ta
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});
 
 test("nothing is lost while code is saved again and again", async () => {
   const here = place();
@@ -80,4 +80,4 @@ test("nothing is lost while code is saved again and again", async () => {
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});

@@ -68,7 +68,7 @@ test("saves act on the namespaces that are meant alone, and take nothing away fr
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});
 
 test("new code is asked for Secrets of the namespaces alone that are opted in", async () => {
   const here = place();
@@ -94,4 +94,4 @@ test("new code is asked for Secrets of the namespaces alone that are opted in", 
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});

@@ -107,7 +107,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
-}, 240_000);
+});
 
 test("refuses a gateway port that is taken, and starts nothing", async () => {
   const here = place();

@@ -29,7 +29,6 @@ export function project(here: Place): Project {
         cwd: folder,
         // Its own children load the bundles as well.
         env: { ...here.env, NODE_OPTIONS: quickly().join(" ") || undefined, ...env },
-        longestMillis: 300_000,
       }),
   };
 }

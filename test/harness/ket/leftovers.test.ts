@@ -12,7 +12,7 @@ const patience = { timeout: 60_000 };
 
 test("Ctrl-C leaves no process and no folder", async () => {
   const { env, runs, processes } = place();
-  const run = start([], { command: [...command], env, longestMillis: 110_000 });
+  const run = start([], { command: [...command], env });
   await run.lines.until((line) => line.startsWith("ready in ket-"), 100_000);
   expect(runs()).toHaveLength(1);
   expect(processes().length).toBeGreaterThan(4);
@@ -27,7 +27,6 @@ test("a start that fails says why, and leaves nothing", async () => {
   const run = start([], {
     command: [...command],
     env: { ...env, KETRUN_ACK_WAIT: "1" },
-    longestMillis: 110_000,
   });
   const { code, stderr } = await run.ended;
   expect(stderr).toContain("DENREI_ACK_WAIT_SECONDS: expected a whole number from 3 to 600");
