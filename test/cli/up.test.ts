@@ -23,7 +23,7 @@ async function takeUsualPort(): Promise<void> {
   await new Promise<void>((resolve) => server.once("listening", resolve).once("error", () => resolve()));
 }
 
-test("its guide works as it is printed, what dies is started again, and Ctrl-C stops everything", async () => {
+test("each command of its guide works, what dies is started again, and Ctrl-C stops everything", async () => {
   const here = place();
   await takeUsualPort();
   const running = up(here, 2, login);

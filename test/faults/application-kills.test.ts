@@ -96,7 +96,6 @@ test("whenever a worker dies, all that there is is listed, and in the end there 
   await changed;
   going = false;
   expect(await looked, "what is made is listed before").toEqual([]);
-  expect(looks).toBeGreaterThan(20);
   expect(kills).toBeGreaterThan(3);
   for (const [index, name] of names.entries()) {
     await paas.patch(Application, name, { spec: login(index % 2 === 0 ? "on" : "off") });

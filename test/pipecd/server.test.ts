@@ -61,14 +61,25 @@ test("one that is down cuts its callers off, and no others", async () => {
   expect((await list(keys.one)).code).toBe(0);
 });
 
-test("one that dies takes the connection away, after the calls of the others", async () => {
+test("one that dies ends its own calls, and leaves those of others on the same connection alone", async () => {
   const [ofOne, ofTwo] = [planes.one.hold("ListPipeds"), planes.two.hold("ListPipeds")];
   const [cutOff, answered] = [list(keys.one), list(keys.two)];
   await Promise.all([ofOne.arrived, ofTwo.arrived]);
   planes.one.die();
+  expect((await cutOff).code).toBe(14);
   ofTwo.release();
   expect((await answered).code).toBe(0);
+  expect(served.connections("web")).toBe(1);
+});
+
+test("one that is alone takes the connection with it when it dies", async () => {
+  present = [planes.one];
+  const held = planes.one.hold("ListPipeds");
+  const cutOff = list(keys.one);
+  await held.arrived;
+  planes.one.die();
   expect((await cutOff).code).toBe(14);
+  await expect.poll(() => served.connections("web")).toBe(0);
 });
 
 test("control planes come and go, and without any there are no connections", async () => {

@@ -78,8 +78,8 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
   }
 
   /**
-   * Closes the connection of a call, without a frame of HTTP/2. Unlike real control planes, those of a test share connections: where
-   * there are several, the call alone ends, as it does for its caller when the connection is closed.
+   * Closes the connection of a call, without a frame of HTTP/2. Unlike real control planes, those of a test share connections. Where
+   * there are several, only the call ends: with CANCEL, which is also what its caller sees when a connection closes.
    */
   function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): void {
     const { session } = stream;

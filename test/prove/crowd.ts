@@ -9,7 +9,7 @@ export const objectBytes = 2048;
 
 /** Creates under way at once. */
 const creators = 16;
-/** Deleted per call, so that no call takes minutes. */
+/** Deleted per call, so that each is answered within the client's 30 s, also on a busy machine. */
 const deletedAtOnce = 200;
 /** What the API server adds to an object: uid, resourceVersion, creation time, generation, and the JSON around them. */
 const addedBytes = 130;

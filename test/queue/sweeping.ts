@@ -132,8 +132,9 @@ function sweptFunction(bus: Bus, scope: QueueScope, running: (() => Promise<void
       const done = (async () => {
         const consumer = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
         while (!stopping.signal.aborted) {
-          // The client takes a server for dead that was not heard for as long as this, and a busy machine is not.
+          // The client fails when it hears nothing for this long. On a busy machine one second is too short.
           const tickets = await consumer.fetch({ max_messages: 500, expires: 60_000 });
+          if (stopping.signal.aborted) tickets.stop();
           stopping.signal.addEventListener("abort", () => tickets.stop(), { once: true });
           for await (const ticket of tickets) {
             const key = ticket.subject.split(".").at(-1) ?? "";
