@@ -11,7 +11,7 @@ test("the folder stays until the last local platform in it has gone, while other
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   // The last one is also the last that the remover looks at: it passes those that have just gone.
   const last = join(folder, "denrei-last");
-  const others = Array.from({ length: 500 }, (_, index) => join(folder, `denrei-${index}`));
+  const others = Array.from({ length: 3000 }, (_, index) => join(folder, `denrei-${index}`));
   for (const run of [last, ...others]) {
     mkdirSync(run);
     writeFileSync(join(run, "owner.json"), "");
