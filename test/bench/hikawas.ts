@@ -55,17 +55,23 @@ export async function watchKind<T extends KubeObject>(
 ): Promise<() => void> {
   const ended = new AbortController();
   const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal);
-  const events = await client.watch<T>({
-    path: resourcePath(kind, namespace),
-    query: { resourceVersion: metadata.resourceVersion, timeoutSeconds: 3600 },
-    signal: AbortSignal.any([ended.signal, signal]),
-  });
+  let { resourceVersion } = metadata;
+  const open = () =>
+    client.watch<T>({
+      path: resourcePath(kind, namespace),
+      query: { resourceVersion, timeoutSeconds: 3600 },
+      signal: AbortSignal.any([ended.signal, signal]),
+    });
+  const first = await open();
   void (async () => {
     try {
-      for await (const { type, object } of events) {
-        if (type === "ADDED" || type === "MODIFIED") onChange(object, type);
+      // The API server may end a watch at any time: the next one goes on where it was.
+      for (let events = first; ; events = await open()) {
+        for await (const { type, object } of events) {
+          if (type === "ADDED" || type === "MODIFIED") onChange(object, type);
+          ({ resourceVersion } = object.metadata);
+        }
       }
-      throw new Error(`expected the watch of ${kind.plural} to last an hour, but the API server ended it`);
     } catch (error) {
       if (!ended.signal.aborted && !signal.aborted) fail(error as Error);
     }
