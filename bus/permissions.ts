@@ -135,7 +135,12 @@ const ofFunction = (interest: Interest): Permissions => {
       activity.all(scope),
       working.answer(scope),
     ],
-    subscribe: [echoSubject(scope), originSubject(scope.cluster), working.asked(scope.cluster)],
+    subscribe: [
+      echoSubject(scope),
+      originSubject(scope.cluster),
+      working.asked(scope.cluster),
+      work.deadLetters(scope),
+    ],
   };
 };
 

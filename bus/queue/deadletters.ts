@@ -31,8 +31,8 @@ export interface AddressedDeadLetter extends QueueScope {
 
 /** The dead letters of one function in one cluster. */
 export interface DeadLetters {
-  /** Stores a letter; replaces an older one of the same object. */
-  put(key: ObjectKey, letter: DeadLetter): Promise<void>;
+  /** Stores a letter; replaces an older one of the same object. `signal` ends the retries. */
+  put(key: ObjectKey, letter: DeadLetter, signal?: AbortSignal): Promise<void>;
   get(key: ObjectKey): Promise<DeadLetter | undefined>;
   list(): Promise<AddressedDeadLetter[]>;
   /** Takes a letter away, if there is one: the object was reconciled after all. */
@@ -83,8 +83,8 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
   }
 
   return {
-    async put(key, letter) {
-      await publishUntilAnswered(bus, work.deadLetter(scope, key), JSON.stringify(letter));
+    async put(key, letter, signal) {
+      await publishUntilAnswered(bus, work.deadLetter(scope, key), JSON.stringify(letter), { signal });
     },
     async get(key) {
       const message = await last(work.deadLetter(scope, key));

@@ -13,9 +13,12 @@ const perSubject = "maximum messages per subject exceeded";
 export const isSubjectTaken = (error: unknown): boolean =>
   error instanceof JetStreamApiError && error.code === storeFailed && error.message.includes(perSubject);
 
-/** The server has answered and will answer the same again, or this process has closed its connection. */
+/** The server answers the same again, the message can never be sent, or this process has closed its connection. */
 const isFinal = (error: unknown): boolean =>
   error instanceof errors.ClosedConnectionError ||
+  // Larger than the server's max_payload, or a subject that is none.
+  error instanceof errors.InvalidArgumentError ||
+  error instanceof errors.InvalidSubjectError ||
   error instanceof BusPermissionError ||
   (error instanceof JetStreamApiError &&
     // Out of resources, no leader, a full disk: these pass.

@@ -31,7 +31,7 @@ export interface TicketQueue {
   requestUnlessOwned(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
   /** Makes a request in some time. A reconcile before that which sees the change covers it. Milliseconds. */
   requestAfter(key: ObjectKey, request: Request, delayMillis: number, signal?: AbortSignal): Promise<void>;
-  /** The marks beside a key. May lag behind on a replicated bus; the marks fall due all the same. */
+  /** The marks beside a key, oldest first. May lag behind on a replicated bus; the marks fall due all the same. */
   marks(key: ObjectKey): Promise<Mark[]>;
   /** Takes marks away, up to and including the newest of them. */
   dropMarks(key: ObjectKey, marks: readonly Mark[]): Promise<void>;
@@ -98,7 +98,9 @@ export function ticketQueue(
     requestAfter: (key, request, delayMillis, signal) => leaveMark(key, request, signal, delayMillis),
     async marks(key) {
       const found = await lastMarks(work.marksOf(scope, key));
-      return found.map((value) => ({ request: requestOrReplay(value.string()), sequence: value.sequence }));
+      return found
+        .map((value) => ({ request: requestOrReplay(value.string()), sequence: value.sequence }))
+        .sort((a, b) => a.sequence - b.sequence);
     },
     async dropMarks(key, marks) {
       const last = Math.max(...marks.map((mark) => mark.sequence));

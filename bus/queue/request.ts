@@ -41,6 +41,8 @@ export const requestSchema = z.object({
   also: z.array(readCause).optional(),
   /** Failed attempts so far. */
   attempt: z.int().min(0).default(0),
+  /** Consecutive tries that something outside the object blocked. They do not count as attempts. */
+  blocked: z.int().min(0).optional(),
   /** When the request was first made, or has fallen due: milliseconds since the epoch. */
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
@@ -73,7 +75,20 @@ export const newRequest = (cause: Cause, traceparent?: string): Request => ({
 /** So many traces are remembered of the changes that became one request. */
 const maxLinks = 16;
 
-/** One request for several. */
+/** Bytes of causes in one request: far below any `max_payload`, and enough for a hundred changes. */
+const maxCauseBytes = 65_536;
+
+/** How many of these requests fit into one, from the first on: at least one. */
+export function fittingTogether(requests: readonly Request[]): number {
+  let bytes = 0;
+  const end = requests.findIndex(({ cause }) => {
+    bytes += Buffer.byteLength(JSON.stringify(cause));
+    return bytes > maxCauseBytes;
+  });
+  return end < 0 ? requests.length : Math.max(1, end);
+}
+
+/** One request for several, which {@link fittingTogether} has counted. */
 export function together(first: Request, rest: readonly Request[]): Request {
   const recorded = rest.flatMap(({ traceparent }) =>
     parseTrace(traceparent)?.isSampled ? [`${traceparent}`] : [],

@@ -12,8 +12,11 @@ import { parseRequest, type Request } from "./request.ts";
 
 /** The delayed requests of one function. */
 export interface Timers {
-  /** Makes the request after `delayMillis`, replacing an earlier delayed request for the key. */
-  set(key: ObjectKey, delayMillis: number, request: Request): Promise<void>;
+  /**
+   * Makes the request after `delayMillis`, replacing an earlier delayed request for the key. `signal` ends the retries: whoever
+   * owns the key by then decides anew.
+   */
+  set(key: ObjectKey, delayMillis: number, request: Request, signal?: AbortSignal): Promise<void>;
   /** The request that is waiting for a key, if any that can be read. */
   get(key: ObjectKey): Promise<Request | undefined>;
   /** Drops this process's own timers; the durable ones stay. */
@@ -57,7 +60,7 @@ export function timers(
   }
 
   return {
-    async set(key, delayMillis, request) {
+    async set(key, delayMillis, request, signal) {
       const near = delayMillis < localBelowMillis;
       const since = Date.now() + delayMillis;
       const at = since + (near ? netMillis : 0);
@@ -66,6 +69,7 @@ export function timers(
       if (near) fireLocally(key, delayMillis, due);
       await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(due), {
         schedule: { at: new Date(at), target: work.timerDue(scope, key) },
+        signal,
       });
     },
     async get(key) {

@@ -51,8 +51,8 @@ export interface AttemptInput {
 /** How an attempt ended well. */
 export interface AttemptResult {
   readonly requeueAfter: number | undefined;
-  /** The object carried the platform's {@link stalled} condition, which is taken away now. */
-  readonly recovered: boolean;
+  /** `quarantined`: the object was left alone, because it crashed its workers. */
+  readonly object: "reconciled" | "quarantined";
 }
 
 /** A conflict means that the object in hand was stale; the next try reads it from the API server. */
@@ -82,7 +82,7 @@ async function tryOnce(
   seen.clear();
   const written = (uid: string) => tools.written(key, uid);
   const reads = reconcileReads({ store, client, own, written, request, signal, seen });
-  const done = (requeueAfter?: number, recovered = false): AttemptResult => ({ requeueAfter, recovered });
+  const done = (requeueAfter?: number): AttemptResult => ({ requeueAfter, object: "reconciled" });
 
   const first =
     from === "store" ? untilAborted(input.firstRead, signal) : readFirstLive(client, fn.for, key, signal);
@@ -141,16 +141,16 @@ async function tryOnce(
     object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
   }
   if (!fn.secondary && isLeftAlone(object) && !isReplay(request)) {
-    log.debug("left alone: it killed its workers as it is");
-    return done();
+    log.debug("skipped: this generation crashed its workers");
+    return { requeueAfter: undefined, object: "quarantined" };
   }
   const checked = validated(fn, object);
   const result = await untilAborted(fn.reconcile(checked, ctx), signal);
   const requeueAfter = checkResult(fn, result);
   // What this process wrote may be older than what another one has written since.
   const latest = [object, own.of(object.metadata.uid)?.object ?? object].sort(byVersion).at(-1) ?? object;
-  const recovered = await clearStalled(fn, latest, ctx);
-  return done(requeueAfter, recovered);
+  await clearStalled(fn, latest, ctx);
+  return done(requeueAfter);
 }
 
 /**
@@ -204,17 +204,16 @@ async function finalize(
 const byVersion = (a: Stored, b: Stored): number =>
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
 
-async function clearStalled(fn: ReconcileFunction, object: Stored, ctx: Context): Promise<boolean> {
+async function clearStalled(fn: ReconcileFunction, object: Stored, ctx: Context): Promise<void> {
   const { conditions } = ((object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {}) as {
     conditions?: Condition[];
   };
-  if (fn.secondary || !conditions?.some((condition) => condition.type === stalled)) return false;
+  if (fn.secondary || !conditions?.some((condition) => condition.type === stalled)) return;
   await ctx.status(fn.for, object, { conditions: withoutConditions(conditions, stalled) } as never);
-  return true;
 }
 
 /** Code that ignores its signal is left behind: its writes are refused, and its slot is free again. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();

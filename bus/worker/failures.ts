@@ -1,12 +1,13 @@
 /** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
+
+import { apiServerUnavailable, type Blocker, blockerOf } from "../kube/blocker.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isAbsence } from "../kube/errors.ts";
+import { ApiError } from "../kube/errors.ts";
 import type { Stored } from "../kube/object.ts";
-import type { DeadLetters } from "../queue/deadletters.ts";
+import type { DeadLetter, DeadLetters } from "../queue/deadletters.ts";
 import { isCovered, type TicketQueue } from "../queue/queue.ts";
 import { followUp, newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
-import type { ObjectKey } from "../subjects.ts";
 import { believedMillis, type Echoes } from "./echoes.ts";
 import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
 import type { ReconcileFunction } from "./function.ts";
@@ -36,8 +37,11 @@ export const defaultRetries: RetryLimits = {
 /** From this failed attempt on the object says that it is being retried. */
 const toldFrom = 3;
 
-/** However long the API server was away, it is asked again this soon when it is back. Milliseconds, on average. */
-const absentMillis = 3000;
+/** Longest pause between tries while something outside the object blocks it. Milliseconds. */
+const blockedCapMillis = { unavailable: 4_000, refused: 60_000 };
+
+/** Characters of a message or stack that a dead letter keeps. */
+const maxTextLength = 4000;
 
 /** What failing needs. */
 export interface FailureOptions {
@@ -67,7 +71,7 @@ export interface Failures {
   /** The object is in a hot loop: the request is delayed. Milliseconds. */
   slowDown(job: Job, pauseMillis: number): Promise<void>;
   /** Stores a dead letter, and no more. */
-  bury(key: ObjectKey, request: Request, reason: string, error: Error): Promise<void>;
+  bury(job: Pick<Job, "key" | "ticket">, request: Request, reason: string, error: Error): Promise<void>;
 }
 
 /** The failures of one function. */
@@ -96,7 +100,7 @@ export function failures({
     if (trouble !== undefined) await tell(job, trouble);
     // A retry is wanted whatever its event was.
     const { routed: _, ...again } = request;
-    await timers.set(job.key, pause, { ...again, failed: true });
+    await timers.set(job.key, pause, { ...again, failed: true }, job.ticket.lost);
     await confirm(job);
     return { when, pauseMillis: pause };
   }
@@ -106,8 +110,8 @@ export function failures({
     metrics.errors.inc(labels);
     metrics.reconciles.inc({ ...labels, result: "error" });
     if (error instanceof TerminalError) return giveUp(job, error);
-    const before = Math.max(request.attempt, (await timers.get(key))?.attempt ?? 0);
-    const failed = before + 1;
+    const pending = await timers.get(key);
+    const failed = Math.max(request.attempt, pending?.attempt ?? 0) + 1;
     if (error instanceof BlockedError) {
       const { reason, message } = error;
       log.warn({ reason, err: error, ms: job.millis() }, "blocked");
@@ -117,13 +121,10 @@ export function failures({
         severity: "stalled-and-not-ready",
       });
     }
-    if (isAbsence(error)) {
-      // Not this object's failure: it gives nobody up, and nobody could write the condition.
-      const pause = before < toldFrom ? backoff(failed, retries) : absentMillis * (0.5 + Math.random());
-      log.warn({ err: error, retryInMillis: Math.round(pause) }, "the API server is not there, trying again");
-      metrics.retries.inc(name);
-      const attempt = Math.max(before, Math.min(failed, toldFrom));
-      return retry(job, pause, followUp({ ...request, attempt }, span.traceparent));
+    const blocker = blockerOf(error);
+    if (blocker !== undefined) {
+      const blocked = Math.max(request.blocked ?? 0, pending?.blocked ?? 0) + 1;
+      return retryUntilUnblocked(job, error, blocker, { ...request, attempt: failed - 1, blocked });
     }
     if (failed >= retries.maxAttempts) {
       const message = `gave up after ${failed} attempts; the last one failed with: ${error.message}`;
@@ -134,7 +135,28 @@ export function failures({
     metrics.retries.inc(name);
     // Without the number of the attempt: the same error again must not be another write.
     const trouble: Trouble = { reason: "Retrying", message: error.message, severity: "stalled" };
-    return retry(job, pause, { ...request, attempt: failed }, failed >= toldFrom ? trouble : undefined);
+    const { blocked: _, ...again } = request;
+    return retry(job, pause, { ...again, attempt: failed }, failed >= toldFrom ? trouble : undefined);
+  }
+
+  /** Not the object's fault, so it uses up none of its attempts: retried for as long as it takes. */
+  async function retryUntilUnblocked(
+    job: Job,
+    error: Error,
+    { reason, message }: Blocker,
+    request: Request & { readonly blocked: number },
+  ): Promise<Outcome> {
+    const isUnavailable = reason === apiServerUnavailable;
+    const longest = blockedCapMillis[isUnavailable ? "unavailable" : "refused"];
+    const capMillis = Math.min(retries.capMillis, longest);
+    const asked = error instanceof ApiError ? (error.retryAfterMillis ?? 0) : 0;
+    const pause = Math.max(asked, backoff(request.blocked, { ...retries, capMillis }));
+    job.log.warn({ err: error, reason, retryInMillis: Math.round(pause) }, "blocked, retrying");
+    metrics.retries.inc(name);
+    // Without an API server the condition cannot be written either.
+    const isReported = request.blocked >= toldFrom && !isUnavailable;
+    const trouble: Trouble = { reason, message, severity: "stalled" };
+    return retry(job, pause, followUp(request, job.span.traceparent), isReported ? trouble : undefined);
   }
 
   /** Condition, dead letter, and the ticket is done. */
@@ -149,24 +171,30 @@ export function failures({
     metrics.terminalErrors.inc(labels);
     // The letter first: whoever reads the condition finds it.
     const { traceparent } = span;
-    await bury(key, { ...request, attempt: attempts, traceparent }, error.reason, error);
+    await bury(job, { ...request, attempt: attempts, traceparent }, error.reason, error);
     await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
     await confirm(job);
     return { when: "given up" };
   }
 
-  async function bury(key: ObjectKey, request: Request, reason: string, error: Error): Promise<void> {
+  async function bury(
+    { key, ticket }: Pick<Job, "key" | "ticket">,
+    request: Request,
+    reason: string,
+    error: Error,
+  ): Promise<void> {
     metrics.deadLetters.inc({ ...name, reason });
-    await letters.put(key, {
+    const letter: DeadLetter = {
       reason,
-      message: error.message,
-      ...(error.stack && { stack: error.stack.slice(0, 4000) }),
+      message: error.message.slice(0, maxTextLength),
+      ...(error.stack && { stack: error.stack.slice(0, maxTextLength) }),
       attempts: request.attempt,
       cause: request.cause,
       ...(request.traceparent && { traceparent: request.traceparent }),
-      replica: replica,
+      replica,
       time: new Date().toISOString(),
-    });
+    };
+    await letters.put(key, letter, ticket.lost);
   }
 
   async function slowDown(job: Job, pause: number): Promise<void> {
@@ -178,11 +206,8 @@ export function failures({
       message: `${fn.name} reconciled this object again and again and wrote something each time; it goes on slowly. Either the function writes a value that is never the same twice, or somebody else sets the same field back.`,
       severity: "stalled",
     });
-    await timers.set(key, pause, {
-      ...request,
-      cause: { type: "timer" },
-      also: [request.cause, ...(request.also ?? [])],
-    });
+    const also = [request.cause, ...(request.also ?? [])];
+    await timers.set(key, pause, { ...request, cause: { type: "timer" }, also }, job.ticket.lost);
     await confirm(job);
   }
 

@@ -42,4 +42,5 @@ export async function confirm({ ticket, flushEchoes }: Pick<Job, "ticket" | "flu
   ticket.assertOwned();
   flushEchoes();
   await ticket.delivery.confirmDone();
+  ticket.release();
 }

@@ -11,14 +11,15 @@ import { traceId } from "../events/trace.ts";
 import { afterRunning } from "../process/debugger.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
-import { isCovered, type Seen, type TicketQueue } from "../queue/queue.ts";
-import { followUp, newRequest, parseRequest, type Request, together } from "../queue/request.ts";
+import type { LetterCleanup } from "../queue/lettercleanup.ts";
+import type { Seen, TicketQueue } from "../queue/queue.ts";
+import { followUp, newRequest, parseRequest, type Request } from "../queue/request.ts";
 import type { Starts } from "../queue/starts.ts";
 import type { Timers } from "../queue/timers.ts";
 import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
 import { reconcileSpan } from "../tracing/messages.ts";
 import { inSpan, spanned } from "../tracing/spans.ts";
-import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
+import { type AttemptResult, type AttemptTools, attempt, untilAborted } from "./attempt.ts";
 import type { Brake } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
 import { type Ending, endedOf } from "./ending.ts";
@@ -28,6 +29,7 @@ import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Ownership, Ticket } from "./ownership.ts";
 import { readFirst } from "./reads.ts";
+import { settleMarks } from "./settlemarks.ts";
 import { suspectLane } from "./suspects.ts";
 
 /** What settling needs. */
@@ -36,6 +38,7 @@ export interface ReconcilerOptions {
   readonly queue: TicketQueue;
   readonly timers: Timers;
   readonly letters: DeadLetters;
+  readonly cleanup: Pick<LetterCleanup, "remove">;
   readonly starts: Starts;
   readonly ownership: Ownership;
   readonly echoes: Echoes;
@@ -56,11 +59,12 @@ export interface Reconciler {
 
 /** A reconciler for one function. */
 export function reconciler(options: ReconcilerOptions): Reconciler {
-  const { tools, queue, timers, letters, ownership, echoes, brake, metrics } = options;
+  const { tools, queue, timers, cleanup, ownership, echoes, brake, metrics } = options;
   const { fn } = tools;
   const labels = { controller: fn.name };
   const name = { name: fn.name };
   const running = new Set<AbortController>();
+  const settle = (job: Pick<Job, "key"> & Partial<Job>, seen: Seen) => settleMarks(queue, job, seen);
   const { fail, giveUp, slowDown, bury } = failures({ ...options, ...tools });
   const suspect = suspectLane({
     starts: options.starts,
@@ -72,7 +76,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       await giveUp(job, error);
       tell(job, { outcome: "dead_lettered", startedAt, error });
       job.span.fail(failureOf(error));
-      await settleMarks(job, job.seen);
+      await settle(job, job.seen);
     },
   });
 
@@ -90,7 +94,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       return;
     }
     try {
-      await open(ticket);
+      // Whatever still runs after that holds no slot, and can write nothing.
+      await untilAborted(open(ticket), ticket.lost);
     } catch (error) {
       if (error instanceof OwnershipLostError) {
         metrics.lost.inc(name);
@@ -119,14 +124,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       request = parseRequest(delivery.string());
     } catch (error) {
       const message = `expected a request in the ticket, found ${delivery.string().slice(0, 200)}: ${(error as Error).message}`;
-      await bury(key, newRequest({ type: "replay" }), "MalformedRequest", new Error(message));
+      await bury({ key, ticket }, newRequest({ type: "replay" }), "MalformedRequest", new Error(message));
       return delivery.confirmDone();
     }
     const written = echoIn(delivery, key, request);
     if (written !== undefined) {
       metrics.echoes.inc(name);
       await delivery.confirmDone();
-      return settleMarks({ key }, written);
+      return settle({ key }, written);
     }
     const span = reconcileSpan(fn.name, {
       ...{ key, attempt: request.attempt, deliveries: delivery.deliveries },
@@ -199,14 +204,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   async function run(job: Job): Promise<void> {
     const { key, request, span, ticket, log } = job;
-    const caused = request.cause.type === "object" && request.attempt === 0;
+    const caused = request.cause.type === "object" && request.attempt === 0 && !request.failed;
     const pause = caused ? brake.pause(key) : 0;
     const startedAt = Date.now();
     if (pause > 0) {
       span.set(() => ({ "denrei.outcome": "slowed down" }));
       await slowDown(job, pause);
       tell(job, { outcome: "slowed_down", startedAt, nextInMillis: pause });
-      return settleMarks(job, new Map());
+      return settle(job, new Map());
     }
     metrics.waited.observe(name, Math.max(0, startedAt - request.since) / 1000);
     metrics.active.inc(labels);
@@ -254,7 +259,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       metrics.active.dec(labels);
       metrics.duration.observe(labels, (performance.now() - started) / 1000);
     }
-    await settleMarks(job, seen);
+    await settle(job, seen);
   }
 
   async function runAttempt(job: Job): Promise<AttemptResult> {
@@ -295,36 +300,17 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   /** A delayed request is on the bus before the ticket is given back, so that no crash can lose it. */
-  async function succeed(job: Job, { requeueAfter, recovered }: AttemptResult): Promise<void> {
+  async function succeed(job: Job, { requeueAfter, object }: AttemptResult): Promise<void> {
     const { key, span } = job;
     if (requeueAfter !== undefined) {
-      await timers.set(key, requeueAfter, followUp(newRequest({ type: "timer" }), span.traceparent));
+      const timer = followUp(newRequest({ type: "timer" }), span.traceparent);
+      await timers.set(key, requeueAfter, timer, job.ticket.lost);
     }
-    if (recovered) await letters.remove(key);
+    if (object === "reconciled") await cleanup.remove(key);
     await confirm(job);
     const result = requeueAfter === undefined ? "success" : requeueAfter === 0 ? "requeue" : "requeue_after";
     metrics.reconciles.inc({ ...labels, result });
     span.set(() => ({ "denrei.outcome": result, "denrei.writes": job.writes }));
-  }
-
-  /**
-   * After the ticket is given back: changes that arrived meanwhile and that the reconcile has not seen are asked for
-   * again. When somebody else already owns the key the marks stay, for that owner to judge.
-   */
-  async function settleMarks({ key, span }: Pick<Job, "key"> & Partial<Job>, seen: Seen): Promise<void> {
-    const marks = await queue.marks(key);
-    if (marks.length === 0) return;
-    const { open = [], covered = [] } = Object.groupBy(
-      marks.map(({ request }) => request),
-      (request) => (isCovered(request, seen) ? "covered" : "open"),
-    );
-    span?.link(...covered.map(({ traceparent }) => traceparent));
-    const [first, ...rest] = open;
-    if (first !== undefined) {
-      const wanted: Request = rest.length === 0 ? first : together(first, rest);
-      if ((await queue.requestUnlessOwned(key, wanted)) === "owned") return;
-    }
-    await queue.dropMarks(key, marks);
   }
 
   return {

@@ -11,6 +11,7 @@ import { objectStore } from "../objects/store.ts";
 import { isDebugged } from "../process/debugger.ts";
 import { deadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
+import { letterCleanup } from "../queue/lettercleanup.ts";
 import { type Pull, startPull } from "../queue/pull.ts";
 import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
@@ -121,6 +122,9 @@ function startFunction(
   const hands = openHands(bus.nc, scope, { replica, group: fn.for.group, kind: fn.for.kind });
   const store = objectStore(bus, cluster);
   const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
+  const letters = deadLetters(bus, scope);
+  const cleanup = letterCleanup(bus.nc, scope, letters);
+  ownership.onDoubt(cleanup.forget);
   const reconcile = reconciler({
     tools: {
       fn,
@@ -134,7 +138,8 @@ function startFunction(
     },
     queue,
     timers,
-    letters: deadLetters(bus, scope),
+    letters,
+    cleanup,
     starts: openStarts(bus, scope),
     ownership,
     echoes,
@@ -220,6 +225,7 @@ function startFunction(
       finished.abort();
       await late;
       echoes.stop();
+      cleanup.stop();
       hands.stop();
       await recorder.flush();
     },

@@ -78,8 +78,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "blames-objects-for-an-outage",
     file: "bus/worker/failures.ts",
-    find: "if (isAbsence(error)) {",
-    replace: "if (isAbsence(error) && failed < toldFrom) {",
+    find: "if (blocker !== undefined) {",
+    replace: "if (blocker !== undefined && request.blocked === undefined) {",
     breaks: "An outage of the API server turns every object into a dead letter.",
     tests: ["test/faults/apiserver-away.test.ts"],
   },

@@ -1,0 +1,114 @@
+/** Tells a request that fails because of its object from one that fails because of something else in the cluster. */
+import { ApiError, isAbsence, isForbidden, isInvalid } from "./errors.ts";
+
+/** What keeps a request from succeeding, whatever the object says. Retrying helps once an administrator or time has fixed it. */
+export interface Blocker {
+  /** CamelCase word for a condition. */
+  readonly reason: string;
+  /** Names what refuses, and quotes the API server. */
+  readonly message: string;
+}
+
+/** Reason of a {@link Blocker}: the API server does not answer, or not now. */
+export const apiServerUnavailable = "ApiServerUnavailable";
+
+/** Matches the API server's own text; `name` is the webhook, policy, quota, or kind that refuses. */
+interface Rule {
+  readonly reason: string;
+  readonly pattern: RegExp;
+  readonly describe: (name: string) => string;
+}
+
+/**
+ * Errors that name what refuses only in their text. Sources: `apiserver/pkg/admission/plugin/webhook/errors/statuserror.go`,
+ * `apiserver/pkg/admission/plugin/policy/validating/dispatcher.go`, `apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`,
+ * `apiserver/pkg/admission/plugin/resourcequota/controller.go`, `apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go`.
+ */
+const rules: readonly Rule[] = [
+  {
+    reason: "AdmissionWebhookUnavailable",
+    pattern: /failed calling webhook "([^"]+)"/,
+    describe: (name) => `the admission webhook ${name} cannot be called`,
+  },
+  {
+    reason: "AdmissionDenied",
+    pattern: /admission webhook "([^"]+)" denied the request/,
+    describe: (name) => `the admission webhook ${name} denies the request`,
+  },
+  {
+    reason: "AdmissionDenied",
+    pattern: /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request/,
+    describe: (name) => `the ValidatingAdmissionPolicy ${name} denies the request`,
+  },
+  {
+    reason: "ConversionWebhookUnavailable",
+    pattern: /conversion webhook for ([^:]+) failed/,
+    describe: (name) => `the conversion webhook of ${name} fails`,
+  },
+  {
+    reason: "QuotaExceeded",
+    pattern: /exceeded quota: ([^,\s]+)/,
+    describe: (name) => `the ResourceQuota ${name} is used up`,
+  },
+  {
+    reason: "QuotaUnknown",
+    pattern: /status unknown for quota: ([^,\s]+)/,
+    describe: (name) => `the ResourceQuota ${name} is not measured yet`,
+  },
+  {
+    reason: "NamespaceTerminating",
+    pattern: /in namespace (\S+) because it is being terminated/,
+    describe: (name) => `the namespace ${name} is being deleted`,
+  },
+  {
+    reason: "NamespaceMissing",
+    pattern: /namespaces "([^"]+)" not found/,
+    describe: (name) => `the namespace ${name} does not exist`,
+  },
+];
+
+/** The API server does not serve the path: it answers without a `Status`, or with one that names no object. */
+const isUnknownKind = (error: ApiError): boolean =>
+  error.status === 404 &&
+  (error.reason === "" || error.message.includes("the server could not find the requested resource"));
+
+/** How the rest is described, in this order. */
+const byStatus: readonly {
+  readonly reason: string;
+  readonly applies: (error: ApiError) => boolean;
+  readonly text: string;
+}[] = [
+  { reason: "KindNotInstalled", applies: isUnknownKind, text: "the API server does not know this kind" },
+  { reason: "Forbidden", applies: isForbidden, text: "the API server forbids the request" },
+  {
+    reason: "WriteConflict",
+    applies: ({ status }) => status === 409,
+    text: "the write conflicts with another one",
+  },
+  {
+    reason: "ApiServerError",
+    applies: (error) => error.status >= 500 && !isInvalid(error),
+    text: "the API server fails internally",
+  },
+];
+
+/**
+ * What blocks the request behind an error, looking through its causes; undefined when it is the object's own fault, or no
+ * error of the API server at all.
+ */
+export function blockerOf(error: unknown): Blocker | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (isAbsence(at)) return { reason: apiServerUnavailable, message: at.message };
+    if (at instanceof ApiError) return blockerIn(at);
+  }
+  return undefined;
+}
+
+function blockerIn(error: ApiError): Blocker | undefined {
+  for (const { reason, pattern, describe } of rules) {
+    const name = pattern.exec(error.message)?.[1];
+    if (name !== undefined) return { reason, message: `${describe(name)}: ${error.message}` };
+  }
+  const rule = byStatus.find(({ applies }) => applies(error));
+  return rule && { reason: rule.reason, message: `${rule.text}: ${error.message}` };
+}

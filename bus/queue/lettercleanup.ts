@@ -1,0 +1,52 @@
+/**
+ * Removes the dead letter of an object that was reconciled after all, or that is gone. A condition tells of most letters, but
+ * not every kind has conditions, and anybody may overwrite one; so the bus is asked, once per object and process.
+ */
+import type { NatsConnection } from "@nats-io/transport-node";
+import { Recent } from "../recent.ts";
+import { keyText, type ObjectKey, parseKeySubject, type QueueScope, work } from "../subjects.ts";
+import type { DeadLetters } from "./deadletters.ts";
+
+/** Cleans up the dead letters of one function. */
+export interface LetterCleanup {
+  /** Removes the object's letter. Costs nothing where this process knows that there is none. */
+  remove(key: ObjectKey): Promise<void>;
+  /** Messages may have been missed: the bus is asked again. */
+  forget(): void;
+  stop(): void;
+}
+
+/** Objects without a letter that are remembered, and for how long. An object that is forgotten costs one more read. */
+const remembered = { keptMillis: 3_600_000, limit: 100_000 };
+
+/** Opens the cleanup. It listens for letters, which any replica may write. */
+export function letterCleanup(
+  nc: NatsConnection,
+  scope: QueueScope,
+  letters: Pick<DeadLetters, "remove">,
+): LetterCleanup {
+  const withoutLetter = new Recent<true>(remembered);
+  let written = 0;
+  const subscription = nc.subscribe(work.deadLetters(scope), {
+    callback(error, { subject, data }) {
+      if (error !== null || data.length === 0) return;
+      written++;
+      try {
+        withoutLetter.delete(keyText(parseKeySubject(subject).key));
+      } catch {
+        // Names no object. What is thrown here would end the reading of the whole connection.
+      }
+    },
+  });
+  return {
+    async remove(key) {
+      const text = keyText(key);
+      if (withoutLetter.get(text)) return;
+      const before = written;
+      await letters.remove(key);
+      if (written === before) withoutLetter.set(text, true);
+    },
+    forget: () => withoutLetter.clear(),
+    stop: () => subscription.unsubscribe(),
+  };
+}

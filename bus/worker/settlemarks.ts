@@ -1,0 +1,40 @@
+/** What follows when a ticket is given back: changes that came meanwhile are requested again, or known to be covered. */
+import { isCovered, type Mark, type Seen, type TicketQueue } from "../queue/queue.ts";
+import { fittingTogether, type Request, together } from "../queue/request.ts";
+import type { Job } from "./job.ts";
+
+/** A bus that is away must not hold the worker's slot. Marks that nobody settles fall due by themselves. Milliseconds. */
+const longestMillis = 30_000;
+
+/**
+ * Requests the changes that the reconcile has not seen, and drops their marks. When somebody else already owns the key
+ * the marks stay, for that owner to judge.
+ */
+export async function settleMarks(
+  queue: TicketQueue,
+  { key, span }: Pick<Job, "key"> & Partial<Job>,
+  seen: Seen,
+): Promise<void> {
+  const marks = await queue.marks(key);
+  if (marks.length === 0) return;
+  const { open = [], covered = [] } = Object.groupBy(marks, ({ request }) =>
+    isCovered(request, seen) ? "covered" : "open",
+  );
+  span?.link(...covered.map(({ request }) => request.traceparent));
+  const asked = open.slice(0, fittingTogether(open.map(({ request }) => request)));
+  const wanted = oneRequest(asked.map(({ request }) => request));
+  if (wanted !== undefined) {
+    const signal = AbortSignal.timeout(longestMillis);
+    if ((await queue.requestUnlessOwned(key, wanted, signal)) === "owned") return;
+  }
+  // What did not fit waits for the next owner, who has read more by then.
+  await queue.dropMarks(key, upTo(open[asked.length], marks));
+}
+
+function oneRequest([first, ...rest]: readonly Request[]): Request | undefined {
+  return first === undefined || rest.length === 0 ? first : together(first, rest);
+}
+
+/** The marks before this one; all of them without it. */
+const upTo = (end: Mark | undefined, marks: readonly Mark[]): readonly Mark[] =>
+  end === undefined ? marks : marks.filter(({ sequence }) => sequence < end.sequence);
