@@ -104,6 +104,19 @@ export function blockerOf(error: unknown): Blocker | undefined {
   return undefined;
 }
 
+/** Reasons that pass by themselves: trying again is all there is to do. */
+const passing: readonly string[] = [apiServerUnavailable, "ApiServerError", "WriteConflict", "QuotaUnknown"];
+
+/**
+ * Why the API server refuses what was sent, as a reason for a condition: `Invalid`, or that of a {@link Blocker} which somebody
+ * has to remove. Undefined when trying again may be enough.
+ */
+export function refusalReasonOf(error: unknown): string | undefined {
+  const reason = blockerOf(error)?.reason;
+  if (reason !== undefined) return passing.includes(reason) ? undefined : reason;
+  return isInvalid(error) ? "Invalid" : undefined;
+}
+
 function blockerIn(error: ApiError): Blocker | undefined {
   for (const { reason, pattern, describe } of rules) {
     const name = pattern.exec(error.message)?.[1];

@@ -2,8 +2,9 @@
  * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. Which are open is asked when there
  * is a reason to; what was last answered is in the status, and previews are kept as that says.
  */
+
+import { refusalReasonOf } from "../../bus/kube/blocker.ts";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
-import { ApiError, isForbidden, isInvalid } from "../../bus/kube/errors.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
@@ -108,8 +109,8 @@ async function keep(
 
 function refusalOf(error: unknown): BlockedError {
   if (error instanceof BlockedError) return error;
-  if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) throw error;
-  return new BlockedError("PreviewRefused", error.message, patience, { cause: error });
+  if (refusalReasonOf(error) === undefined) throw error;
+  return new BlockedError("PreviewRefused", (error as Error).message, patience, { cause: error });
 }
 
 /**

@@ -14,7 +14,10 @@ test.each([
   [422, "spec: Invalid value", "Invalid"],
   [400, "not a HTTPRoute", "Invalid"],
   [500, "failed to convert new object (default/web) to proper version", "Invalid"],
-  [403, "exceeded quota", "Forbidden"],
+  [403, "exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1", "QuotaExceeded"],
+  [403, "violates PodSecurity", "Forbidden"],
+  [400, 'admission webhook "policy.example" denied the request: no', "AdmissionDenied"],
+  [500, 'failed calling webhook "policy.example": connection refused', "AdmissionWebhookUnavailable"],
   [404, "404 page not found", "KindNotInstalled"],
 ])("%i (%s) is a refusal: %s", (status, message, reason) => {
   const refusal = refusalOf(answer(status, message), child);

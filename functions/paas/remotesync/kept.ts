@@ -1,6 +1,7 @@
 /** The account that builds run as and kpack's Image, kept as they are wanted. */
+import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { covers } from "../../../bus/kube/covers.ts";
-import { ApiError, isForbidden, isInvalid, isNotFound } from "../../../bus/kube/errors.ts";
+
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -65,7 +66,7 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
-    const { message } = error as ApiError;
+    const { message } = error as Error;
     const millis = reason === "KpackUnavailable" ? awayMillis : patience;
     throw new BlockedError(reason, `expected kpack to take the Image, found: ${message}`, millis, {
       cause: error,
@@ -73,12 +74,17 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The Image's own webhooks are kpack's, so what they do says something about kpack. */
+const kpackReasons: Readonly<Record<string, string>> = {
+  AdmissionWebhookUnavailable: "KpackUnavailable",
+  AdmissionDenied: "ImageRefused",
+  Invalid: "ImageRefused",
+  KindNotInstalled: "KpackNotInstalled",
+};
+
 function reasonOf(error: unknown): string | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.status === 500 && error.message.includes("failed calling webhook")) return "KpackUnavailable";
-  if (isInvalid(error)) return "ImageRefused";
-  if (isNotFound(error)) return "KpackNotInstalled";
-  return isForbidden(error) ? "Forbidden" : undefined;
+  const reason = refusalReasonOf(error);
+  return reason && (kpackReasons[reason] ?? reason);
 }
 
 /** The account, if it is there; one that is somebody else's is not. */

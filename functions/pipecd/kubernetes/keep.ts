@@ -1,6 +1,6 @@
 /** Objects that are kept for an object of PipeCD's. */
 import { isDeepStrictEqual } from "node:util";
-import { ApiError, isForbidden, isInvalid } from "../../../bus/kube/errors.ts";
+import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
 import { Service } from "../../../bus/kube/workloads.ts";
@@ -72,11 +72,11 @@ const portsOf = (spec: unknown): readonly Port[] =>
 
 /** What the API server refuses, as the object's owner reads it. */
 export function refused({ kind }: Kind, name: string, error: unknown): unknown {
-  if (!(error instanceof ApiError) || !(isInvalid(error) || isForbidden(error))) return error;
-  const reason = isInvalid(error) ? "Invalid" : "Forbidden";
+  const reason = refusalReasonOf(error);
+  if (reason === undefined) return error;
   return new BlockedError(
     reason,
-    `expected a ${kind} ${name} that the API server takes, found: ${error.message}`,
+    `the API server refuses the ${kind} ${name}: ${(error as Error).message}`,
     patience,
     { cause: error },
   );
