@@ -1,6 +1,7 @@
 /** Writing the Secret of an Installation. */
 import { optInCommands } from "../../bus/domain.ts";
 import { patience } from "../../bus/github/blocked.ts";
+import { refusalReasonOf } from "../../bus/kube/blocker.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
@@ -49,20 +50,22 @@ async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Pro
   try {
     return await use();
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    const reason = refusalReasonOf(error);
+    if (reason === undefined) throw error;
+    const { message } = error as Error;
     const blocked = (reason: string, message: string) =>
       new BlockedError(reason, message, patience, { cause: error });
     // The platform has no right to any Secret but in namespaces that were opted in.
-    if (error.status === 403)
+    if (reason === "Forbidden")
       throw blocked(
         "SecretAccessDenied",
-        `expected to keep the Secret ${name} in ${namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(namespace ?? "")}`,
+        `the API server does not let the platform keep the Secret ${name} in ${namespace}. Opt the namespace in: ${optInCommands(namespace ?? "")}`,
       );
-    if (error.status === 400 || error.status === 422)
+    if (reason === "Invalid")
       throw blocked(
         "SecretInvalid",
-        `expected a Secret that the API server takes, found: ${error.message}. Correct spec.template, spec.key or spec.format.`,
+        `the Secret is invalid: ${message}. Correct spec.template, spec.key or spec.format.`,
       );
-    throw error;
+    throw blocked(reason, message);
   }
 }

@@ -1,0 +1,74 @@
+/** A dead letter is removed when its object is reconciled after all, or is gone, whoever says so. */
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Publisher } from "../../bus/bridge/publisher.ts";
+import { type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
+import { letterCleanup } from "../../bus/queue/lettercleanup.ts";
+import { TerminalError } from "../../bus/worker/errors.ts";
+import { defineFunction, type FunctionOptions } from "../../bus/worker/function.ts";
+import { startWorker, type Worker } from "../../bus/worker/worker.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { clientOfNobody } from "../harness/clients.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+const reconcile: FunctionOptions<Note>["reconcile"] = async ({ spec: { text } }) => {
+  if (text === "bad") throw new TerminalError("Bad", "expected something good");
+};
+/** Notes have no conditions: nothing on the object says that there is a letter. */
+const functions = [
+  defineFunction({ name: "reading", for: Note, reconcile }),
+  defineFunction({ name: "beside", for: Note, secondary: true, reconcile }),
+];
+
+let local: LocalBus;
+let publisher: Publisher;
+let worker: Worker;
+
+beforeAll(async () => {
+  local = await startLocalBus();
+  worker = await startWorker({
+    bus: local.bus,
+    busOptions: { replicas: 1, ackWaitMillis: 5000 },
+    client: await clientOfNobody(),
+    cluster: "test",
+    replica: "replica-1",
+    functions,
+    log: pino({ level: "silent" }),
+    registry: new Registry(),
+  });
+  publisher = await publisherOf(local.bus, Note);
+});
+afterAll(async () => {
+  await worker?.stop();
+  await local?.stop();
+});
+
+async function lettersOf(name: string): Promise<string[]> {
+  const lists = functions.map(({ name: fn }) => deadLetters(local.bus, { fn, cluster: "test" }).list());
+  return (await Promise.all(lists)).flat().flatMap(({ fn, key }) => (key.name === name ? [fn] : []));
+}
+
+test.each(["deleted", "modified"] as const)("of an object that was %s", async (change) => {
+  await publisher.publish("added", stored(Note, change, 1, { text: "bad" }), "watch");
+  await expect.poll(() => lettersOf(change)).toEqual(["reading", "beside"]);
+  await publisher.publish(change, stored(Note, change, 2, { text: "good" }), "watch");
+  await expect.poll(() => lettersOf(change)).toEqual([]);
+});
+
+test("a letter of another replica, where there was none before", async () => {
+  const scope = { fn: "elsewhere", cluster: "test" };
+  const key = { namespace: "default", name: "note" };
+  const letters = deadLetters(local.bus, scope);
+  const cleanup = letterCleanup(local.bus.nc, scope, letters);
+  await cleanup.remove(key);
+  const letter: DeadLetter = {
+    ...{ reason: "Bad", message: "", attempts: 1, cause: { type: "timer" } },
+    ...{ replica: "another", time: new Date().toISOString() },
+  };
+  await letters.put(key, letter);
+  await cleanup.remove(key);
+  expect(await letters.list()).toEqual([]);
+  cleanup.stop();
+});

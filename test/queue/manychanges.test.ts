@@ -1,0 +1,69 @@
+/** Changes that come by the thousand while an object is reconciled: more than one message could name. */
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect, onTestFinished, test } from "vitest";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { timersStream, work } from "../../bus/subjects.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { clientOfNobody } from "../harness/clients.ts";
+import { startLocalBus } from "../harness/localbus.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+const changes = 2500;
+
+test("they are all requested, and the only slot of the worker is free again", async () => {
+  const local = await startLocalBus();
+  onTestFinished(() => local.stop());
+  const { bus } = local;
+  const scope = { fn: "busy", cluster: "test" };
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const reconciled: string[] = [];
+  const worker = await startWorker({
+    bus,
+    busOptions: { replicas: 1, ackWaitMillis: 30_000 },
+    client: await clientOfNobody(),
+    cluster: scope.cluster,
+    replica: "replica-1",
+    functions: [
+      defineFunction({
+        name: scope.fn,
+        for: Note,
+        concurrency: 1,
+        async reconcile({ metadata: { name } }) {
+          reconciled.push(name);
+          begun.resolve();
+          await gate.promise;
+        },
+      }),
+    ],
+    log: pino({ level: "silent" }),
+    registry: new Registry(),
+  });
+  onTestFinished(() => worker.stop());
+  const publisher = await publisherOf(bus, Note);
+  await publisher.publish("added", stored(Note, "parent", 1, { text: "" }), "watch");
+  await begun.promise;
+
+  const queue = ticketQueue(bus, scope, { replica: "replica-2", markMillis: 60_000 });
+  const key = { namespace: "default", name: "parent" };
+  await Promise.all(
+    Array.from({ length: changes }, (_, at) => {
+      const child = { namespace: "default", name: `${"n".repeat(240)}-${at}`, uid: `uid-of-child-${at}` };
+      const change = { group: "g", kind: "Child", ...child, resourceVersion: String(at + 2) };
+      return queue.request(key, newRequest({ type: "object", ...change }));
+    }),
+  );
+  gate.resolve();
+  await publisher.publish("added", stored(Note, "other", 9999, { text: "" }), "watch");
+  await expect.poll(() => reconciled).toContain("other");
+  await expect.poll(() => queue.marks(key), { timeout: 120_000 }).toEqual([]);
+  expect(reconciled.filter((name) => name === "parent").length).toBeGreaterThan(1);
+  const { state } = await bus.jsm.streams.info(timersStream(scope.fn), {
+    subjects_filter: work.marks(scope),
+  });
+  expect(state.subjects ?? {}).toEqual({});
+});
