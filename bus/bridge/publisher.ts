@@ -7,7 +7,14 @@ import type { StoredMsg } from "@nats-io/jetstream";
 import type { CloudEvent } from "cloudevents";
 import type { Bus } from "../connect.ts";
 import { type EventMessage, toMessage } from "../events/binding.ts";
-import { addressOf, type Change, changeEvent, publishable, versionOf } from "../events/kubernetes.ts";
+import {
+  addressOf,
+  type Change,
+  changeEvent,
+  partialEvents,
+  publishable,
+  versionOf,
+} from "../events/kubernetes.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { isOvertaken } from "../overtaken.ts";
@@ -73,7 +80,7 @@ export interface PublisherOptions {
   readonly onFailed?: (error: unknown) => void;
   /** Somebody else has written where only bridges do. What is there is set right by a list. */
   readonly onUnreadable?: (subject: string) => void;
-  /** An object does not fit into a message and was left out, so that it does not keep back all the others. */
+  /** An object does not fit into a message: what is published is a part of it, which says so. */
   readonly onOversized?: (object: { subject: string; bytes: number; limit: number }) => void;
   readonly observe?: PublishObserver;
 }
@@ -88,6 +95,7 @@ interface Entry {
 
 /** What a message's headers may need beside its payload, in bytes; they hold the object's names a few times. */
 const headerBytes = 4096;
+const sizeOf = ({ data }: EventMessage): number => Buffer.byteLength(data) + headerBytes;
 /** Publishes under way at once: enough to fill the round trips, few enough to feel the bus push back. */
 const maxUnderWay = 128;
 /** Deletions that are not asked of the bus again: what comes back under its old name mostly does so soon. */
@@ -134,17 +142,15 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   /** Those who wait for room. */
   let room: PromiseWithResolvers<void> | undefined;
 
-  /** The message of an event, if it fits. Of a deletion less is needed than the whole last state. */
-  function fitting(subject: string, event: CloudEvent<Stored>, change: Change): EventMessage | undefined {
-    const message = toMessage(event);
-    const bytes = Buffer.byteLength(message.data) + headerBytes;
+  /** The message of an event. Of an object that does not fit it has a part, and says so. */
+  function fitting(subject: string, event: CloudEvent<Stored>): EventMessage {
+    const whole = toMessage(event);
+    const bytes = sizeOf(whole);
     const limit = bus.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
-    if (bytes <= limit) return message;
-    const object = event.data;
-    if (change === "deleted" && object !== undefined)
-      return toMessage(event.cloneWith({ data: publishable({ ...kind, publish: "metadata" }, object) }));
+    if (bytes <= limit || event.data === undefined) return whole;
     options.onOversized?.({ subject, bytes, limit });
-    return undefined;
+    const parts = partialEvents(event, event.data).map(toMessage);
+    return parts.find((part) => sizeOf(part) <= limit) ?? parts.at(-1) ?? whole;
   }
 
   const subjectOf = ({ key, owner }: Place): string =>
@@ -159,10 +165,11 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     place: Place,
     change: Change,
     object: Stored,
-    resourceVersion = object.metadata.resourceVersion,
+    { resourceVersion = object.metadata.resourceVersion, partial = false } = {},
   ): Promise<void> {
     const span = publishSpan(kind, change, parseKeyText(place.key), resourceVersion);
-    const event = changeEvent(kind, change, object, { resourceVersion, traceparent: span.traceparent });
+    const { traceparent } = span;
+    const event = changeEvent(kind, change, object, { resourceVersion, traceparent, partial });
     await spanned(span, async () => {
       const outcome = await store(place, event, change);
       span.set(() => ({ "denrei.outcome": outcome }));
@@ -173,11 +180,10 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     place: Place,
     event: CloudEvent<Stored>,
     change: Change,
-  ): Promise<"published" | "too large" | "known"> {
+  ): Promise<"published" | "known"> {
     const { resourceVersion } = versionOf(event.id) ?? unversioned;
     const subject = subjectOf(place);
-    const message = fitting(subject, event, change);
-    if (message === undefined) return "too large";
+    const message = fitting(subject, event);
     // The changes of one chunk of the watch travel in one write.
     const later = turn();
     if (later !== undefined) await later;
@@ -211,7 +217,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   async function bury(place: Place, resourceVersion: string): Promise<void> {
     const last = await lastOn(subjectOf(place));
     if (last === null) return;
-    await put(place, "deleted", lastState(kind, place, last), resourceVersion);
+    const partial = headIn(last.header)?.partial ?? false;
+    await put(place, "deleted", lastState(kind, place, last), { resourceVersion, partial });
   }
 
   async function apply(change: Change, object: Stored): Promise<void> {

@@ -126,10 +126,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       log.warn({ subject }, "not an event of the bridge: listing, to set right what it says"),
     onOversized(object) {
       metrics.oversized.inc(labels);
-      log.error(
-        object,
-        "object left out: it does not fit into a message. Raise max_payload of the NATS servers, then change the object",
-      );
+      log.warn(object, "object larger than max_payload: functions read it from the API server");
     },
     observe: ({ subject, tries, error }) =>
       log[tries === 1 ? "warn" : "debug"](

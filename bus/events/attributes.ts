@@ -33,6 +33,16 @@ export const isChange = (type: string): boolean => type.startsWith(changes);
 export const isDeletion = (type: string): boolean => type === changeType("deleted");
 
 /**
+ * Extension attribute of events whose object did not fit into a message: the data is only part of it, and readers get the
+ * object from the API server.
+ */
+export const partialAttribute = "partial";
+
+/** Whether the event's data is only part of the object. */
+export const isPartial = (headers: MsgHdrs | undefined): boolean =>
+  attribute(headers, partialAttribute) === "true";
+
+/**
  * Identity and version of the object an event is about: the event's `id` is `<uid>.<resourceVersion>`. Undefined for
  * ids that are not of this form.
  */

@@ -4,7 +4,7 @@ import { resourcePath } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
 import { keyText, type ObjectAddress } from "../subjects.ts";
-import { type Change, changeType } from "./attributes.ts";
+import { type Change, changeType, partialAttribute } from "./attributes.ts";
 import { newTrace } from "./trace.ts";
 
 export { type Change, changeType, isDeletion, versionOf } from "./attributes.ts";
@@ -40,6 +40,21 @@ export function publishable(kind: Kind, object: Stored): Stored {
 }
 
 /**
+ * An event of an object that does not fit into a message, with less and less of the object: its metadata, then what names
+ * it and its controller. Readers ask the API server for the rest.
+ */
+export function partialEvents(event: CloudEvent<Stored>, object: Stored): CloudEvent<Stored>[] {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } =
+    metadata;
+  const named = { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp };
+  const owner = controllerOf(object);
+  return [metadata, { ...named, ...(owner && { ownerReferences: [owner] }) }].map((some) =>
+    event.cloneWith({ [partialAttribute]: "true", data: { apiVersion, kind, metadata: some } as Stored }),
+  );
+}
+
+/**
  * The event of one change. `object` must be {@link publishable}; of a deletion it is the last known state, and
  * `resourceVersion` the version at which it was gone. `traceparent` is that of its publishing; without one a trace begins.
  */
@@ -47,7 +62,7 @@ export function changeEvent(
   kind: Kind,
   change: Change,
   object: Stored,
-  { resourceVersion = object.metadata.resourceVersion, traceparent = newTrace() } = {},
+  { resourceVersion = object.metadata.resourceVersion, traceparent = newTrace(), partial = false } = {},
 ): CloudEvent<Stored> {
   const { namespace = "", name, uid } = object.metadata;
   return new CloudEvent<Stored>({
@@ -58,6 +73,7 @@ export function changeEvent(
     time: new Date().toISOString(),
     datacontenttype: "application/json",
     traceparent,
+    ...(partial && { [partialAttribute]: "true" }),
     data: object,
   });
 }

@@ -1,7 +1,7 @@
 /** Events of the bridge as they are received: anybody may have written what lies in their place. */
 import { isPathSegment, isVersion, type KubeObject, type Stored } from "../kube/object.ts";
 import { type ObjectAddress, parseObjectSubject } from "../subjects.ts";
-import { attribute, isChange, isDeletion, versionOf } from "./attributes.ts";
+import { attribute, isChange, isDeletion, isPartial, versionOf } from "./attributes.ts";
 
 /** A message in a place of the bridge's events is none. */
 export class MalformedEventError extends Error {
@@ -26,6 +26,8 @@ export interface ChangeHead {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleted: boolean;
+  /** The object did not fit into the message: its data has some of the metadata, and nothing else. */
+  readonly partial: boolean;
 }
 
 /** Reads the headers of an event of the bridge. Throws {@link MalformedEventError}. */
@@ -38,7 +40,7 @@ export function changeHead(headers: Parameters<typeof attribute>[0]): ChangeHead
       `expected a change of an object with the id <uid>.<resourceVersion>, found the type "${type}" and the id "${id}"`,
     );
   }
-  return { ...version, deleted: isDeletion(type) };
+  return { ...version, deleted: isDeletion(type), partial: isPartial(headers) };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -17,7 +17,7 @@ import { publishUntilAnswered } from "../queue/publish.ts";
 import { emptyTtl, replaceLast } from "../queue/replace.ts";
 import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
-import type { ObjectStore } from "./store.ts";
+import { isIncomplete, type ObjectStore } from "./store.ts";
 
 /** The values that an object has in an index: none, one or several. Pure. */
 export type IndexValues = (object: Stored) => readonly string[];
@@ -66,7 +66,7 @@ export function openIndexes(
   async function has(entry: LastValue, key: ObjectKey, values: IndexValues, value: string): Promise<boolean> {
     const found = await store.entry(kind, key);
     // Who can not be read decides for itself.
-    if (found?.unreadable) return true;
+    if (found && isIncomplete(found)) return true;
     if (found !== undefined && !found.deleted) return values(found.object).includes(value);
     if (found?.uid === entry.string()) await replaceLast(bus, entry.subject, entry.sequence, "", emptyTtl);
     return false;

@@ -29,6 +29,8 @@ export interface Entry<T extends KubeObject = KubeObject> {
   readonly subject: string;
   /** Position in OBJECTS. */
   readonly sequence: number;
+  /** The bus has only a part of the object, because it does not fit into a message: the API server has it. */
+  readonly partial: boolean;
   /**
    * Set where somebody else than the bridge has written: what the entry is about is known from its subject, and `object`
    * has no more than that. Whoever needs it asks the API server.
@@ -87,9 +89,13 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
   };
 }
 
-/** The objects among entries: what is not deleted and can be read. */
+/** The entry does not have the object: whoever needs it asks the API server. */
+export const isIncomplete = ({ unreadable, partial, deleted }: Entry): boolean =>
+  unreadable !== undefined || (partial && !deleted);
+
+/** The objects among entries: what is not deleted, and is there as a whole. */
 export const living = <T extends KubeObject>(entries: readonly Entry<T>[]): Stored<T>[] =>
-  entries.filter((entry) => !entry.deleted && !entry.unreadable).map((entry) => entry.object);
+  entries.filter((entry) => !entry.deleted && !isIncomplete(entry)).map((entry) => entry.object);
 
 /** Of entries of one name the newest. */
 export function newestEntry<T extends KubeObject>(entries: readonly Entry<T>[]): Entry<T> | undefined {
@@ -122,7 +128,7 @@ function unreadable<T extends KubeObject>(
 ): Entry<T>[] {
   try {
     const { group, kind, namespace, name } = addressIn(subject);
-    const id = { uid: "", resourceVersion: "0" };
+    const id = { uid: "", resourceVersion: "0", partial: false };
     const apiVersion = apiVersionOf({ group, version: "unknown" });
     const object = { apiVersion, kind, metadata: { namespace, name, ...id } } as unknown as Stored<T>;
     return [{ ...id, object, deleted: false, subject, sequence, unreadable: error }];

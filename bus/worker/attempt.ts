@@ -1,10 +1,9 @@
 /** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
 import type { Logger } from "pino";
 import type { KubeClient } from "../kube/client.ts";
-import { withoutConditions } from "../kube/conditions.ts";
 import { isConflict } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
-import { type Condition, compareVersions, type KubeObject, type Stored } from "../kube/object.ts";
+import { compareVersions, type Stored } from "../kube/object.ts";
 import type { Find } from "../objects/indexes.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
@@ -13,12 +12,10 @@ import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Context, ReconcileFunction, Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
+import { conditionsOf, type OnBus, settleConditions, stalled } from "./platformconditions.ts";
 import { type FirstRead, isReplay, readFirstLive, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
 import { reconcileWrites, type Write } from "./writes.ts";
-
-/** Condition that the platform keeps while it can not bring an object forward (kstatus). */
-export const stalled = "Stalled";
 
 /** What an attempt works with. */
 export interface AttemptTools {
@@ -87,6 +84,7 @@ async function tryOnce(
   const first =
     from === "store" ? untilAborted(input.firstRead, signal) : readFirstLive(client, fn.for, key, signal);
   let object: Stored | undefined = await reads.first(fn.for, key, first);
+  const onBus = onBusOf(await first);
   if (object === undefined) {
     log.debug("object is gone");
     return done();
@@ -149,7 +147,7 @@ async function tryOnce(
   const requeueAfter = checkResult(fn, result);
   // What this process wrote may be older than what another one has written since.
   const latest = [object, own.of(object.metadata.uid)?.object ?? object].sort(byVersion).at(-1) ?? object;
-  await clearStalled(fn, latest, ctx);
+  await settleConditions(fn, latest, ctx, onBus);
   return done(requeueAfter);
 }
 
@@ -157,15 +155,14 @@ async function tryOnce(
  * Whether it was given up because workers died over it, and nobody has changed it since. Whatever else wakes its key (a
  * timer, a child, an event that comes late or a second time) must not cost more of them.
  */
-function isLeftAlone({ metadata, status }: Stored): boolean {
-  const { conditions } = (status ?? {}) as { conditions?: Condition[] };
-  return !!conditions?.some(
+function isLeftAlone(object: Stored): boolean {
+  return conditionsOf(object).some(
     ({ type, status: value, reason, observedGeneration }) =>
       type === stalled &&
       value === "True" &&
       reason === workerCrashed &&
       observedGeneration !== undefined &&
-      observedGeneration === metadata.generation,
+      observedGeneration === object.metadata.generation,
   );
 }
 
@@ -177,6 +174,11 @@ function validated(fn: ReconcileFunction, object: Stored): Stored {
       throw new TerminalError("InvalidSpec", error.message, { cause: error });
     throw error;
   }
+}
+
+function onBusOf(read: FirstRead): OnBus {
+  if ("live" in read || read.entry === undefined) return "unknown";
+  return read.entry.partial ? "partial" : "whole";
 }
 
 /** Runs `finalize` and lets the object go, unless it asks to be called again. */
@@ -203,14 +205,6 @@ async function finalize(
 
 const byVersion = (a: Stored, b: Stored): number =>
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
-
-async function clearStalled(fn: ReconcileFunction, object: Stored, ctx: Context): Promise<void> {
-  const { conditions } = ((object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {}) as {
-    conditions?: Condition[];
-  };
-  if (fn.secondary || !conditions?.some((condition) => condition.type === stalled)) return;
-  await ctx.status(fn.for, object, { conditions: withoutConditions(conditions, stalled) } as never);
-}
 
 /** Code that ignores its signal is left behind: its writes are refused, and its slot is free again. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -14,7 +14,7 @@ import {
   type ObjectVersion,
   type Stored,
 } from "../kube/object.ts";
-import { type Entry, newestEntry, type ObjectStore } from "../objects/store.ts";
+import { type Entry, isIncomplete, newestEntry, type ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
@@ -63,7 +63,15 @@ export const readFirstLive = async (
   kind: Kind,
   key: ObjectKey,
   signal?: AbortSignal,
-): Promise<FirstRead> => ({ live: await client.get(kind, key, signal).catch(undefinedIfGone) });
+): Promise<FirstRead> => ({ live: await readLive(client, kind, key, signal) });
+
+/** Reads an object from the API server; undefined when it does not exist. */
+export const readLive = <T extends KubeObject>(
+  client: KubeClient,
+  kind: Kind<T>,
+  key: ObjectKey,
+  signal?: AbortSignal,
+): Promise<Stored<T> | undefined> => client.get(kind, key, signal).catch(undefinedIfGone);
 
 /** The version of the object that an attempt reads at least: it reads no older one than woke it. */
 export function leastVersion(
@@ -162,7 +170,7 @@ export function reconcileReads({
   }
 
   const live = async <T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> =>
-    noted(await client.get(kind, key, signal).catch(undefinedIfGone));
+    noted(await readLive(client, kind, key, signal));
 
   /** The newer of the store's entry and this process's own write. */
   function newest<T extends KubeObject>(entry: Entry<T>): Stored<T> | undefined {
@@ -207,7 +215,7 @@ export function reconcileReads({
     key: ObjectKey,
     entry: Entry<T> | undefined,
   ): Promise<Stored<T> | undefined> {
-    if (entry !== undefined && (entry.unreadable || isBehind(entry))) return live(kind, key);
+    if (entry !== undefined && (isIncomplete(entry) || isBehind(entry))) return live(kind, key);
     const version = entry?.resourceVersion ?? "0";
     for (const needed of neededOf(kind)) {
       if (!isAt(key)(needed)) continue;
@@ -239,7 +247,7 @@ export function reconcileReads({
     for (const entry of entries) {
       latest.set(entry.object.metadata.name, entry.resourceVersion);
       known.add(entry.uid);
-      if (entry.unreadable || isBehind(entry)) {
+      if (isIncomplete(entry) || isBehind(entry)) {
         const { namespace = "", name } = entry.object.metadata;
         const object = await live(kind, { namespace, name });
         if (object === undefined || !belongs(object)) continue;

@@ -6,8 +6,8 @@ import { withConditions } from "../kube/conditions.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
 import type { Condition, KubeObject, Stored } from "../kube/object.ts";
 import type { ObjectKey } from "../subjects.ts";
-import { stalled } from "./attempt.ts";
 import type { ReconcileFunction } from "./function.ts";
+import { keepsConditions, stalled } from "./platformconditions.ts";
 import { mergePatched } from "./writes.ts";
 
 /** What is said: the reason is one CamelCase word. */
@@ -36,7 +36,7 @@ export async function reportTrouble(
     onNews(object: Stored): void;
   },
 ): Promise<void> {
-  if (fn.secondary || !("conditions" in (fn.for.definition?.status?.shape ?? {}))) return;
+  if (!keepsConditions(fn)) return;
   const message = trouble.message.slice(0, messageLimit);
   const { reason } = trouble;
   for (let tries = 0; ; tries++) {

@@ -9,7 +9,7 @@ import type { Delivery } from "../queue/delivery.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
 import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
 import type { Webhook } from "../webhooks/received.ts";
-import type { Keys, ReconcileFunction } from "./function.ts";
+import type { Keys, ReconcileFunction, Watch } from "./function.ts";
 
 /** An event of OBJECTS, as far as routing needs it. */
 export interface ObjectEvent {
@@ -18,9 +18,14 @@ export interface ObjectEvent {
   readonly resourceVersion: string;
   readonly deleted: boolean;
   readonly traceparent: string | undefined;
+  /** The event has only a part of the object. */
+  readonly partial: boolean;
   /** Throws {@link MalformedEventError} when there is none in the event. */
   readonly object: () => Stored;
 }
+
+/** Reads an object from the API server; undefined when it does not exist. */
+export type ReadLive = (kind: Kind, key: ObjectKey) => Promise<Stored | undefined>;
 
 /** Reads a delivery of OBJECTS. Throws {@link MalformedEventError} when it is no event of the bridge. */
 export function objectEventOf(delivery: Delivery): ObjectEvent {
@@ -42,6 +47,13 @@ export interface Waking {
   readonly delayMillis: number;
 }
 
+/** What {@link wakingsOf} works with. */
+export interface RoutingTools {
+  readonly indexes: Indexes;
+  readonly live: ReadLive;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * The keys that an event wakes: the object itself, its controller, and what the watches say. An object of the function's own
  * kind is in its indexes before.
@@ -49,8 +61,7 @@ export interface Waking {
 export async function wakingsOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
-  indexes: Indexes,
-  signal?: AbortSignal,
+  { indexes, live, signal }: RoutingTools,
 ): Promise<Waking[]> {
   const wakings = new Map<string, Waking>();
   function add(key: ObjectKey, delayMillis = 0): void {
@@ -59,16 +70,23 @@ export async function wakingsOf(
       wakings.set(text, { key, delayMillis });
   }
   const { namespace, name, owner } = event.at;
+  const key = { namespace, name };
+  /** Undefined when a part is all there is. */
+  const whole = async (kind: Kind): Promise<Stored | undefined> => {
+    if (!event.partial) return event.object();
+    return event.deleted ? undefined : live(kind, key);
+  };
   if (is(fn.for, event.at)) {
-    const key = { namespace, name };
-    if (!event.deleted && Object.keys(fn.indexes).length > 0) await indexes.keep(key, event.object(), signal);
+    const isIndexed = !event.deleted && Object.keys(fn.indexes).length > 0;
+    const object = isIndexed ? await whole(fn.for) : undefined;
+    if (object) await indexes.keep(key, object, signal);
     add(key);
   }
-  const isOwned = fn.owns.some((kind) => is(kind, event.at));
-  if (isOwned && namespace === "" && fn.for.scope === "Namespaced") {
-    const marked = markedOwner(event.object(), fn.for);
+  const owned = fn.owns.find((kind) => is(kind, event.at));
+  if (owned && namespace === "" && fn.for.scope === "Namespaced") {
+    const marked = markedOwner((await whole(owned)) ?? event.object(), fn.for);
     if (marked) add(marked);
-  } else if (isOwned && owner !== "") {
+  } else if (owned && owner !== "") {
     const controller = controllerOf(event.object());
     if (controller && is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind })) {
       add({ namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name });
@@ -76,13 +94,30 @@ export async function wakingsOf(
   }
   for (const watch of fn.watches) {
     if (!is(watch.kind, event.at)) continue;
-    const keys = await watch.keys(event.object(), indexes.find);
+    const keys = await keysOfWatch(watch, event, await whole(watch.kind), indexes);
     const pauseMillis = watch.perSecond === undefined ? 0 : 1000 / watch.perSecond;
     keys.forEach((key, at) => {
       add(key, at * pauseMillis);
     });
   }
   return [...wakings.values()];
+}
+
+/** A large object that is gone has left only its metadata, and a watch may need more: then it wakes nobody. */
+async function keysOfWatch(
+  watch: Watch,
+  event: ObjectEvent,
+  object: Stored | undefined,
+  { find }: Indexes,
+): Promise<readonly ObjectKey[]> {
+  if (object !== undefined) return watch.keys(object, find);
+  if (!event.deleted) return [];
+  try {
+    return await watch.keys(event.object(), find);
+  } catch (error) {
+    if (error instanceof TypeError) return [];
+    throw error;
+  }
 }
 
 /** The request that an event makes. */

@@ -17,6 +17,7 @@ import {
   keysOfWebhook,
   type ObjectEvent,
   objectEventOf,
+  type ReadLive,
   requestOf,
   requestOfWebhook,
   type Waking,
@@ -29,6 +30,7 @@ export interface RouteOptions {
   readonly queue: TicketQueue;
   readonly echoes: Echoes;
   readonly indexes: Indexes;
+  readonly live: ReadLive;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
   /** Ends what waits: messages under way are handed back. */
@@ -47,7 +49,7 @@ const nowMillis = 500;
 const batch = 100;
 
 /** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
-export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: RouteOptions): {
+export function routes({ fn, queue, echoes, indexes, live, metrics, log, signal }: RouteOptions): {
   readonly change: Handle;
   readonly webhook: Handle;
 } {
@@ -89,7 +91,7 @@ export function routes({ fn, queue, echoes, indexes, metrics, log, signal }: Rou
   }
 
   async function wakeAll(delivery: Delivery, event: ObjectEvent, span: Span): Promise<void> {
-    const wakings = await wakingsOf(fn, event, indexes, signal);
+    const wakings = await wakingsOf(fn, event, { indexes, live, signal });
     const outcomes: Woken[] = [];
     for (let at = 0; at < wakings.length; at += batch) {
       // Waking many takes longer than a message may be held in silence.

@@ -6,6 +6,7 @@ import { openHands } from "../activity/inhand.ts";
 import { activityTeller, type TellActivity } from "../activity/teller.ts";
 import type { Bus, BusAddress } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { Kind } from "../kube/kind.ts";
 import { openIndexes } from "../objects/indexes.ts";
 import { objectStore } from "../objects/store.ts";
 import { isDebugged } from "../process/debugger.ts";
@@ -19,7 +20,7 @@ import { openStarts } from "../queue/starts.ts";
 import { searchStranded } from "../queue/stranded.ts";
 import { startSweep } from "../queue/sweep.ts";
 import { timers as openTimers } from "../queue/timers.ts";
-import { consumers, keyText, type QueueScope, streams, workStream } from "../subjects.ts";
+import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
 import { type BusOptions, ensureTopology } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
@@ -30,6 +31,7 @@ import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.
 import { workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
+import { readLive } from "./reads.ts";
 import { reconciler } from "./reconciler.ts";
 import { eventRecorder } from "./recorder.ts";
 import { routes } from "./routes.ts";
@@ -169,7 +171,8 @@ function startFunction(
       onRefused: (status) => log.warn({ stream, ...status }, "the bus refuses to serve, asking again"),
     });
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
-  const route = routes({ fn, queue, echoes, indexes, metrics, log, signal: stopping.signal });
+  const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
+  const route = routes({ fn, queue, echoes, indexes, live, metrics, log, signal: stopping.signal });
   const router = consumers.router(interestOf(fn, cluster));
   const events = pull(streams.objects, router, routerSlots, route.change);
   const webhooks =

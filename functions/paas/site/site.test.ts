@@ -83,9 +83,16 @@ const wakings = (object: Stored<KubeObject>) =>
       resourceVersion: object.metadata.resourceVersion,
       deleted: false,
       traceparent: undefined,
+      partial: false,
       object: () => object,
     },
-    { keep: async () => undefined, find: async (_index, value) => (value === "modoki" ? keys : []) },
+    {
+      indexes: {
+        keep: async () => undefined,
+        find: async (_index, value) => (value === "modoki" ? keys : []),
+      },
+      live: async () => object,
+    },
   );
 
 test("a change wakes every Application once, in order and no more than twenty a second", async () => {
