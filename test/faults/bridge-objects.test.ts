@@ -32,8 +32,7 @@ beforeEach(async () => {
   if (bridge.pid === undefined) bridge = await startBridge();
 });
 
-const oversized =
-  "object left out: it does not fit into a message. Raise max_payload of the NATS servers, then change the object";
+const oversized = "object larger than max_payload: functions read it from the API server";
 /** What must never be on the bus. */
 const hidden = "hunter2-hunter2";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -217,7 +216,7 @@ test("a crowd of children of one owner is listed over several pages, and all of 
   expect(left).toHaveLength(names.length - 1);
 });
 
-test("an object too big for a message is left out and said so; the others, and the position, go on", async () => {
+test("of an object too big for a message a part is published, which says so", async () => {
   const text = "x".repeat(1_100_000);
   const told = (name: string) => bridged.history.of(Note, name).map(({ change }) => change);
   await bridged.create("grows");
@@ -229,7 +228,12 @@ test("an object too big for a message is left out and said so; the others, and t
     ({ resourceVersion }) => compareVersions(resourceVersion, metadata.resourceVersion) >= 0,
   );
   await bridged.history.until(() => told("behind-the-giant").length === 1);
-  expect([told("giant"), told("grows")]).toEqual([[], ["added"]]);
+  expect([told("giant"), told("grows")]).toEqual([["added"], ["added", "modified"]]);
+  for (const name of ["giant", "grows"]) {
+    const entry = await store.entry(Note, at(name));
+    expect(entry).toMatchObject({ partial: true, object: { metadata: at(name) } });
+    expect(entry?.object.spec).toBeUndefined();
+  }
   expect(await bridge.metric("denrei_bridge_oversized_total")).toBe(2);
   expect(bridge.logged(oversized, Note)).toMatchObject([
     { subject: expect.stringContaining("giant") },
@@ -244,5 +248,9 @@ test("an object too big for a message is left out and said so; the others, and t
   await bridged.change("giant", { spec: { text: "small" } });
   await bridged.remove("grows");
   await bridged.untilSettled(Note);
-  expect([told("giant"), told("grows")]).toEqual([["modified"], ["added", "deleted"]]);
+  expect([told("giant"), told("grows")]).toEqual([
+    ["added", "modified"],
+    ["added", "modified", "deleted"],
+  ]);
+  expect(await store.entry(Note, at("giant"))).toMatchObject({ partial: false });
 });

@@ -5,6 +5,7 @@ import { functions } from "../../functions/index.ts";
 import branches from "../fixtures/functions/branches.ts";
 import census from "../fixtures/functions/census.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
+import giants from "../fixtures/functions/giants.ts";
 import letters from "../fixtures/functions/letters.ts";
 import notes from "../fixtures/functions/notes.ts";
 import onlooker from "../fixtures/functions/onlooker.ts";
@@ -23,6 +24,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   notes,
   onlooker,
   gardeners,
+  giants,
   signposts,
   stickers,
   planters,

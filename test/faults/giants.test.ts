@@ -1,0 +1,67 @@
+/** Objects that are larger than a message on the bus are reconciled, found, and finalized like others. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { Giant } from "../fixtures/functions/giants.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+
+const Event = externalKind<KubeObject & { reason: string; regarding: { name: string } }>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+});
+const giants = fileURLToPath(new URL("../fixtures/functions/giants.ts", import.meta.url));
+/** Above NATS's limit of a message, 1 MiB, and below etcd's of an object, 1.5 MiB. */
+const length = 1_200_000;
+const at = (name: string) => ({ namespace: "default", name });
+let kit: Kit;
+
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Giant)] });
+  await kit.bridge("bridge-1", { args: [giants] });
+  await kit.worker("worker-1", [giants]);
+});
+afterAll(() => kit?.stop());
+
+const create = (name: string, text: string, color: string) =>
+  kit.client.create(
+    Giant,
+    { apiVersion: apiVersionOf(Giant), kind: "Giant", metadata: at(name), spec: { text, color } },
+    { fieldManager: "test" },
+  );
+const change = (name: string, text: string) =>
+  kit.client.mergePatch(Giant, at(name), { spec: { text } }, { fieldManager: "test" });
+const isOversized = ({ status }: Giant) =>
+  status?.conditions?.some(({ type, status: is }) => type === "Oversized" && is === "True") ?? false;
+
+test("one that is created large is reconciled, and says that it is large", async () => {
+  await create("large", "x".repeat(length), "red");
+  await create("small", "x", "red");
+  const large = await kit.until(Giant, at("large"), isOversized);
+  expect(large.status?.length).toBe(length);
+  const reasons = async () =>
+    (await kit.list(Event)).flatMap(({ reason, regarding }) => (regarding.name === "large" ? [reason] : []));
+  await expect.poll(reasons).toEqual(["ExceedsMaxPayload"]);
+  // Its index entry and its watch are as good as those of others.
+  for (const name of ["large", "small"])
+    await kit.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "large,small");
+});
+
+test("one that shrinks says so no more, and one that grows is reconciled as it is", async () => {
+  await create("grows", "x", "blue");
+  await kit.until(Giant, at("grows"), ({ status }) => status?.length === 1);
+  await change("grows", "x".repeat(length));
+  await kit.until(Giant, at("grows"), (giant) => giant.status?.length === length && isOversized(giant));
+  await change("grows", "xx");
+  await kit.until(Giant, at("grows"), (giant) => giant.status?.length === 2 && !isOversized(giant));
+});
+
+test("one that is deleted while it is large is finalized", async () => {
+  await create("goes", "x".repeat(length), "green");
+  await kit.until(Giant, at("goes"), isOversized);
+  await kit.client.delete(Giant, at("goes"), {});
+  await kit.untilGone(Giant, at("goes"));
+});
