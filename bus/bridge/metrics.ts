@@ -55,7 +55,7 @@ export function bridgeMetrics(registry: Registry) {
     }),
     oversized: new Counter({
       name: "denrei_bridge_oversized_total",
-      help: "Changes that were left out because the object does not fit into a message of the bus.",
+      help: "Changes of which only a part was published, because the object does not fit into a message.",
       labelNames: ["kind"] as const,
       registers,
     }),

@@ -102,9 +102,9 @@ export const alerts: readonly Alert[] = [
   {
     name: "DenreiObjectTooLarge",
     expr: `${increase("denrei_bridge_oversized_total", "1h", ", kind")} > 0`,
-    severity: "warning",
+    severity: "info",
     summary:
-      "A {{ $labels.kind }} does not fit into a message of the bus: functions do not see what it is now.",
+      "A {{ $labels.kind }} does not fit into a message of the bus: functions read it from the API server instead, which is slower.",
     runbook: "an-object-is-too-large",
   },
   {
