@@ -80,7 +80,7 @@ export interface PublisherOptions {
   readonly onFailed?: (error: unknown) => void;
   /** Somebody else has written where only bridges do. What is there is set right by a list. */
   readonly onUnreadable?: (subject: string) => void;
-  /** An object does not fit into a message: what is published is a part of it, which says so. */
+  /** An object does not fit into a message, so a partial event is published. */
   readonly onOversized?: (object: { subject: string; bytes: number; limit: number }) => void;
   readonly observe?: PublishObserver;
 }
@@ -142,7 +142,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   /** Those who wait for room. */
   let room: PromiseWithResolvers<void> | undefined;
 
-  /** The message of an event. Of an object that does not fit it has a part, and says so. */
+  /** Builds the message of an event: a partial one where the whole object does not fit. */
   function fitting(subject: string, event: CloudEvent<Stored>): EventMessage {
     const whole = toMessage(event);
     const bytes = sizeOf(whole);

@@ -108,8 +108,8 @@ export function blockerOf(error: unknown): Blocker | undefined {
 const passing: readonly string[] = [apiServerUnavailable, "ApiServerError", "WriteConflict", "QuotaUnknown"];
 
 /**
- * Why the API server refuses what was sent, as a reason for a condition: `Invalid`, or that of a {@link Blocker} which somebody
- * has to remove. Undefined when trying again may be enough.
+ * Why the API server refuses a write, as a reason for a condition: `Invalid`, or that of a {@link Blocker} that an administrator
+ * has to remove. Undefined when a retry may be enough.
  */
 export function refusalReasonOf(error: unknown): string | undefined {
   const reason = blockerOf(error)?.reason;

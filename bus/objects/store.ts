@@ -89,7 +89,7 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
   };
 }
 
-/** The entry does not have the object: whoever needs it asks the API server. */
+/** The entry lacks the object, so a reader has to get it from the API server. */
 export const isIncomplete = ({ unreadable, partial, deleted }: Entry): boolean =>
   unreadable !== undefined || (partial && !deleted);
 

@@ -1,6 +1,6 @@
 /**
- * Removes the dead letter of an object that was reconciled after all, or that is gone. A condition tells of most letters, but
- * not every kind has conditions, and anybody may overwrite one; so the bus is asked, once per object and process.
+ * Removes the dead letter of an object that was reconciled after all, or that was deleted. Most objects with a dead letter have a
+ * condition, but not every kind has conditions, and any client may overwrite one. So each process asks the bus once per object.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { Recent } from "../recent.ts";
@@ -9,9 +9,9 @@ import type { DeadLetters } from "./deadletters.ts";
 
 /** Cleans up the dead letters of one function. */
 export interface LetterCleanup {
-  /** Removes the object's letter. Costs nothing where this process knows that there is none. */
+  /** Removes the object's letter. Free when this process knows that the object has no letter. */
   remove(key: ObjectKey): Promise<void>;
-  /** Messages may have been missed: the bus is asked again. */
+  /** Asks the bus again, because messages may have been missed. */
   forget(): void;
   stop(): void;
 }

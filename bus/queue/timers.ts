@@ -13,8 +13,8 @@ import { parseRequest, type Request } from "./request.ts";
 /** The delayed requests of one function. */
 export interface Timers {
   /**
-   * Makes the request after `delayMillis`, replacing an earlier delayed request for the key. `signal` ends the retries: whoever
-   * owns the key by then decides anew.
+   * Makes the request after `delayMillis`, replacing an earlier delayed request for the key. `signal` ends the retries: the
+   * next owner of the key decides again.
    */
   set(key: ObjectKey, delayMillis: number, request: Request, signal?: AbortSignal): Promise<void>;
   /** The request that is waiting for a key, if any that can be read. */

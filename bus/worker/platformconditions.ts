@@ -3,7 +3,7 @@ import { withConditions, withoutConditions } from "../kube/conditions.ts";
 import type { Condition, Stored } from "../kube/object.ts";
 import type { Context, ReconcileFunction } from "./function.ts";
 
-/** True while the platform can not bring an object forward. */
+/** True while the platform cannot bring an object forward. */
 export const stalled = "Stalled";
 
 /** True while an object is too large for a message on the bus. */

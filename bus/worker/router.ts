@@ -103,7 +103,7 @@ export async function wakingsOf(
   return [...wakings.values()];
 }
 
-/** A large object that is gone has left only its metadata, and a watch may need more: then it wakes nobody. */
+/** Of a deleted large object only the metadata is left. A watch that needs more enqueues no requests. */
 async function keysOfWatch(
   watch: Watch,
   event: ObjectEvent,

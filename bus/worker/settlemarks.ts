@@ -1,14 +1,14 @@
-/** What follows when a ticket is given back: changes that came meanwhile are requested again, or known to be covered. */
+/** Looks at the marks after a ticket is given back: requests what the reconcile has not seen, and drops the rest. */
 import { isCovered, type Mark, type Seen, type TicketQueue } from "../queue/queue.ts";
 import { fittingTogether, type Request, together } from "../queue/request.ts";
 import type { Job } from "./job.ts";
 
-/** A bus that is away must not hold the worker's slot. Marks that nobody settles fall due by themselves. Milliseconds. */
+/** An unreachable bus must not hold the worker's slot. Marks that are left fall due by themselves. Milliseconds. */
 const longestMillis = 30_000;
 
 /**
- * Requests the changes that the reconcile has not seen, and drops their marks. When somebody else already owns the key
- * the marks stay, for that owner to judge.
+ * Requests the changes that the reconcile has not seen, and drops their marks. When another worker already owns the key,
+ * it judges the marks, and they stay.
  */
 export async function settleMarks(
   queue: TicketQueue,
@@ -27,7 +27,7 @@ export async function settleMarks(
     const signal = AbortSignal.timeout(longestMillis);
     if ((await queue.requestUnlessOwned(key, wanted, signal)) === "owned") return;
   }
-  // What did not fit waits for the next owner, who has read more by then.
+  // The next owner, which has read more by then, judges the marks that did not fit.
   await queue.dropMarks(key, upTo(open[asked.length], marks));
 }
 

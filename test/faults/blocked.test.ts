@@ -189,10 +189,10 @@ const obstacles: Readonly<Record<string, Obstacle>> = {
   },
   namespace: {
     reason: "NamespaceMissing",
-    names: "the namespace of-nobody does not exist",
+    names: "the namespace missing does not exist",
     block: async () => undefined,
-    attempt: (client) => client.create(ConfigMap, configMap("of-nobody") as never, write),
-    unblock: (client) => createNamespace(client, "of-nobody"),
+    attempt: (client) => client.create(ConfigMap, configMap("missing") as never, write),
+    unblock: (client) => createNamespace(client, "missing"),
   },
 };
 

@@ -216,7 +216,7 @@ test("a crowd of children of one owner is listed over several pages, and all of 
   expect(left).toHaveLength(names.length - 1);
 });
 
-test("of an object too big for a message a part is published, which says so", async () => {
+test("an object too big for a message is published as a partial event", async () => {
   const text = "x".repeat(1_100_000);
   const told = (name: string) => bridged.history.of(Note, name).map(({ change }) => change);
   await bridged.create("grows");

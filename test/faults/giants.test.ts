@@ -37,7 +37,7 @@ const change = (name: string, text: string) =>
 const isOversized = ({ status }: Giant) =>
   status?.conditions?.some(({ type, status: is }) => type === "Oversized" && is === "True") ?? false;
 
-test("one that is created large is reconciled, and says that it is large", async () => {
+test("an object that is created large is reconciled, and gets a condition and an Event", async () => {
   await create("large", "x".repeat(length), "red");
   await create("small", "x", "red");
   const large = await kit.until(Giant, at("large"), isOversized);
@@ -50,7 +50,7 @@ test("one that is created large is reconciled, and says that it is large", async
     await kit.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "large,small");
 });
 
-test("one that shrinks says so no more, and one that grows is reconciled as it is", async () => {
+test("an object that grows is reconciled, and the condition goes when it shrinks", async () => {
   await create("grows", "x", "blue");
   await kit.until(Giant, at("grows"), ({ status }) => status?.length === 1);
   await change("grows", "x".repeat(length));
@@ -59,7 +59,7 @@ test("one that shrinks says so no more, and one that grows is reconciled as it i
   await kit.until(Giant, at("grows"), (giant) => giant.status?.length === 2 && !isOversized(giant));
 });
 
-test("one that is deleted while it is large is finalized", async () => {
+test("a large object is finalized when it is deleted", async () => {
   await create("goes", "x".repeat(length), "green");
   await kit.until(Giant, at("goes"), isOversized);
   await kit.client.delete(Giant, at("goes"), {});

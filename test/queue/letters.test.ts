@@ -1,4 +1,4 @@
-/** A dead letter is removed when its object is reconciled after all, or is gone, whoever says so. */
+/** A dead letter is removed when its object is reconciled after all, or is deleted. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -50,14 +50,17 @@ async function lettersOf(name: string): Promise<string[]> {
   return (await Promise.all(lists)).flat().flatMap(({ fn, key }) => (key.name === name ? [fn] : []));
 }
 
-test.each(["deleted", "modified"] as const)("of an object that was %s", async (change) => {
-  await publisher.publish("added", stored(Note, change, 1, { text: "bad" }), "watch");
-  await expect.poll(() => lettersOf(change)).toEqual(["reading", "beside"]);
-  await publisher.publish(change, stored(Note, change, 2, { text: "good" }), "watch");
-  await expect.poll(() => lettersOf(change)).toEqual([]);
-});
+test.each(["deleted", "modified"] as const)(
+  "the letter of an object that was %s is removed",
+  async (change) => {
+    await publisher.publish("added", stored(Note, change, 1, { text: "bad" }), "watch");
+    await expect.poll(() => lettersOf(change)).toEqual(["reading", "beside"]);
+    await publisher.publish(change, stored(Note, change, 2, { text: "good" }), "watch");
+    await expect.poll(() => lettersOf(change)).toEqual([]);
+  },
+);
 
-test("a letter of another replica, where there was none before", async () => {
+test("a letter that another replica writes later is removed", async () => {
   const scope = { fn: "elsewhere", cluster: "test" };
   const key = { namespace: "default", name: "note" };
   const letters = deadLetters(local.bus, scope);
