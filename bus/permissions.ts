@@ -18,8 +18,10 @@ import {
   originSubject,
   streams,
   sweeps,
+  ticketAdvisories,
   timersStream,
   token,
+  topologyAdvisories,
   work,
   working,
   workStream,
@@ -96,7 +98,7 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
       api("STREAM.MSG.GET", bridgeStream),
       ...["lease", "position"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),
     ],
-    subscribe: [],
+    subscribe: topologyAdvisories,
   };
 };
 
@@ -140,6 +142,7 @@ const ofFunction = (interest: Interest): Permissions => {
       originSubject(scope.cluster),
       working.asked(scope.cluster),
       work.deadLetters(scope),
+      ...ticketAdvisories(scope),
     ],
   };
 };

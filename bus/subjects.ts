@@ -212,6 +212,30 @@ export const working = {
   answers: (cluster: string) => `working.answers.*.${token(cluster)}`,
 } as const;
 
+/**
+ * On which JetStream announces changes of streams and consumers; `*` for any. In no stream.
+ * https://docs.nats.io/running-a-nats-service/nats_admin/monitoring/monitoring_jetstream#monitoring-advisories
+ */
+export const advisories = {
+  streamDeleted: (stream: string) => `$JS.EVENT.ADVISORY.STREAM.DELETED.${stream}`,
+  streamUpdated: (stream: string) => `$JS.EVENT.ADVISORY.STREAM.UPDATED.${stream}`,
+  consumerDeleted: (stream: string, consumer: string) =>
+    `$JS.EVENT.ADVISORY.CONSUMER.DELETED.${stream}.${consumer}`,
+} as const;
+
+/** Everything that makes a bridge look at the topology. */
+export const topologyAdvisories: readonly string[] = [
+  advisories.streamDeleted("*"),
+  advisories.streamUpdated("*"),
+  advisories.consumerDeleted("*", "*"),
+];
+
+/** After any of these nobody knows who owns a ticket. */
+export const ticketAdvisories = (scope: QueueScope): readonly string[] => [
+  advisories.streamDeleted(workStream(scope.fn)),
+  advisories.consumerDeleted(workStream(scope.fn), consumers.worker(scope)),
+];
+
 /** What a mark is about: the change, and the replica that saw it. */
 export interface MarkName {
   /** The uid of the object that changed, or whatever else names a cause. */

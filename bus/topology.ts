@@ -31,7 +31,15 @@ import {
   work,
   workStream,
 } from "./subjects.ts";
-import { type Ensuring, ensureConsumer, ensureStream, mend, type Stream } from "./topology/ensure.ts";
+import {
+  deleteConsumer,
+  type Ensuring,
+  ensureConsumer,
+  ensureStream,
+  mend,
+  type Stream,
+  streamChange,
+} from "./topology/ensure.ts";
 import { currentPlan } from "./topology/version.ts";
 
 export { TopologyError } from "./topology/ensure.ts";
@@ -280,6 +288,17 @@ export async function ensureDashboard(bus: Ensured, options: BusOptions): Promis
 }
 
 /**
+ * With a stream that is missing, requests or index entries of the function are lost. Its router begins with all objects again,
+ * as that of a new function does.
+ */
+async function restartRouting(bus: Ensured, interest: Interest, missing: ReadonlySet<string>): Promise<void> {
+  const { fn } = interest.scope;
+  const derived = [workStream(fn), timersStream(fn), ...(interest.indexes?.length ? [streams.indexes] : [])];
+  if (missing.has(streams.objects) || !derived.some((stream) => missing.has(stream))) return;
+  await deleteConsumer(ensuring(bus), streams.objects, consumers.router(interest));
+}
+
+/**
  * Brings a bus to the streams and consumers that the given functions need. Throws {@link TopologyError} when something
  * is missing that this user may not make, or is of a newer program that this one can not go on beside.
  */
@@ -295,7 +314,11 @@ export async function ensureTopology(
       timersStreamConfig(fn, options),
     ]),
   ];
-  await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
+  const changes = await Promise.all(wanted.map((config) => streamChange(ensuring(bus), config)));
+  const missing = new Set(changes.flatMap((change) => (change?.missing ? [change.stream] : [])));
+  // Before the streams are created: a process that dies in between leaves both missing.
+  await Promise.all(interests.map((interest) => restartRouting(bus, interest, missing)));
+  await Promise.all(changes.map((change) => change?.make()));
   await Promise.all(
     interests
       .flatMap((interest) => functionConsumers(interest, options))

@@ -54,7 +54,18 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
   registerQueueMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const stopping = new AbortController();
-  const keeping = keepTopology({ ...options, signal: stopping.signal });
+  const scopes = new Set<Scope>();
+  let topologyTrouble: Error | undefined;
+  const keeping = keepTopology({
+    ...options,
+    signal: stopping.signal,
+    onObjectsLost() {
+      for (const scope of scopes) scope.restart("the stream of objects was created again");
+    },
+    onTrouble(error) {
+      topologyTrouble = error;
+    },
+  });
   const states = new Map<string, ScopeState>();
   const troubles = new Map<string, { readonly since: number; readonly error: Error }>();
 
@@ -69,8 +80,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const name = scopeText(kind, namespace);
     const onState = (state: ScopeState) => states.set(name, state);
     const scope = startScope({ ...tools, kind, namespace, onState, onTrouble: troubleOf(name) });
+    scopes.add(scope);
     return {
+      ...scope,
       async stop() {
+        scopes.delete(scope);
         await scope.stop();
         states.delete(name);
       },
@@ -106,7 +120,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         // The lease is kept on the bus: where nothing is stored nobody can hold it.
         return isNotStored(error) ? notStored(error) : `${name} is not watched: ${error.message}`;
       }
-      return undefined;
+      return topologyTrouble && `the topology of the bus cannot be ensured: ${topologyTrouble.message}`;
     },
     async stop() {
       stopping.abort();

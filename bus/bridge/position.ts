@@ -18,6 +18,8 @@ export const positionSchema = z.object({
   objects: z.int().default(0),
   /** Of the last message about the kind in the object store. */
   sequence: z.int().default(0),
+  /** When the object store was created that has what came before the position: RFC 3339. Older programs do not say. */
+  stream: z.string().optional(),
 });
 export type Position = z.infer<typeof positionSchema>;
 
@@ -49,9 +51,10 @@ const saveEveryMillis = 1000;
 const positionOf = (entry: KvEntry | null): Position | undefined =>
   entry?.operation === "PUT" ? parsePosition(entry.string()) : undefined;
 
-/** Where to resume. Whoever was listing had no position that the API server serves. */
-export function servedPosition(entry: KvEntry | null): string | undefined {
-  const { state, resourceVersion } = positionOf(entry) ?? {};
+/** Where to resume. A watcher that was listing had no position that the API server serves, and a new object store has none. */
+export function servedPosition(entry: KvEntry | null, storeCreatedAt: string): string | undefined {
+  const { state, resourceVersion, stream = storeCreatedAt } = positionOf(entry) ?? {};
+  if (stream !== storeCreatedAt) return undefined;
   return (state === "watching" || state === "resuming") && isVersion(resourceVersion)
     ? resourceVersion
     : undefined;

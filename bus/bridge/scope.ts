@@ -9,6 +9,7 @@ import type { bridgeMetrics } from "./metrics.ts";
 import { keepSaved, leaseKey, positionKey, savedSequence, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
 import { NamespaceRefusedError } from "./refused.ts";
+import { objectsCreatedAt } from "./topologykeeper.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
 
 /** What a replica does about a scope. */
@@ -40,6 +41,8 @@ export interface ScopeOptions extends ScopeTools {
 
 /** A scope that is held or waited for. */
 export interface Scope {
+  /** Gives the lease back, if it is held, and begins again with what is on the bus by then. */
+  restart(why: string): void;
   /** Gives the lease back, if it is held. What is on the bus stays there. */
   stop(): Promise<void>;
 }
@@ -54,6 +57,7 @@ export function startScope(options: ScopeOptions): Scope {
   const name = scopeText(kind, namespace);
   const labels = { kind: kindText(kind) };
   const stopping = new AbortController();
+  let restart = new AbortController();
   let told: string | undefined;
 
   function onTrouble(error: Error | undefined): void {
@@ -83,8 +87,17 @@ export function startScope(options: ScopeOptions): Scope {
     },
     onStandby: () => onTrouble(undefined),
     async lead(held, assertHeld) {
+      restart = new AbortController();
+      const restarted = restart.signal;
       try {
-        await watchWhileHeld({ ...options, onTrouble, held, assertHeld, log: log.child({ kind: name }) });
+        await watchWhileHeld({
+          ...options,
+          onTrouble,
+          held,
+          restarted,
+          assertHeld,
+          log: log.child({ kind: name }),
+        });
       } finally {
         onState("standby");
         const reason = held.reason instanceof Error ? held.reason.message : "broken";
@@ -93,6 +106,7 @@ export function startScope(options: ScopeOptions): Scope {
     },
   });
   return {
+    restart: (why) => restart.abort(new Error(why)),
     async stop() {
       stopping.abort();
       await done;
@@ -102,20 +116,24 @@ export function startScope(options: ScopeOptions): Scope {
   };
 }
 
-type LeadOptions = ScopeOptions & { readonly held: AbortSignal; readonly assertHeld: () => void };
+type LeadOptions = ScopeOptions & {
+  readonly held: AbortSignal;
+  readonly restarted: AbortSignal;
+  readonly assertHeld: () => void;
+};
 
 async function watchWhileHeld(options: LeadOptions): Promise<void> {
   const { bus, client, cluster, kind, namespace, kv, held, metrics, log, replica } = options;
   const labels = { kind: kindText(kind) };
   const key = positionKey(cluster, kind, namespace);
-  const saved = await kv.get(key);
+  const [saved, stream] = await Promise.all([kv.get(key), objectsCreatedAt(bus)]);
   const broken = new AbortController();
   const publisher = await openPublisher({
     bus,
     cluster,
     kind,
     namespace,
-    position: servedPosition(saved),
+    position: servedPosition(saved, stream),
     sequence: savedSequence(saved),
     signal: held,
     assertHeld: options.assertHeld,
@@ -151,6 +169,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       state,
       objects: publisher.count,
       sequence: publisher.sequence,
+      stream,
     }),
   });
   try {
@@ -160,7 +179,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       namespace,
       publisher,
       watchSeconds: options.watchSeconds ?? 60,
-      signal: AbortSignal.any([held, broken.signal]),
+      signal: AbortSignal.any([held, broken.signal, options.restarted]),
       log,
       onTrouble(error) {
         // Where it is refused nothing changes until somebody makes the RoleBinding.

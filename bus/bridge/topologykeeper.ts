@@ -1,7 +1,8 @@
-/** A bus that comes back may be an empty one: its disk was lost, or somebody has removed a stream. */
+/** Heals the topology while the bridge runs: a stream or consumer that was deleted or altered, or a bus that came back empty. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Bus } from "../connect.ts";
+import { streams, topologyAdvisories } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 
 /** What is kept, and for how long. */
@@ -11,29 +12,77 @@ export interface TopologyKeeperOptions {
   readonly interests?: readonly Interest[] | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Called when the stream of objects is another one than before: it has lost all objects. */
+  readonly onObjectsLost: () => void;
+  /** Called with why the topology cannot be ensured, and with undefined when it is. */
+  readonly onTrouble: (error: Error | undefined) => void;
+  /** From one look to the next when nothing was announced, in milliseconds. */
+  readonly everyMillis?: number;
 }
 
-const againMillis = 1000;
+/** Pause after a failure, doubled each time up to the usual interval. Milliseconds. */
+const retryMillis = 1000;
+/** A stream takes its consumers along: what is announced together is one reason to look. Milliseconds. */
+const settleMillis = 200;
 
-/** Makes what is missing each time that the connection was lost and is there again. */
+/** Identifies the stream of objects: a stream that is created again is another one. RFC 3339. */
+export const objectsCreatedAt = async ({ jsm }: Pick<Bus, "jsm">): Promise<string> =>
+  (await jsm.streams.info(streams.objects)).created;
+
+/**
+ * Ensures the topology when JetStream announces a change, when the connection is back, and every so often, until `signal`
+ * aborts. Begin with it after the topology was ensured once.
+ */
 export async function keepTopology(options: TopologyKeeperOptions): Promise<void> {
-  const { bus, busOptions, interests, signal, log } = options;
-  const statuses = bus.nc.status()[Symbol.asyncIterator]();
-  const stopped = new Promise<{ done: true; value: undefined }>((resolve) => {
-    signal.addEventListener("abort", () => resolve({ done: true, value: undefined }), { once: true });
-  });
+  const { bus, busOptions, interests, signal, log, onObjectsLost, onTrouble, everyMillis = 30_000 } = options;
+  let wake: () => void = () => undefined;
+  let isDue = false;
+  const look = (): void => {
+    isDue = true;
+    wake();
+  };
+  const subscriptions = topologyAdvisories.map((subject) => bus.nc.subscribe(subject, { callback: look }));
+  void (async () => {
+    for await (const { type } of bus.nc.status()) if (type === "reconnect") look();
+  })();
+
+  async function untilDue(): Promise<void> {
+    const called = new Promise<void>((resolve) => {
+      wake = resolve;
+      if (isDue) resolve();
+    });
+    const rested = new AbortController();
+    const end = AbortSignal.any([signal, rested.signal]);
+    const pause = sleep(everyMillis * (0.8 + 0.4 * Math.random()), undefined, { signal: end });
+    await Promise.race([called, pause.catch(() => undefined)]);
+    rested.abort();
+    if (isDue) await sleep(settleMillis, undefined, { signal }).catch(() => undefined);
+    isDue = false;
+  }
+
+  let created = await objectsCreatedAt(bus);
+  let failures = 0;
   while (!signal.aborted) {
-    const { done, value: status } = await Promise.race([statuses.next(), stopped]);
-    if (done) return;
-    if (status?.type !== "reconnect") continue;
-    while (!signal.aborted) {
-      try {
-        await ensureTopology(bus, busOptions, interests);
-        break;
-      } catch (error) {
-        log.warn({ err: error }, "streams and consumers not looked at, trying again");
-        await sleep(againMillis, undefined, { signal }).catch(() => undefined);
+    await untilDue();
+    if (signal.aborted) break;
+    try {
+      await ensureTopology(bus, busOptions, interests);
+      const now = await objectsCreatedAt(bus);
+      if (now !== created) {
+        log.warn("the stream of objects was created again, listing all kinds");
+        created = now;
+        onObjectsLost();
       }
+      onTrouble(undefined);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) break;
+      log.warn({ err: error }, "failed to ensure the topology, retrying");
+      onTrouble(error as Error);
+      const pause = Math.min(everyMillis, retryMillis * 2 ** Math.min(failures++, 10));
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      isDue = true;
     }
   }
+  for (const subscription of subscriptions) if (!bus.nc.isClosed()) subscription.unsubscribe();
 }

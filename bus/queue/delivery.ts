@@ -9,6 +9,8 @@ const confirmMillis = 2000;
 /** One delivery. Acknowledgement protocol: https://docs.nats.io/using-nats/developer/develop_jetstream/consumers */
 export interface Delivery {
   readonly subject: string;
+  /** Whose message it is. */
+  readonly stream: string;
   readonly headers: MsgHdrs | undefined;
   /** How often the message was delivered, this time included. */
   readonly deliveries: number;
@@ -57,6 +59,7 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
   };
   return {
     subject: message.subject,
+    stream: parts[start - 2] ?? "",
     reply,
     get headers() {
       return readableHeaders(message);

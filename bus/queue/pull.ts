@@ -20,14 +20,26 @@ export interface PullOptions {
   readonly slots: number;
   /** Handles one message and acknowledges it. Must not throw; the slot is free when the promise settles. */
   readonly handle: (delivery: Delivery) => Promise<void>;
-  /** Called with what the server says when it refuses to serve a pull, for logs. */
-  readonly onRefused?: (status: { code: number; description: string }) => void;
+  /** Called with each answer of the server that refuses to serve a pull, for logs. `times` counts those in a row. */
+  readonly onRefused?: (refusal: PullRefusal) => void;
+}
+
+/** The server does not serve a pull: the consumer is missing, paused, or has no leader. */
+export interface PullRefusal {
+  readonly code: number;
+  readonly description: string;
+  /** Refusals in a row. */
+  readonly times: number;
+  /** Of the first of them, by `performance.now()`. */
+  readonly since: number;
 }
 
 /** A running pull. */
 export interface Pull {
   /** Messages being handled. */
   readonly busy: number;
+  /** Why the server does not serve this pull; undefined while it does. */
+  readonly refusal: PullRefusal | undefined;
   /** Stops asking, hands back what still arrives, and waits until every slot is free. */
   stop(): Promise<void>;
 }
@@ -35,7 +47,8 @@ export interface Pull {
 const expiresMillis = 2000;
 /** How much longer than its expiry an unanswered pull is waited for. */
 const graceMillis = 1000;
-const refusedPauseMillis = 250;
+/** Pause after a refusal, doubled each time. Milliseconds. */
+const refusedPause = { firstMillis: 250, longestMillis: 2000 };
 
 /** Starts pulling. */
 export function startPull({ bus, stream, consumer, slots, handle, onRefused }: PullOptions): Pull {
@@ -50,6 +63,17 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   let state: "running" | "pausing" | "stopping" = "running";
   let planned = false;
   let idle: (() => void) | undefined;
+  let refusal: PullRefusal | undefined;
+
+  function refused(code: number, description: string): void {
+    refusal = {
+      code,
+      description,
+      times: (refusal?.times ?? 0) + 1,
+      since: refusal?.since ?? performance.now(),
+    };
+    onRefused?.(refusal);
+  }
 
   /** Forgets pulls whose end was never told: no more can be open than the living ones asked for. */
   function forgetLost(): void {
@@ -88,7 +112,8 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   async function pause(): Promise<void> {
     if (state !== "running") return;
     state = "pausing";
-    await sleep(refusedPauseMillis);
+    const { firstMillis, longestMillis } = refusedPause;
+    await sleep(Math.min(longestMillis, firstMillis * 2 ** Math.min((refusal?.times ?? 1) - 1, 8)));
     if (state !== "pausing") return;
     state = "running";
     ask();
@@ -107,9 +132,11 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
     if (pulls.size === 0) open = 0;
     if (state === "stopping") idle?.();
     // 404 and 408: nothing there, or expired. Everything else is a consumer in trouble: not so fast.
-    else if (code === 404 || code === 408) plan();
-    else {
-      onRefused?.({ code, description: message.headers?.description ?? "" });
+    else if (code === 404 || code === 408) {
+      refusal = undefined;
+      plan();
+    } else {
+      refused(code, message.headers?.description ?? "");
       void pause();
     }
   }
@@ -122,6 +149,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
       return;
     }
     open = Math.max(0, open - 1);
+    refusal = undefined;
     const delivery = deliveryOf(bus, message);
     if (state === "stopping") {
       delivery.handBack();
@@ -135,14 +163,14 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       if (error === null) receive(message);
-      else onRefused?.({ code: 403, description: error.message });
+      else refused(403, error.message);
     },
   });
   const forgetDenials = bus.inbox.onDenied(next, ({ message }) => {
     // None of them was heard.
     pulls.clear();
     open = 0;
-    onRefused?.({ code: 403, description: message });
+    refused(403, message);
     if (state === "stopping") idle?.();
     else void pause();
   });
@@ -157,6 +185,9 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   return {
     get busy() {
       return busy;
+    },
+    get refusal() {
+      return refusal;
     },
     async stop() {
       state = "stopping";

@@ -83,25 +83,53 @@ function isNewer(thing: string, metadata: Metadata | undefined, plan: TopologyPl
   );
 }
 
-/** Creates a stream, or brings the settings that the platform relies on up to date. */
-export async function ensureStream({ jsm, user, plan }: Ensuring, declared: Stream): Promise<void> {
+/** What a stream needs: to be created, or to be updated. */
+export interface StreamChange {
+  readonly stream: string;
+  readonly missing: boolean;
+  make(): Promise<void>;
+}
+
+/** Compares a stream with its declaration. Undefined when it has every setting that the platform relies on. */
+export async function streamChange(
+  { jsm, user, plan }: Ensuring,
+  declared: Stream,
+): Promise<StreamChange | undefined> {
   const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
   const { num_replicas: _replicas, storage: _storage, ...relied } = wanted;
-  const thing = `stream ${wanted.name}`;
+  const stream = wanted.name;
+  const thing = `stream ${stream}`;
   let found: StreamConfig;
   try {
-    ({ config: found } = await jsm.streams.info(wanted.name));
+    ({ config: found } = await jsm.streams.info(stream));
   } catch (error) {
     if (!notFound(error)) throw error;
     // Two processes may both find it missing; an equal create is answered like the first.
-    return mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
+    const make = () => mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
+    return { stream, missing: true, make };
   }
-  if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return;
+  if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return undefined;
   const update = {
     ...withoutLonger(found, relied),
     metadata: mergedMetadata(found.metadata, wanted.metadata),
   };
-  await mend(user, thing, "another configuration", () => jsm.streams.update(wanted.name, update));
+  const make = () => mend(user, thing, "another configuration", () => jsm.streams.update(stream, update));
+  return { stream, missing: false, make };
+}
+
+/** Creates a stream, or brings the settings that the platform relies on up to date. */
+export async function ensureStream(ensuring: Ensuring, declared: Stream): Promise<void> {
+  await (await streamChange(ensuring, declared))?.make();
+}
+
+/** Deletes a durable consumer, if it exists and this user may: the next one begins with all messages. */
+export async function deleteConsumer({ jsm }: Ensuring, stream: string, name: string): Promise<void> {
+  try {
+    await jsm.consumers.delete(stream, name);
+  } catch (error) {
+    // A user that may not do this may not create streams either, and hears of it there.
+    if (!notFound(error) && violationIn(error) === undefined) throw error;
+  }
 }
 
 /** Creates a durable consumer, or brings it up to date: in place, or anew where it was. */

@@ -31,6 +31,8 @@ export interface Ownership {
   readonly size: number;
   /** Calls back when this process was paused or its connection broke: what it heard before may be out of date. */
   onDoubt(callback: (doubt: Doubt) => void): void;
+  /** Loses the tickets of a stream: the bus no longer knows who has them. */
+  loseAllOf(stream: string, why: string): void;
   stop(): void;
 }
 
@@ -178,6 +180,9 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
       };
     },
     onDoubt: (callback) => doubters.push(callback),
+    loseAllOf(stream, why) {
+      for (const ticket of held) if (ticket.delivery.stream === stream) ticket.lose(why);
+    },
     stop() {
       clearInterval(timer);
       keeper?.stop();

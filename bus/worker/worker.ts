@@ -20,7 +20,16 @@ import { openStarts } from "../queue/starts.ts";
 import { searchStranded } from "../queue/stranded.ts";
 import { startSweep } from "../queue/sweep.ts";
 import { timers as openTimers } from "../queue/timers.ts";
-import { consumers, keyText, type ObjectKey, type QueueScope, streams, workStream } from "../subjects.ts";
+import {
+  consumers,
+  keyText,
+  type ObjectKey,
+  type QueueScope,
+  streams,
+  ticketAdvisories,
+  timersStream,
+  workStream,
+} from "../subjects.ts";
 import { type BusOptions, ensureTopology } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
@@ -56,12 +65,16 @@ export interface WorkerOptions {
 
 /** A running worker. */
 export interface Worker {
+  /** Which consumer the bus has not served for some seconds, and why; undefined while it serves them all. */
+  notReady(): string | undefined;
   /** Stops pulling, lets running reconciles finish, hands back what does not in time. */
   stop(): Promise<void>;
 }
 
 const routerSlots = 128;
 const relaySlots = 32;
+/** A leader election takes less. Milliseconds. */
+const refusedMillis = 5000;
 /** How long running reconciles may go on after a stop is asked for. Milliseconds. */
 const finishMillis = 6000;
 
@@ -80,6 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const running = functions.map((fn) => startFunction(fn, options, metrics, ownership, tell));
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
+    notReady: () => running.map((fn) => fn.notReady()).find((reason) => reason !== undefined),
     async stop() {
       await Promise.all(running.map((fn) => fn.stop()));
       ownership.stop();
@@ -100,7 +114,7 @@ function startFunction(
   metrics: ReturnType<typeof workerMetrics>,
   ownership: Ownership,
   tell: TellActivity,
-): { stop(): Promise<void> } {
+): Worker {
   const { bus, client, cluster, replica } = options;
   const log = options.log.child({ function: fn.name });
   const scope: QueueScope = { fn: fn.name, cluster };
@@ -168,8 +182,19 @@ function startFunction(
       consumer,
       slots,
       handle,
-      onRefused: (status) => log.warn({ stream, ...status }, "the bus refuses to serve, asking again"),
+      onRefused: ({ times, code, description }) =>
+        log[times === 1 ? "warn" : "debug"](
+          { stream, consumer, code, description },
+          "pull refused, retrying",
+        ),
     });
+  const lostTickets = ticketAdvisories(scope).map((subject) =>
+    bus.nc.subscribe(subject, {
+      callback: (error) => {
+        if (error === null) ownership.loseAllOf(workStream(fn.name), "its stream or consumer was deleted");
+      },
+    }),
+  );
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
   const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
   const route = routes({ fn, queue, echoes, indexes, live, metrics, log, signal: stopping.signal });
@@ -210,8 +235,28 @@ function startFunction(
     onError: (error) => log.warn({ err: error }, "not looked for what the bus does not deliver"),
   });
 
+  const pulls = [
+    { stream: workStream(fn.name), consumer: consumers.worker(scope), pull: tickets },
+    { stream: streams.objects, consumer: router, pull: events },
+    { stream: streams.webhooks, consumer: consumers.webhooks(scope), pull: webhooks },
+    { stream: timersStream(fn.name), consumer: consumers.relay(scope), pull: relay },
+  ];
+
   return {
+    notReady() {
+      const now = performance.now();
+      for (const { stream, consumer, pull: { refusal } = {} } of pulls) {
+        if (refusal === undefined || now - refusal.since < refusedMillis) continue;
+        const { code, description } = refusal;
+        return (
+          `the bus does not serve the consumer ${consumer} of ${stream}: ${code} ${description}. ` +
+          "The bridge creates it when it is missing: does one run, of this version?"
+        );
+      }
+      return undefined;
+    },
     async stop() {
+      for (const subscription of lostTickets) subscription.unsubscribe();
       timers.stop();
       searching.abort();
       const drained = Promise.all([tickets.stop(), events.stop(), webhooks?.stop(), relay.stop()]);

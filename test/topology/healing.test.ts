@@ -1,0 +1,81 @@
+/** Streams and consumers that are deleted or altered while everything runs: healed without a restart. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { bridgeStream, streams, timersStream, workStream } from "../../bus/subjects.ts";
+import { functionConsumers, type Interest } from "../../bus/topology.ts";
+import { interestOf } from "../../bus/worker/function.ts";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
+import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import { hikawa, isFinished } from "../harness/song.ts";
+
+const options = { replicas: 1, ackWaitMillis: 10_000 };
+const interest: Interest = interestOf(hikawaFunction, "default");
+const work = workStream("hikawa");
+const everyStream = [...Object.values(streams), bridgeStream, work, timersStream("hikawa")];
+const everyConsumer = functionConsumers(interest, options).map(
+  ([stream, { durable_name: name = "" }]) => [stream, name] as const,
+);
+
+let kit: LocalKit;
+let bus: Bus;
+let bridge: Replica;
+let worker: Replica;
+let songs = 0;
+
+beforeAll(async () => {
+  kit = await startLocalKit();
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  bridge = await kit.bridge("bridge-1");
+  worker = await kit.worker("worker-1", ["hikawa"], {
+    env: { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko" },
+  });
+});
+afterAll(async () => {
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+/** Creates a Hikawa and waits for the end of its song. */
+async function sing(): Promise<string> {
+  const name = `song-${++songs}`;
+  await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  await kit.until(Hikawa, { name }, isFinished);
+  return name;
+}
+
+test.each(everyStream)("the stream %s is created again, and what it had is made up for", async (stream) => {
+  const name = await sing();
+  await bus.jsm.streams.delete(stream);
+  await sing();
+  // What changes in an object from before is reconciled as well.
+  await kit.client.delete(Hikawa, { namespace: "default", name }, {});
+  await kit.untilGone(Hikawa, { name });
+  await expect.poll(() => bus.jsm.streams.info(stream).then(({ config }) => config.name)).toBe(stream);
+});
+
+test.each(everyConsumer)("the consumer on %s is created again", async (stream, consumer) => {
+  await bus.jsm.consumers.delete(stream, consumer);
+  await sing();
+});
+
+test("a stream that was altered is as declared again", async () => {
+  const { config } = await bus.jsm.streams.info(work);
+  await bus.jsm.streams.update(work, { ...config, max_msgs_per_subject: -1, discard_new_per_subject: false });
+  const settings = async () => {
+    const { config } = await bus.jsm.streams.info(work);
+    return [config.max_msgs_per_subject, config.discard_new_per_subject];
+  };
+  await expect.poll(settings).toEqual([1, true]);
+});
+
+test("without a bridge a worker is not ready while a consumer is missing, and names it", async () => {
+  await bridge.stop();
+  await bus.jsm.consumers.delete(work, "default");
+  await expect.poll(async () => (await worker.probe("/readyz")).status).toBe(503);
+  expect((await worker.probe("/readyz")).text).toContain(`the consumer default of ${work}`);
+  await bridge.start();
+  await expect.poll(async () => (await worker.probe("/readyz")).status).toBe(200);
+  await sing();
+});
