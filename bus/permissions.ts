@@ -9,6 +9,7 @@
 import { inboxPrefixOf, userOf } from "./identity.ts";
 import {
   activity,
+  advisories,
   bridgeStream,
   bridgeSubject,
   consumers,
@@ -143,6 +144,7 @@ const ofFunction = (interest: Interest): Permissions => {
       working.asked(scope.cluster),
       work.deadLetters(scope),
       ...ticketAdvisories(scope),
+      advisories.streamDeleted(streams.indexes),
     ],
   };
 };

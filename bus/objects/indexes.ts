@@ -30,6 +30,8 @@ export interface Indexes {
   /** Sees to it that the object is found. Resolves when the bus has it all. */
   keep(key: ObjectKey, object: Stored, signal?: AbortSignal): Promise<void>;
   readonly find: Find;
+  /** The bus may have lost entries: each is written again with the next event of its object. */
+  forget(): void;
 }
 
 /** Entries that this process has written lately are not written again with each change of the object. */
@@ -53,13 +55,15 @@ export function openIndexes(
   store: ObjectStore,
 ): Indexes {
   const written = new Recent<true>(known);
+  let losses = 0;
   const lastValues = lastValuesOf(bus, streams.indexes);
 
   async function write(subject: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
     const entry = `${uid} ${subject}`;
     if (written.get(entry)) return;
+    const before = losses;
     await publishUntilAnswered(bus, subject, uid, { signal });
-    written.set(entry, true);
+    if (losses === before) written.set(entry, true);
   }
 
   /** Whether the object of an entry has the value now. */
@@ -73,6 +77,10 @@ export function openIndexes(
   }
 
   return {
+    forget() {
+      losses++;
+      written.clear();
+    },
     async keep(key, object, signal) {
       const wanted = Object.entries(definitions).flatMap(([index, values]) =>
         [...new Set(values(object))].map((value) => subjects.entry(scope, index, termOf(value), key)),

@@ -49,7 +49,7 @@ export interface Waking {
 
 /** What {@link wakingsOf} works with. */
 export interface RoutingTools {
-  readonly indexes: Indexes;
+  readonly indexes: Pick<Indexes, "keep" | "find">;
   readonly live: ReadLive;
   readonly signal?: AbortSignal | undefined;
 }
@@ -108,7 +108,7 @@ async function keysOfWatch(
   watch: Watch,
   event: ObjectEvent,
   object: Stored | undefined,
-  { find }: Indexes,
+  { find }: Pick<Indexes, "find">,
 ): Promise<readonly ObjectKey[]> {
   if (object !== undefined) return watch.keys(object, find);
   if (!event.deleted) return [];

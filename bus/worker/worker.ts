@@ -21,6 +21,7 @@ import { searchStranded } from "../queue/stranded.ts";
 import { startSweep } from "../queue/sweep.ts";
 import { timers as openTimers } from "../queue/timers.ts";
 import {
+  advisories,
   consumers,
   keyText,
   type ObjectKey,
@@ -188,13 +189,17 @@ function startFunction(
           "pull refused, retrying",
         ),
     });
-  const lostTickets = ticketAdvisories(scope).map((subject) =>
-    bus.nc.subscribe(subject, {
-      callback: (error) => {
-        if (error === null) ownership.loseAllOf(workStream(fn.name), "its stream or consumer was deleted");
-      },
-    }),
-  );
+  const onAdvisory = (subject: string, callback: () => void) =>
+    bus.nc.subscribe(subject, { callback: (error) => (error === null ? callback() : undefined) });
+  const advised = [
+    ...ticketAdvisories(scope).map((subject) =>
+      onAdvisory(subject, () =>
+        ownership.loseAllOf(workStream(fn.name), "its stream or consumer was deleted"),
+      ),
+    ),
+    onAdvisory(advisories.streamDeleted(streams.indexes), indexes.forget),
+  ];
+  ownership.onDoubt(indexes.forget);
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
   const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
   const route = routes({ fn, queue, echoes, indexes, live, metrics, log, signal: stopping.signal });
@@ -256,7 +261,7 @@ function startFunction(
       return undefined;
     },
     async stop() {
-      for (const subscription of lostTickets) subscription.unsubscribe();
+      for (const subscription of advised) subscription.unsubscribe();
       timers.stop();
       searching.abort();
       const drained = Promise.all([tickets.stop(), events.stop(), webhooks?.stop(), relay.stop()]);

@@ -1,9 +1,11 @@
 /** Objects that are larger than a message on the bus are reconciled, found, and finalized like others. */
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import { streams } from "../../bus/subjects.ts";
 import { Giant } from "../fixtures/functions/giants.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 
@@ -57,6 +59,17 @@ test("an object that grows is reconciled, and the condition goes when it shrinks
   await kit.until(Giant, at("grows"), (giant) => giant.status?.length === length && isOversized(giant));
   await change("grows", "xx");
   await kit.until(Giant, at("grows"), (giant) => giant.status?.length === 2 && !isOversized(giant));
+});
+
+test("objects from before are found when the stream of indexes was deleted", async () => {
+  await create("before", "x", "black");
+  await kit.until(Giant, at("before"), ({ status }) => status?.siblings?.join() === "before");
+  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  onTestFinished(() => bus.nc.close());
+  await bus.jsm.streams.delete(streams.indexes);
+  await create("later", "x", "black");
+  for (const name of ["before", "later"])
+    await kit.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "before,later");
 });
 
 test("a large object is finalized when it is deleted", async () => {
