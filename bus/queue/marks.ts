@@ -6,6 +6,7 @@
  * that versions share a newer mark could be lost: when a schedule fires, the server purges its subject, and with it
  * whatever was stored there since. So that they do not pile up, a replica keeps one mark per object: the newest.
  */
+import type { BusClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { Recent } from "../recent.ts";
@@ -32,6 +33,7 @@ export interface MarkOptions {
   readonly observe?: PublishObserver | undefined;
   /** When a mark falls due, in milliseconds: long enough that the owner has usually looked before. */
   readonly markMillis: number;
+  readonly clock: Pick<BusClock, "now">;
 }
 
 /** A mark that this replica has left. */
@@ -61,7 +63,7 @@ const keptMarks = 10_000;
 export function openMarks(
   bus: Pick<Bus, "inbox" | "stuck">,
   scope: QueueScope,
-  { replica, observe, markMillis }: MarkOptions,
+  { replica, observe, markMillis, clock }: MarkOptions,
 ): LeaveMark {
   /** The newest mark of each object that this replica has left beside each key, as long as it may be there. */
   const newest = new Recent<StoredMark>({ keptMillis: 2 * markMillis, limit: keptMarks });
@@ -76,7 +78,7 @@ export function openMarks(
     // again if this process ends in between. The same version replaces itself.
     if (before !== undefined && order > 0) await forget(bus, timersStream(scope.fn), before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
-      schedule: { at: new Date(Date.now() + dueMillis), target: work.markDue(scope, key, name) },
+      schedule: { at: new Date(clock.now() + dueMillis), target: work.markDue(scope, key, name) },
       signal,
       observe,
     });

@@ -5,6 +5,7 @@
  * request that is refused because the ticket exists leaves a *mark* beside it: the owner looks for marks after it
  * has given the ticket back, drops those it has seen the change of, and asks again for the rest ({@link "./marks.ts"}).
  */
+import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { compareVersions } from "../kube/object.ts";
 import { lastValuesOf } from "../lastvalues.ts";
@@ -53,15 +54,16 @@ export interface TicketQueueOptions {
   readonly observe?: PublishObserver;
   /** When a mark falls due, in milliseconds: long enough that the owner has usually looked before. */
   readonly markMillis?: number;
+  readonly clock?: Pick<BusClock, "now">;
 }
 
 /** Opens a function's queue. */
 export function ticketQueue(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   scope: QueueScope,
-  { replica, observe, markMillis = 1000 }: TicketQueueOptions,
+  { replica, observe, markMillis = 1000, clock = machineClock }: TicketQueueOptions,
 ): TicketQueue {
-  const leaveMark = openMarks(bus, scope, { replica, observe, markMillis });
+  const leaveMark = openMarks(bus, scope, { replica, observe, markMillis, clock });
   const stream = timersStream(scope.fn);
   const lastMarks = lastValuesOf(bus, stream);
 

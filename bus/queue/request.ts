@@ -1,5 +1,6 @@
 /** Requests: "reconcile function F for object K". They carry a key and a cause, never the state. */
 import { z } from "zod";
+import { type BusClock, machineClock } from "../clock.ts";
 import { parseTrace } from "../events/trace.ts";
 
 /** Why a reconcile is wanted. */
@@ -53,6 +54,8 @@ export const requestSchema = z.object({
   links: z.array(z.string()).optional(),
   /** Made for an event, and for nothing else: should it turn out to be an echo, nobody wants anything. */
   routed: z.literal(true).optional(),
+  /** Was delayed, because its object was reconciled in a hot loop. */
+  braked: z.literal(true).optional(),
   /** Waits for its next attempt, because the last one failed. */
   failed: z.literal(true).optional(),
 });
@@ -64,11 +67,15 @@ const readSchema = requestSchema.loose();
 /** Reads a request, also one of another version. Throws zod's error on a body that is none. */
 export const parseRequest = (text: string): Request => readSchema.parse(JSON.parse(text));
 
-/** A request made now. */
-export const newRequest = (cause: Cause, traceparent?: string): Request => ({
+/** A request made now, by the clock that is given. */
+export const newRequest = (
+  cause: Cause,
+  traceparent?: string,
+  { now }: Pick<BusClock, "now"> = machineClock,
+): Request => ({
   cause,
   attempt: 0,
-  since: Date.now(),
+  since: now(),
   ...(traceparent && { traceparent }),
 });
 

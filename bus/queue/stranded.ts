@@ -5,6 +5,7 @@
  * never fall due, and what was due would stay for good. So every worker looks for them, and makes their requests anew.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { type LastValue, readFrom } from "../lastvalues.ts";
 import { consumers, parseKeySubject, timersStream, work, workStream } from "../subjects.ts";
@@ -20,6 +21,7 @@ export interface StrandedOptions {
   /** Called for each that is found, after its request was made. */
   readonly onFound: (subject: string) => void;
   readonly onError: (error: unknown) => void;
+  readonly clock?: Pick<BusClock, "now">;
   /** From one look to the next, in milliseconds; up to half of it less, so that replicas do not look at once. */
   readonly everyMillis?: number;
   /** What is found has to be found again after so long: it may have been on its way. Milliseconds. */
@@ -41,6 +43,7 @@ export async function searchStranded({
   signal,
   onFound,
   onError,
+  clock = machineClock,
   everyMillis = 10_000,
   graceMillis = 5000,
   atOnce = 250,
@@ -52,7 +55,7 @@ export async function searchStranded({
   /** Schedules whose time has come, among those behind `from`: they lie in no order. */
   async function overdue(from: number): Promise<{ found: Stranded[]; next: number }> {
     const page = await readFrom(bus, timers, { filter: work.scheduled(scope), from, limit: atOnce });
-    const late = page.filter((value) => overdueMillis(value) > graceMillis);
+    const late = page.filter((value) => clock.now() - dueAt(value) > graceMillis);
     const next = page.length < atOnce ? 1 : (page.at(-1)?.sequence ?? 0) + 1;
     return { found: late.map((value) => ({ stream: timers, value })), next };
   }
@@ -113,8 +116,8 @@ export async function searchStranded({
 
 const nameOf = ({ stream, value }: Stranded): string => `${stream} ${value.sequence}`;
 
-/** For how long a message has been due, in milliseconds: below 0 when it is not. What says no time was due when it was stored. */
-function overdueMillis({ headers }: LastValue): number {
+/** When a message falls due, in milliseconds since the epoch. What says no time was due when it was stored. */
+function dueAt({ headers }: LastValue): number {
   const at = /^@at (.+)$/.exec(headers?.get("Nats-Schedule") ?? "")?.[1] ?? headers?.get("Nats-Time-Stamp");
-  return Date.now() - Date.parse(at ?? "");
+  return Date.parse(at ?? "");
 }

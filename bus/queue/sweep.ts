@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
+import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import { isOvertaken } from "../overtaken.ts";
@@ -32,6 +33,7 @@ export interface SweepOptions {
   readonly everyMillis: number;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
+  readonly clock?: Pick<BusClock, "now">;
 }
 
 /** The sweeps of one function in one process. */
@@ -46,12 +48,13 @@ export interface Sweep {
 const batch = 100;
 
 /** Starts sweeping. */
-export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: SweepOptions): Sweep {
+export function startSweep(options: SweepOptions): Sweep {
+  const { bus, queue, kind, everyMillis, signal, onError, clock = machineClock } = options;
   const { scope } = queue;
 
   const arm = (expected?: number): Promise<number> =>
     publishUntilAnswered(bus, sweeps.at(scope), "", {
-      schedule: { at: new Date(Date.now() + everyMillis), target: sweeps.due(scope) },
+      schedule: { at: new Date(clock.now() + everyMillis), target: sweeps.due(scope) },
       ...(expected !== undefined && { lastSubjectSequence: expected }),
       signal,
     });
@@ -60,7 +63,7 @@ export function startSweep({ bus, queue, kind, everyMillis, signal, onError }: S
   async function armIfMissing(): Promise<void> {
     const last_by_subj = sweeps.at(scope);
     const found = await bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj });
-    if (found !== null && Math.abs(dueAt(found) - Date.now()) < 2 * everyMillis) return;
+    if (found !== null && Math.abs(dueAt(found) - clock.now()) < 2 * everyMillis) return;
     await arm(found?.seq ?? 0).catch((error: unknown) => {
       if (!isOvertaken(error)) throw error;
     });

@@ -4,6 +4,7 @@
  * keeps a timer of its own as well; whichever comes first wins, and the queue coalesces the other.
  * Schedules: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-51.md
  */
+import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { keyText, type ObjectKey, timersStream, work } from "../subjects.ts";
 import { publishUntilAnswered } from "./publish.ts";
@@ -41,6 +42,7 @@ export function timers(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   queue: TicketQueue,
   onError: (error: unknown, key: ObjectKey) => void,
+  { now }: Pick<BusClock, "now"> = machineClock,
 ): Timers {
   const local = new Map<string, NodeJS.Timeout>();
   let stopped = false;
@@ -62,7 +64,7 @@ export function timers(
   return {
     async set(key, delayMillis, request, signal) {
       const near = delayMillis < localBelowMillis;
-      const since = Date.now() + delayMillis;
+      const since = now() + delayMillis;
       const at = since + (near ? netMillis : 0);
       // What it waits on purpose is no waiting for a worker.
       const due = { ...request, since };

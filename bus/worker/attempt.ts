@@ -1,5 +1,6 @@
 /** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
 import type { Logger } from "pino";
+import type { BusClock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isConflict } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
@@ -27,6 +28,7 @@ export interface AttemptTools {
   readonly recorder: Recorder;
   readonly replica: string;
   readonly find: Find;
+  readonly clock: BusClock;
 }
 
 /** One attempt at one key. */
@@ -99,6 +101,7 @@ async function tryOnce(
     traceparent,
     signal,
     assertOwned: input.assertOwned,
+    now: tools.clock.now,
     onWrite(write) {
       const { verb, kind, name, resourceVersion } = write;
       input.onWrite(write);
@@ -115,6 +118,7 @@ async function tryOnce(
     signal,
     assertOwned: input.assertOwned,
     log,
+    now: tools.clock.now,
     read: {
       get: (kind, name, namespace = key.namespace) => reads.get(kind, { namespace, name }),
       children: (kind, owner = about) => reads.children(kind, owner),

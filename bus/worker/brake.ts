@@ -1,28 +1,40 @@
 /**
- * The brake on hot loops: a reconcile that writes each time an event wakes it, again and again, is usually woken by
- * what it writes (a timestamp in a status, or a fight with another writer over one field).
+ * The brake on hot loops. A reconcile that writes each time an event wakes it is usually woken by what it writes (a timestamp
+ * in a status, or a fight with another writer over one field). A reconcile that asks to be called again at once, again and
+ * again, waits for something that does not come.
  */
 import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 
 /** Limits of the brake. */
 export interface BrakeLimits {
-  /** So many event-caused reconciles that wrote something… */
+  /** This many event-caused reconciles that wrote something… */
   readonly reconciles: number;
-  /** …within so many milliseconds are a hot loop… */
+  /** …or this many timer-caused ones… */
+  readonly timers: number;
+  /** …within this time are a hot loop, in milliseconds… */
   readonly windowMillis: number;
-  /** …and the next one waits so long. Milliseconds. */
+  /** …and the next one waits this long. Milliseconds. */
   readonly pauseMillis: number;
 }
 
-export const defaultBrake: BrakeLimits = { reconciles: 30, windowMillis: 10_000, pauseMillis: 5_000 };
+/** Short timers can be honest work: 30 steps a second are. */
+export const defaultBrake: BrakeLimits = {
+  reconciles: 30,
+  timers: 300,
+  windowMillis: 10_000,
+  pauseMillis: 5_000,
+};
+
+/** What a reconcile was caused by, as far as there can be too many of them. */
+export type Pacing = "event" | "timer";
 
 /** Watches over the keys of one function in one process. */
 export interface Brake {
-  /** A reconcile that an event caused has written something. */
-  note(key: ObjectKey): void;
-  /** How long an event-caused reconcile of the key has to wait; 0 for all but hot loops. Milliseconds. */
-  pause(key: ObjectKey): number;
+  /** A timer has caused a reconcile, or an event has caused one that has written something. */
+  note(key: ObjectKey, by: Pacing): void;
+  /** How long such a reconcile of the key has to wait; 0 for all but hot loops. Milliseconds. */
+  pause(key: ObjectKey, by: Pacing): number;
 }
 
 const keptKeys = 2_000;
@@ -40,22 +52,23 @@ export function brake(
   now: () => number = () => performance.now(),
 ): Brake {
   const keptMillis = limits.windowMillis + limits.pauseMillis;
-  const paces = new Recent<Pace>({ keptMillis, limit: keptKeys, now });
-  const paceOf = (key: ObjectKey): Pace => {
-    const { times, pausedUntil } = paces.get(keyText(key)) ?? { times: [], pausedUntil: 0 };
+  const recent = () => new Recent<Pace>({ keptMillis, limit: keptKeys, now });
+  const paces: Record<Pacing, Recent<Pace>> = { event: recent(), timer: recent() };
+  const paceOf = (key: ObjectKey, by: Pacing): Pace => {
+    const { times, pausedUntil } = paces[by].get(keyText(key)) ?? { times: [], pausedUntil: 0 };
     const since = now() - limits.windowMillis;
     return { times: times.filter((time) => time > since), pausedUntil };
   };
   return {
-    note(key) {
-      const { times, pausedUntil } = paceOf(key);
-      paces.set(keyText(key), { times: [...times, now()], pausedUntil });
+    note(key, by) {
+      const { times, pausedUntil } = paceOf(key, by);
+      paces[by].set(keyText(key), { times: [...times, now()], pausedUntil });
     },
-    pause(key) {
-      const { times, pausedUntil } = paceOf(key);
+    pause(key, by) {
+      const { times, pausedUntil } = paceOf(key, by);
       if (pausedUntil > now()) return pausedUntil - now();
-      if (times.length < limits.reconciles) return 0;
-      paces.set(keyText(key), { times, pausedUntil: now() + limits.pauseMillis });
+      if (times.length < (by === "event" ? limits.reconciles : limits.timers)) return 0;
+      paces[by].set(keyText(key), { times, pausedUntil: now() + limits.pauseMillis });
       return limits.pauseMillis;
     },
   };

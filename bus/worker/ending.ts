@@ -15,7 +15,7 @@ export interface Ending {
 
 /** What is told of it. */
 export function endedOf(
-  { fn, replica }: Pick<AttemptTools, "fn" | "replica">,
+  { fn, replica, clock }: Pick<AttemptTools, "fn" | "replica" | "clock">,
   { request, span, written, writes }: Pick<Job, "request" | "span" | "written" | "writes">,
   { outcome, startedAt, nextInMillis, error }: Ending,
 ): Ended {
@@ -28,7 +28,7 @@ export function endedOf(
     attempt: request.attempt,
     startedAt,
     waitedMillis: Math.max(0, startedAt - request.since),
-    tookMillis: Math.max(0, Date.now() - startedAt),
+    tookMillis: Math.max(0, clock.now() - startedAt),
     outcome,
     ...(nextInMillis !== undefined && { nextInMillis: Math.round(nextInMillis) }),
     ...(error && { error: { name: failureOf(error), message: error.message } }),

@@ -1,5 +1,6 @@
 /** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
 
+import type { BusClock } from "../clock.ts";
 import { apiServerUnavailable, type Blocker, blockerOf } from "../kube/blocker.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
@@ -8,6 +9,7 @@ import type { DeadLetter, DeadLetters } from "../queue/deadletters.ts";
 import { isCovered, type TicketQueue } from "../queue/queue.ts";
 import { followUp, newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
+import type { Pacing } from "./brake.ts";
 import { believedMillis, type Echoes } from "./echoes.ts";
 import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
 import type { ReconcileFunction } from "./function.ts";
@@ -55,6 +57,7 @@ export interface FailureOptions {
   readonly echoes: Pick<Echoes, "retract">;
   readonly retries: RetryLimits;
   readonly metrics: WorkerMetrics;
+  readonly clock: BusClock;
 }
 
 /** What becomes of a failed reconcile. It is tried again after the pause, in milliseconds. */
@@ -69,10 +72,17 @@ export interface Failures {
   /** Dead letter and condition; nothing is retried. */
   giveUp(job: Job, error: TerminalError): Promise<Outcome>;
   /** The object is in a hot loop: the request is delayed. Milliseconds. */
-  slowDown(job: Job, pauseMillis: number): Promise<void>;
+  slowDown(job: Job, by: Pacing, pauseMillis: number): Promise<void>;
   /** Stores a dead letter, and no more. */
   bury(job: Pick<Job, "key" | "ticket">, request: Request, reason: string, error: Error): Promise<void>;
 }
+
+/** What causes a hot loop, for the object's owner. */
+const loops: Readonly<Record<Pacing, string>> = {
+  event:
+    "It wrote something each time: either the function writes a value that is never the same twice, or another client sets the same field back.",
+  timer: "It asked each time to be called again at once (requeueAfter).",
+};
 
 /** The failures of one function. */
 export function failures({
@@ -86,6 +96,7 @@ export function failures({
   echoes,
   retries,
   metrics,
+  clock,
 }: FailureOptions): Failures {
   const labels = { controller: fn.name };
   const name = { name: fn.name };
@@ -192,22 +203,27 @@ export function failures({
       cause: request.cause,
       ...(request.traceparent && { traceparent: request.traceparent }),
       replica,
-      time: new Date().toISOString(),
+      time: new Date(clock.now()).toISOString(),
     };
     await letters.put(key, letter, ticket.lost);
   }
 
-  async function slowDown(job: Job, pause: number): Promise<void> {
+  async function slowDown(job: Job, by: Pacing, pause: number): Promise<void> {
     const { key, request, log } = job;
     metrics.braked.inc(name);
-    log.warn({ pauseMillis: pause }, "hot loop: woken again and again by what it writes");
+    log.warn({ pauseMillis: pause }, "hot loop: reconciled again and again");
     await tell(job, {
       reason: "HotLoop",
-      message: `${fn.name} reconciled this object again and again and wrote something each time; it goes on slowly. Either the function writes a value that is never the same twice, or somebody else sets the same field back.`,
+      message: `${fn.name} reconciled this object again and again, so it is slowed down. ${loops[by]}`,
       severity: "stalled",
     });
     const also = [request.cause, ...(request.also ?? [])];
-    await timers.set(key, pause, { ...request, cause: { type: "timer" }, also }, job.ticket.lost);
+    await timers.set(
+      key,
+      pause,
+      { ...request, cause: { type: "timer" }, also, braked: true },
+      job.ticket.lost,
+    );
     await confirm(job);
   }
 
@@ -215,7 +231,7 @@ export function failures({
   function changeOf({ key, span }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
     const { group, kind } = fn.for;
     return {
-      ...newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, span.traceparent),
+      ...newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, span.traceparent, clock),
       routed: true,
     };
   }
@@ -238,6 +254,7 @@ export function failures({
           if (!hasSeenAll) await queue.request(key, change);
         },
         assertOwned: () => ticket.assertOwned(),
+        now: clock.now,
         onWrite({ metadata: { uid, resourceVersion } }) {
           if (hasSeenAll) seen.set(uid, resourceVersion);
           const event = hasSeenAll ? "echo" : "news";

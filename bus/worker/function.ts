@@ -57,6 +57,11 @@ export interface Context {
   assertOwned(): void;
   /** Carries function, key, attempt and trace id. */
   readonly log: Logger;
+  /**
+   * The time by the clock of the bus, which all replicas share: milliseconds since the epoch. Use it in place of `Date.now()`
+   * for every time that is written down or compared with one that was.
+   */
+  now(): number;
   readonly read: Reads;
   /** Reads of the API server, for when staleness would hurt. */
   readonly live: {

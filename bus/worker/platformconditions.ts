@@ -29,7 +29,7 @@ export const keepsConditions = (fn: ReconcileFunction): boolean =>
 export async function settleConditions(
   fn: ReconcileFunction,
   object: Stored,
-  ctx: Pick<Context, "status" | "event">,
+  ctx: Pick<Context, "status" | "event" | "now">,
   onBus: OnBus,
 ): Promise<void> {
   if (onBus === "partial") ctx.event("Warning", oversizedReason, oversizedMessage);
@@ -47,6 +47,8 @@ export async function settleConditions(
     message: oversizedMessage,
   } as const;
   const { generation } = object.metadata;
-  const conditions = isMissing ? withConditions(kept, [added], { generation, now: new Date() }) : kept;
+  const conditions = isMissing
+    ? withConditions(kept, [added], { generation, now: new Date(ctx.now()) })
+    : kept;
   await ctx.status(fn.for, object, { conditions } as never);
 }

@@ -20,7 +20,7 @@ import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
 import { reconcileSpan } from "../tracing/messages.ts";
 import { inSpan, spanned } from "../tracing/spans.ts";
 import { type AttemptResult, type AttemptTools, attempt, untilAborted } from "./attempt.ts";
-import type { Brake } from "./brake.ts";
+import type { Brake, Pacing } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
 import { type Ending, endedOf } from "./ending.ts";
 import { failureOf, OwnershipLostError, ReconcileTimeoutError, ShutdownError } from "./errors.ts";
@@ -72,7 +72,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     kind: fn.for,
     run,
     async giveUp(job, error) {
-      const startedAt = Date.now();
+      const startedAt = tools.clock.now();
       await giveUp(job, error);
       tell(job, { outcome: "dead_lettered", startedAt, error });
       job.span.fail(failureOf(error));
@@ -153,7 +153,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       await spanned(span, () => inSpan(span, () => (delivery.deliveries > 1 ? suspect(job) : run(job))));
     } catch (error) {
       if (error instanceof OwnershipLostError)
-        tell(job, { outcome: "lost", startedAt: Date.now() - job.millis() });
+        tell(job, { outcome: "lost", startedAt: tools.clock.now() - job.millis() });
       throw error;
     } finally {
       release();
@@ -204,12 +204,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
 
   async function run(job: Job): Promise<void> {
     const { key, request, span, ticket, log } = job;
-    const caused = request.cause.type === "object" && request.attempt === 0 && !request.failed;
-    const pause = caused ? brake.pause(key) : 0;
-    const startedAt = Date.now();
-    if (pause > 0) {
+    const pacing = pacingOf(request);
+    const pause = pacing ? brake.pause(key, pacing) : 0;
+    const startedAt = tools.clock.now();
+    if (pacing && pause > 0) {
       span.set(() => ({ "denrei.outcome": "slowed down" }));
-      await slowDown(job, pause);
+      await slowDown(job, pacing, pause);
       tell(job, { outcome: "slowed_down", startedAt, nextInMillis: pause });
       return settle(job, new Map());
     }
@@ -255,7 +255,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       });
       if (next.when !== "soon") seen = job.seen;
     } finally {
-      if (caused && job.writes > 0) brake.note(key);
+      if (pacing === "timer" || (pacing === "event" && job.writes > 0)) brake.note(key, pacing);
       metrics.active.dec(labels);
       metrics.duration.observe(labels, (performance.now() - started) / 1000);
     }
@@ -303,7 +303,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   async function succeed(job: Job, { requeueAfter, object }: AttemptResult): Promise<void> {
     const { key, span } = job;
     if (requeueAfter !== undefined) {
-      const timer = followUp(newRequest({ type: "timer" }), span.traceparent);
+      const timer = followUp(newRequest({ type: "timer" }, undefined, tools.clock), span.traceparent);
       await timers.set(key, requeueAfter, timer, job.ticket.lost);
     }
     if (object === "reconciled") await cleanup.remove(key);
@@ -319,4 +319,11 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       for (const controller of running) controller.abort(new ShutdownError("the worker is shutting down"));
     },
   };
+}
+
+/** Retries have a pace of their own, and webhooks and people are never too many. */
+function pacingOf({ cause, attempt, failed, braked }: Request): Pacing | undefined {
+  if (attempt > 0 || failed || braked) return undefined;
+  if (cause.type === "object") return "event";
+  return cause.type === "timer" ? "timer" : undefined;
 }

@@ -31,6 +31,7 @@ export async function reportTrouble(
     /** Told of the object as the condition finds it: nobody else will be told of this version once it is written over. */
     onRead(object: Stored): Promise<void>;
     assertOwned(): void;
+    now(): number;
     onWrite(object: Stored): void;
     /** Told of the object when the condition was news. */
     onNews(object: Stored): void;
@@ -52,7 +53,7 @@ export async function reportTrouble(
             : [{ type: "Ready", status: "False" as const, reason, message }]),
           { type: stalled, status: "True", reason, message },
         ],
-        { generation, now: new Date() },
+        { generation, now: new Date(context.now()) },
       );
       if (isDeepStrictEqual(mergePatched(before, { conditions }), before)) return;
       await context.onRead(object);

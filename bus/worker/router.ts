@@ -1,4 +1,5 @@
 /** The router: events become requests. Pure but for reads, and the same in every replica. */
+import type { BusClock } from "../clock.ts";
 import { attribute } from "../events/attributes.ts";
 import { addressIn, changedObject, changeHead } from "../events/received.ts";
 import { markedOwner } from "../kube/clusterchild.ts";
@@ -121,7 +122,7 @@ async function keysOfWatch(
 }
 
 /** The request that an event makes. */
-export function requestOf(event: ObjectEvent): Request {
+export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
   const { group, kind, namespace, name } = event.at;
   const cause: Cause = {
     type: "object",
@@ -132,7 +133,7 @@ export function requestOf(event: ObjectEvent): Request {
     uid: event.uid,
     resourceVersion: event.resourceVersion,
   };
-  return { ...newRequest(cause, event.traceparent), routed: true };
+  return { ...newRequest(cause, event.traceparent, clock), routed: true };
 }
 
 /** The keys that a webhook wakes. */
@@ -146,5 +147,5 @@ export const keysOfWebhook = async (
 };
 
 /** The request that a webhook makes. */
-export const requestOfWebhook = ({ event, delivery, traceparent }: Webhook): Request =>
-  newRequest({ type: "webhook", event, delivery }, traceparent);
+export const requestOfWebhook = ({ event, delivery, traceparent }: Webhook, clock?: BusClock): Request =>
+  newRequest({ type: "webhook", event, delivery }, traceparent, clock);

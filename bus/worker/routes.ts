@@ -1,6 +1,7 @@
 /** The two ways into a function's queue: what changes in Kubernetes, and what GitHub tells. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { BusClock } from "../clock.ts";
 import { MalformedEventError } from "../events/received.ts";
 import type { Indexes } from "../objects/indexes.ts";
 import type { Delivery } from "../queue/delivery.ts";
@@ -31,6 +32,7 @@ export interface RouteOptions {
   readonly echoes: Echoes;
   readonly indexes: Indexes;
   readonly live: ReadLive;
+  readonly clock: BusClock;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
   /** Ends what waits: messages under way are handed back. */
@@ -49,7 +51,7 @@ const nowMillis = 500;
 const batch = 100;
 
 /** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
-export function routes({ fn, queue, echoes, indexes, live, metrics, log, signal }: RouteOptions): {
+export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, signal }: RouteOptions): {
   readonly change: Handle;
   readonly webhook: Handle;
 } {
@@ -57,7 +59,7 @@ export function routes({ fn, queue, echoes, indexes, live, metrics, log, signal 
 
   async function wake(key: ObjectKey, event: ObjectEvent): Promise<Woken> {
     const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
-    const request = requestOf(event);
+    const request = requestOf(event, clock);
     let outcome: Woken = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
     if (outcome === "owned") {
       // Most likely the owner has just written this, and its announcement is as fast as the event was.
@@ -72,7 +74,7 @@ export function routes({ fn, queue, echoes, indexes, live, metrics, log, signal 
   /** What is not due yet waits on the bus, as a mark does. */
   async function wakeInTurn({ key, delayMillis }: Waking, event: ObjectEvent): Promise<Woken> {
     if (delayMillis < nowMillis) return wake(key, event);
-    await queue.requestAfter(key, requestOf(event), delayMillis, signal);
+    await queue.requestAfter(key, requestOf(event, clock), delayMillis, signal);
     metrics.adds.inc(name);
     return "accepted";
   }
@@ -114,7 +116,7 @@ export function routes({ fn, queue, echoes, indexes, live, metrics, log, signal 
 
   async function wakeWebhook(webhook: Webhook, span: Span): Promise<void> {
     const keys = await keysOfWebhook(fn, webhook, indexes);
-    const request = requestOfWebhook(webhook);
+    const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.woken": keys.length }));
     await Promise.all(
       keys.map(async (key) => {

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { openHands } from "../activity/inhand.ts";
 import { activityTeller, type TellActivity } from "../activity/teller.ts";
+import { type BusClock, machineClock, startBusClock } from "../clock.ts";
 import type { Bus, BusAddress } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
@@ -38,7 +39,7 @@ import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
 import { interestOf, interestsOf, type ReconcileFunction } from "./function.ts";
 import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.ts";
-import { workerMetrics } from "./metrics.ts";
+import { registerClock, workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
 import { readLive } from "./reads.ts";
@@ -91,12 +92,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { ackWaitMillis } = options.busOptions;
   const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
   const tell = activityTeller(bus.nc);
-  const running = functions.map((fn) => startFunction(fn, options, metrics, ownership, tell));
+  const ending = new AbortController();
+  const clock = await clockOf(options, ending.signal);
+  registerClock(options.registry, clock);
+  const running = functions.map((fn) => startFunction(fn, options, { metrics, ownership, tell, clock }));
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
     notReady: () => running.map((fn) => fn.notReady()).find((reason) => reason !== undefined),
     async stop() {
       await Promise.all(running.map((fn) => fn.stop()));
+      ending.abort();
       ownership.stop();
       unshare();
     },
@@ -109,12 +114,32 @@ async function keeperOf({ address, busOptions, log }: WorkerOptions): Promise<Ke
   return startKeeper(address, busOptions.ackWaitMillis, (error) => log.error({ err: error }, keeperGone));
 }
 
+/** Any consumer of this worker tells the time. */
+async function clockOf(
+  { bus, functions, cluster, log }: WorkerOptions,
+  signal: AbortSignal,
+): Promise<BusClock> {
+  const [fn] = functions;
+  if (fn === undefined) return machineClock;
+  const consumer = consumers.worker({ fn: fn.name, cluster });
+  return startBusClock({
+    ...{ bus, signal, consumer, stream: workStream(fn.name) },
+    onError: (error) => log.warn({ err: error }, "failed to read the clock of the bus, retrying"),
+  });
+}
+
+/** What the functions of a worker have in common. */
+interface Shared {
+  readonly metrics: ReturnType<typeof workerMetrics>;
+  readonly ownership: Ownership;
+  readonly tell: TellActivity;
+  readonly clock: BusClock;
+}
+
 function startFunction(
   fn: ReconcileFunction,
   options: WorkerOptions,
-  metrics: ReturnType<typeof workerMetrics>,
-  ownership: Ownership,
-  tell: TellActivity,
+  { metrics, ownership, tell, clock }: Shared,
 ): Worker {
   const { bus, client, cluster, replica } = options;
   const log = options.log.child({ function: fn.name });
@@ -123,6 +148,7 @@ function startFunction(
   const stopping = new AbortController();
   const queue = ticketQueue(bus, scope, {
     replica,
+    clock,
     observe: ({ subject, tries, error }) =>
       log[tries === 1 ? "warn" : "debug"](
         { subject, tries, err: error },
@@ -132,10 +158,15 @@ function startFunction(
   const echoes = openEchoes(bus.nc, scope);
   ownership.onDoubt(echoes.forget);
   const recorder = eventRecorder(client, `denrei.dev/${fn.name}`, replica);
-  const timers = openTimers(bus, queue, (error, key) => {
-    // The durable timer fires all the same.
-    if (!stopping.signal.aborted) log.warn({ err: error, key: keyText(key) }, "local timer not delivered");
-  });
+  const timers = openTimers(
+    bus,
+    queue,
+    (error, key) => {
+      // The durable timer fires all the same.
+      if (!stopping.signal.aborted) log.warn({ err: error, key: keyText(key) }, "local timer not delivered");
+    },
+    clock,
+  );
   const hands = openHands(bus.nc, scope, { replica, group: fn.for.group, kind: fn.for.kind });
   const store = objectStore(bus, cluster);
   const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
@@ -152,6 +183,7 @@ function startFunction(
       recorder,
       replica,
       find: indexes.find,
+      clock,
     },
     queue,
     timers,
@@ -202,7 +234,7 @@ function startFunction(
   ownership.onDoubt(indexes.forget);
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
   const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
-  const route = routes({ fn, queue, echoes, indexes, live, metrics, log, signal: stopping.signal });
+  const route = routes({ fn, queue, echoes, indexes, live, clock, metrics, log, signal: stopping.signal });
   const router = consumers.router(interestOf(fn, cluster));
   const events = pull(streams.objects, router, routerSlots, route.change);
   const webhooks =
@@ -218,6 +250,7 @@ function startFunction(
           queue,
           kind: fn.for,
           everyMillis: fn.sweepMillis,
+          clock,
           signal: searching.signal,
           onError: (error) => log.warn({ err: error }, "sweep not set"),
         });
@@ -232,6 +265,7 @@ function startFunction(
   const search = searchStranded({
     bus,
     queue,
+    clock,
     signal: searching.signal,
     onFound(subject) {
       metrics.stranded.inc(name);

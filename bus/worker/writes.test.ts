@@ -60,7 +60,12 @@ test("status - the generation that it speaks of is noted by the function that sp
     const tools = {
       ...{ client, fn: "one", fieldManager: "one", traceparent: undefined, secondary },
       ...{ own: ownWrites().of({ namespace: "default", name: "thing" }), signal: AbortSignal.timeout(1000) },
-      ...{ reads: { wrote: () => undefined }, assertOwned: () => undefined, onWrite: () => undefined },
+      ...{
+        reads: { wrote: () => undefined },
+        assertOwned: () => undefined,
+        onWrite: () => undefined,
+        now: () => 0,
+      },
     } as unknown as WriteTools;
     const condition = { type: "Told", status: "True", reason: "Told", message: "" } as const;
     await reconcileWrites(thing, tools).status(Thing, thing, {}, [condition]);

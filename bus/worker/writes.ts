@@ -34,6 +34,8 @@ export interface WriteTools {
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
+  /** The time by the clock of the bus: milliseconds since the epoch. */
+  now(): number;
   /** Throws when this worker may not write any more. */
   assertOwned(): void;
   /** Called after each call that changed something. */
@@ -218,7 +220,7 @@ export function reconcileWrites(
         if (!tools.secondary) wanted.observedGeneration = generation;
         wanted.conditions = withConditions(before.conditions as Condition[] | undefined, conditions, {
           generation,
-          now: new Date(),
+          now: new Date(tools.now()),
         });
       }
       if (isDeepStrictEqual(mergePatched(before, wanted), before)) return object;

@@ -72,6 +72,7 @@ async function deliver(
   try {
     const { again, missing, until } = await backfill(client, {
       checkedUntil: before,
+      now: ctx.now(),
       signal: ctx.signal,
       assertOwned: ctx.assertOwned,
     });

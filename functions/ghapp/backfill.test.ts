@@ -246,7 +246,7 @@ describe("a look at GitHub", () => {
       },
     } as Partial<GitHubAppClient> as GitHubAppClient;
     const look = (checkedUntil?: number, assertOwned: () => void = () => undefined) =>
-      backfill(client, { checkedUntil, signal: new AbortController().signal, assertOwned });
+      backfill(client, { checkedUntil, now: Date.now(), signal: new AbortController().signal, assertOwned });
     return { since, again, look };
   }
   const failed = (guid: string, ago: number, redelivery = false) => ({

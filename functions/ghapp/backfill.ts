@@ -61,11 +61,11 @@ export async function backfill(
   client: GitHubAppClient,
   {
     checkedUntil,
+    now,
     signal,
     assertOwned,
-  }: { checkedUntil: number | undefined; signal: AbortSignal; assertOwned(): void },
+  }: { checkedUntil: number | undefined; now: number; signal: AbortSignal; assertOwned(): void },
 ): Promise<Backfill> {
-  const now = Date.now();
   const since = new Date(Math.max(now - keptMillis, checkedUntil ?? 0));
   const attempts: HookDelivery[] = [];
   for await (const delivery of client.deliveries({ since, signal })) attempts.push(delivery);

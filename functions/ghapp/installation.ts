@@ -83,7 +83,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
     allowed: app.spec.allowed ?? null,
   };
   const token = secret && tokenIn(secret, requestDigest(identity, spec));
-  const now = Date.now();
+  const now = ctx.now();
   // GitHub has said that something happened to the installation: its token may be worth nothing by now.
   const told = ctx.causes.some(({ type }) => type === "webhook");
   const good = token !== undefined && now < token.expires && !(told && (await isGone(client, spec, ctx)));
@@ -146,7 +146,7 @@ async function ready(
     { type: "Ready", status: "True", reason: "TokenIssued", message },
     { type: "TokenIssued", status: "True", reason: "TokenIssued", message },
   ]);
-  return { requeueAfter: Math.max(0, refresh - Date.now()) };
+  return { requeueAfter: Math.max(0, refresh - ctx.now()) };
 }
 
 const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z");

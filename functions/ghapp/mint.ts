@@ -27,7 +27,7 @@ export interface MintOptions {
 export async function mint({ client, app, installation, rules, ctx }: MintOptions): Promise<IssuedToken> {
   const { spec } = installation;
   ctx.assertOwned();
-  const issued = Date.now();
+  const issued = ctx.now();
   const made = await client.mintToken(
     spec.installationID,
     {

@@ -100,7 +100,7 @@ async function say(
     ...found,
     deployments: deployments as Stored<Deployment>[],
     children: children ?? [],
-    now: new Date(),
+    now: new Date(ctx.now()),
   });
   const { status, conditions } = said;
   await ctx.status(Application, app, { ...status, resources: [...resources] }, conditions);

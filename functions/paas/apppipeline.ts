@@ -43,7 +43,7 @@ export default defineFunction({
   sweepMillis: 300_000,
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
-    const now = new Date();
+    const now = new Date(ctx.now());
     const { candidates, condition, status, nextAt, trouble } = await list(pipeline, now, ctx);
     if (candidates === undefined) {
       await ctx.status(AppPipeline, pipeline, { ...status, message: condition.message }, [

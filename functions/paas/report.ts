@@ -33,7 +33,7 @@ export default defineFunction({
     const previews = pipeline.status?.previews;
     // Nobody has listed them yet, so nothing is known to be gone either.
     if (previews === undefined) return undefined;
-    const left = Date.parse(pipeline.status?.nextReportAt ?? "") - Date.now();
+    const left = Date.parse(pipeline.status?.nextReportAt ?? "") - ctx.now();
     if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
     return (await tell(pipeline, previews, ctx)).result;
   },
@@ -42,7 +42,7 @@ export default defineFunction({
     const { stopped, refused } = outcome;
     if (refused) ctx.log.warn({ err: refused }, "GitHub does not take all that there is to tell");
     if (stopped === undefined) return result;
-    const since = Date.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
+    const since = ctx.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
     if (delaysDeletion(stopped, since)) return { requeueAfter: againMillis };
     ctx.log.warn({ err: stopped }, "GitHub is not told that the previews are gone");
     return undefined;
@@ -57,7 +57,7 @@ interface Told {
 
 /** Tells what is new, a portion of it at once, and notes it, also when not all can be told. */
 async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
-  const now = new Date();
+  const now = new Date(ctx.now());
   // With another token what was refused may be granted.
   const by = hasNewMeans(ctx.causes) ? Number.POSITIVE_INFINITY : now.getTime();
   const all = notesOf(pipeline, previews, by);

@@ -49,7 +49,7 @@ async function keepApplication(application: Stored<Application>, ctx: Context): 
   const plane = await planeFor(application, ctx);
   const wanted = await wantedOf(application, plane, ctx);
   const { status = {} } = application;
-  const now = Date.now();
+  const now = ctx.now();
   const isAsWanted =
     status.applicationID !== undefined && isDeepStrictEqual(status.registered, wanted.registered);
   if (isAsWanted && !isSyncDue(status, plane, now)) {

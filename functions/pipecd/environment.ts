@@ -51,7 +51,7 @@ async function keepEnvironment(environment: Env, ctx: Context): Promise<Result |
     return undefined;
   }
   const wanted = { name: spec.name, projectID: spec.projectID };
-  const now = Date.now();
+  const now = ctx.now();
   const isKnown =
     status.environmentID !== undefined &&
     status.registered?.name === wanted.name &&

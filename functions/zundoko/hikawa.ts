@@ -60,7 +60,7 @@ async function sing(
       await record(current, ctx, words, { timeForKiyoshi, kiyoshied: true });
       return undefined;
     }
-    const pause = Math.min(intervalMillis, before + intervalMillis - Date.now());
+    const pause = Math.min(intervalMillis, before + intervalMillis - ctx.now());
     const rest = said >= wordsPerReconcile;
     if (pause > 0 || rest) {
       await record(current, ctx, words, { timeForKiyoshi, kiyoshied: ended });
@@ -76,7 +76,7 @@ async function sing(
     const last = Math.max(current.spec.numZundokos ?? 0, lastNumber(words));
     const choice = (ended && wordOfEnding(step.number, last)) || nextWord(step.number);
     words.set(step.number, await say(hikawa, ctx, step.number, choice));
-    before = Date.now();
+    before = ctx.now();
     said++;
   }
 }
@@ -86,7 +86,7 @@ async function say(hikawa: Stored<Hikawa>, ctx: Context, number: number, word: W
   const zundoko = await ctx.create(Zundoko, {
     metadata: {
       name: childName(hikawa, wordSuffix(number)),
-      annotations: { [saidAtAnnotation]: new Date().toISOString(), [saidByAnnotation]: ctx.replica },
+      annotations: { [saidAtAnnotation]: new Date(ctx.now()).toISOString(), [saidByAnnotation]: ctx.replica },
     },
     spec: { say: word },
   });

@@ -30,14 +30,14 @@ export async function retry(
 ): Promise<void> {
   if (newest === undefined || !canBeRetried) return;
   const retries = said.status.retries === null ? 0 : (sync.status?.retries ?? 0);
-  const left = pauseMillis(retries, Date.parse(newest.metadata.creationTimestamp ?? ""), Date.now());
+  const left = pauseMillis(retries, Date.parse(newest.metadata.creationTimestamp ?? ""), ctx.now());
   if (left > 0) {
     said.delays.push(left);
     return;
   }
   await checkSecrets(sync, ctx);
   said.status.retries = retries + 1;
-  const metadata = { annotations: { [kpack.rebuild]: new Date().toISOString() } };
+  const metadata = { annotations: { [kpack.rebuild]: new Date(ctx.now()).toISOString() } };
   await taken(() => ctx.patch(BuildKind, newest, { metadata }));
 }
 
@@ -69,7 +69,7 @@ export async function noteFailure(
     uid,
     revision: failed.spec.source?.git?.revision ?? "",
     message,
-    time: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
+    time: new Date(ctx.now()).toISOString().replace(/\.\d+Z$/, "Z"),
     // Null, or those of the failure before would stay.
     step: step ?? null,
     log: log ? log.slice(-longestLog) : null,

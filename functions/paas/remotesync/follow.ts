@@ -42,11 +42,11 @@ export async function follow(
     say(said, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
     return { revision: source.sha };
   }
-  const verdict = verdictOf(sync, ctx.causes, Date.now());
+  const verdict = verdictOf(sync, ctx.causes, ctx.now());
   if (verdict !== "due") {
     const { status, reason, message } = verdict;
     say(said, "SourceResolved", status, reason, message);
-    const wait = waitMillis(sync, Date.now());
+    const wait = waitMillis(sync, ctx.now());
     if (wait !== undefined) said.delays.push(wait);
     const stands = verdict.stands && new BlockedError(reason, message, patience);
     return { revision: known, ...(stands && { trouble: stands }) };
@@ -71,8 +71,8 @@ async function ask(
   return resolve(source, client, ctx.signal);
 }
 
-function askAgain(said: Said, millis: number): void {
-  said.status.askAgainAt = new Date(Date.now() + millis).toISOString();
+function askAgain(said: Said, millis: number, ctx: Pick<Context, "now">): void {
+  said.status.askAgainAt = new Date(ctx.now() + millis).toISOString();
   said.delays.push(millis);
 }
 
@@ -97,7 +97,7 @@ function accept(
   say(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
   if (state === "pending") {
     const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);
-    askAgain(said, mergeabilityMillis[wasPending ? "later" : "first"]);
+    askAgain(said, mergeabilityMillis[wasPending ? "later" : "first"], ctx);
   }
   return { revision: known };
 }
@@ -121,6 +121,6 @@ function refused(
   if (known !== undefined && before !== undefined)
     say(said, "SourceResolved", before.status, before.reason, before.message);
   else say(said, "SourceResolved", "Unknown", reason, message);
-  askAgain(said, error.retryAfterMillis);
+  askAgain(said, error.retryAfterMillis, ctx);
   return { revision: known };
 }

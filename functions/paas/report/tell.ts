@@ -49,7 +49,7 @@ export async function tellPieces(
       if (!(error instanceof GitHubError)) throw error;
       const blocked = blockedBy(error, "Token");
       if (passes(blocked)) return { stopped: blocked };
-      refuse(piece, new Date(Date.now() + refusedMillis));
+      refuse(piece, new Date(ctx.now() + refusedMillis));
       refused ??= blocked;
     }
   }

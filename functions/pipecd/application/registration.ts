@@ -38,7 +38,7 @@ export async function register(
     await refresh(found, place, client, ctx);
     return { id: found.id, application: latest };
   }
-  await checkRepository(latest, place, pipedSince, client);
+  await checkRepository(latest, place, pipedSince, client, ctx.now());
   const announced = await ctx.status(Application, latest, {}, announcement);
   ctx.assertOwned();
   const id = await client.applications.add({
@@ -160,6 +160,7 @@ async function checkRepository(
   { pipedID, repository }: Place,
   pipedSince: number,
   { pipeds }: PipecdClient,
+  now: number,
 ): Promise<void> {
   const piped = (await pipeds.list({ enabled: true })).find(({ id }) => id === pipedID);
   if (piped?.repositories.includes(repository)) return;
@@ -169,6 +170,6 @@ async function checkRepository(
   throw new WaitingError(
     "RepositoryNotFound",
     `expected the piped to have a repository with the repoId ${repository}, found ${found}`,
-    pacedWait(status ?? {}, Date.now(), { after: pipedSince }),
+    pacedWait(status ?? {}, now, { after: pipedSince }),
   );
 }

@@ -31,7 +31,7 @@ const nothing: Bootstrapped = { status: {}, conditions: [], againMillis: undefin
 export async function bootstrapKeys(plane: Stored<ControlPlane>, ctx: Context): Promise<Bootstrapped> {
   if (!plane.spec.bootstrapAPIKeys) return nothing;
   const { status = {} } = plane;
-  const now = Date.now();
+  const now = ctx.now();
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
   const isComplete = projects.every((project) => secret?.data?.[keyOfProject(project)]);

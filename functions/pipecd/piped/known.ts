@@ -33,7 +33,7 @@ export async function known(piped: Stored<Piped>, ctx: Context): Promise<Known> 
   const secret = await keySecret(piped, ctx);
   const { status = {} } = piped;
   const last = status.registered;
-  const now = Date.now();
+  const now = ctx.now();
   const held = holderOf(secret);
   const isAsWanted =
     held !== undefined && held === status.pipedID && last !== undefined && isDeepStrictEqual(last, wanted);

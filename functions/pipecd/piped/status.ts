@@ -32,7 +32,7 @@ export async function report(
     { type: "Registered", status: "True", reason: "Registered", message },
     runsOf(deployment),
   ]);
-  return { requeueAfter: untilSync(written.status ?? {}, Date.now(), againMillis(written.status ?? {})) };
+  return { requeueAfter: untilSync(written.status ?? {}, ctx.now(), againMillis(written.status ?? {})) };
 }
 
 function runsOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {

@@ -103,9 +103,9 @@ export const ready = (status: "True" | "False", reason: string, message: string)
 });
 
 /** How an error of PipeCD's is told: as one that is tried again, ever more seldom. Others are passed on. */
-export function told({ conditions }: DependentStatus, error: unknown): unknown {
+export function told({ conditions }: DependentStatus, error: unknown, now: number): unknown {
   if (!(error instanceof PipecdError)) return error;
-  return blockedBy(error, since(conditions, "Stalled", "True"), Date.now());
+  return blockedBy(error, since(conditions, "Stalled", "True"), now);
 }
 
 /** Runs a reconcile that may have to wait: the object says for what. */
@@ -119,7 +119,7 @@ export async function orWait<T extends Dependent>(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof WaitingError)) throw told(status, error);
+    if (!(error instanceof WaitingError)) throw told(status, error, ctx.now());
     const { reason, message, againMillis, conditions } = error;
     // It may have said something else meanwhile.
     const latest = (await ctx.read.get(kind, ctx.key.name)) ?? object;

@@ -67,9 +67,9 @@ export async function sayGoodbye<T extends Dependent>(
     await work(plane);
   } catch (error) {
     if (!(error instanceof PipecdError || error instanceof BlockedError)) throw error;
-    if (isTooLate(object, Date.now()) && (await isGivenUp(plane, ctx)))
+    if (isTooLate(object, ctx.now()) && (await isGivenUp(plane, ctx)))
       return skip(`the control plane does not answer as it should: ${error.message}`);
-    throw withWayOut(object, error);
+    throw withWayOut(object, error, ctx.now());
   }
 }
 
@@ -89,8 +89,9 @@ const isGivenUp = async (plane: Stored<ControlPlane>, ctx: Context): Promise<boo
 function withWayOut(
   { kind, metadata, status }: Stored<Dependent>,
   error: PipecdError | BlockedError,
+  now: number,
 ): unknown {
-  const blocked = told((status ?? {}) as DependentStatus, error) as BlockedError;
+  const blocked = told((status ?? {}) as DependentStatus, error, now) as BlockedError;
   const way = `kubectl annotate ${kind.toLowerCase()}.pipecd.kanatakita.com ${metadata.name} -n ${metadata.namespace} ${annotations.skipCleanup}=true`;
   return new BlockedError(
     blocked.reason,

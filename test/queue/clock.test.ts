@@ -1,0 +1,81 @@
+/** A worker whose machine has a wrong clock goes by the clock of the bus. */
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { startBusClock } from "../../bus/clock.ts";
+import type { Bus } from "../../bus/connect.ts";
+import { consumers, timersStream, work, workStream } from "../../bus/subjects.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { clientOfNobody } from "../harness/clients.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+const trueNow = Date.now.bind(Date);
+const skewMillis = 600_000;
+const delayMillis = 300_000;
+/** A machine that is very busy takes so long from one line to the next. */
+const toleranceMillis = 60_000;
+
+let local: LocalBus;
+let bus: Bus;
+
+beforeAll(async () => {
+  local = await startLocalBus();
+  ({ bus } = local);
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(() => local?.stop());
+
+/** From now on this machine's clock is as wrong as that. */
+const skewBy = (millis: number) => vi.spyOn(Date, "now").mockImplementation(() => trueNow() + millis);
+
+test.each([
+  ["behind", -skewMillis],
+  ["ahead", skewMillis],
+])("a timer of a worker whose clock is %s is set for the right time", async (name, skew) => {
+  skewBy(skew);
+  const scope = { fn: name, cluster: "test" };
+  const seen: number[] = [];
+  const registry = new Registry();
+  const worker = await startWorker({
+    ...{ bus, registry, replica: "replica-1", cluster: scope.cluster, client: await clientOfNobody() },
+    busOptions: { replicas: 1, ackWaitMillis: 5000 },
+    log: pino({ level: "silent" }),
+    functions: [
+      defineFunction({
+        name,
+        for: Note,
+        async reconcile({ metadata }, ctx) {
+          if (metadata.name === name) seen.push(ctx.now());
+          return { requeueAfter: delayMillis };
+        },
+      }),
+    ],
+  });
+  try {
+    const publisher = await publisherOf(bus, Note);
+    await publisher.publish("added", stored(Note, name, 1, { text: "" }), "watch");
+    const timer = work.timer(scope, { namespace: "default", name });
+    const find = () => bus.jsm.streams.getMessage(timersStream(name), { last_by_subj: timer });
+    await expect.poll(find).not.toBeNull();
+    const due = Date.parse((await find())?.header.get("Nats-Schedule").slice("@at ".length) ?? "");
+    expect(Math.abs(due - trueNow() - delayMillis)).toBeLessThan(toleranceMillis);
+    expect(seen).toHaveLength(1);
+    expect(Math.abs((seen[0] ?? 0) - trueNow())).toBeLessThan(toleranceMillis);
+    const offset = await registry.getSingleMetric("denrei_clock_offset_seconds")?.get();
+    expect(Math.abs((offset?.values[0]?.value ?? 0) + skew / 1000)).toBeLessThan(toleranceMillis / 1000);
+  } finally {
+    await worker.stop();
+  }
+});
+
+test("a clock of the bus goes on when this machine's clock is set", async () => {
+  const signal = new AbortController().signal;
+  const scope = { fn: "behind", cluster: "test" };
+  const where = { stream: workStream(scope.fn), consumer: consumers.worker(scope) };
+  const clock = await startBusClock({ bus, ...where, signal, onError: () => undefined });
+  skewBy(skewMillis);
+  expect(Math.abs(clock.now() - trueNow())).toBeLessThan(toleranceMillis);
+});
