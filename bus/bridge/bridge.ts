@@ -24,6 +24,8 @@ export interface BridgeOptions {
   /** Unique among the replicas. */
   readonly replica: string;
   readonly kinds: readonly Kind[];
+  /** Annotations of kinds of which only the metadata is published. None unless given. */
+  readonly annotations?: ReadonlySet<string>;
   /** Whose streams and consumers the bridge makes: workers may not, where the bus has users. */
   readonly interests?: readonly Interest[];
   /** Only these namespaces; none means all of them, or those with the label where a kind is looked at in no others. */

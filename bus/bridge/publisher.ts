@@ -63,6 +63,8 @@ export interface PublisherOptions {
   readonly cluster: string;
   readonly kind: Kind;
   readonly namespace?: string | undefined;
+  /** Annotations that are published of kinds of which only the metadata is. None unless given. */
+  readonly annotations?: ReadonlySet<string> | undefined;
   /** What is on the bus already: everything up to this resourceVersion. */
   readonly position?: string | undefined;
   /** {@link Publisher.sequence} at that position. A bus that does not have it any more has lost what came before it, too. */
@@ -278,7 +280,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       return position;
     },
     publish(change, object, source) {
-      const clean = publishable(kind, object);
+      const clean = publishable(kind, object, options.annotations);
       const { namespace = "", name, resourceVersion } = clean.metadata;
       const entry =
         source === "watch" ? { resourceVersion, since: performance.now(), done: false } : undefined;

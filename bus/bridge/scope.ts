@@ -25,6 +25,8 @@ export interface ScopeTools {
   readonly replica: string;
   readonly log: Logger;
   readonly metrics: ReturnType<typeof bridgeMetrics>;
+  /** Annotations of kinds of which only the metadata is published. */
+  readonly annotations?: ReadonlySet<string> | undefined;
   readonly watchSeconds?: number | undefined;
   readonly leaseTimes?: LeaseTimes | undefined;
 }
@@ -133,6 +135,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     cluster,
     kind,
     namespace,
+    annotations: options.annotations,
     position: servedPosition(saved, stream),
     sequence: savedSequence(saved),
     signal: held,

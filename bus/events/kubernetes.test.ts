@@ -38,6 +38,21 @@ test.each([
   ]);
 });
 
+test("publishable - of annotations of a Secret only those that are allowed go on the bus", () => {
+  const annotations = {
+    "kapp.k14s.io/original": "{secret}",
+    "example.com/future": "{secret}",
+    "denrei.dev/owner-name": "a",
+    "example.com/host": "git.example.com",
+  };
+  const secret = { ...object("Secret", { data: {} }), metadata: { ...metadata, annotations } };
+  const clean = publishable(Secret, secret as unknown as Stored, new Set(["example.com/host"]));
+  expect(clean.metadata.annotations).toEqual({
+    "denrei.dev/owner-name": "a",
+    "example.com/host": "git.example.com",
+  });
+});
+
 test("change event - its id is the object's identity and version", () => {
   const event = changeEvent(Pod, "deleted", publishable(Pod, object("Pod", {})), { resourceVersion: "9" });
   expect(event).toMatchObject({

@@ -1,5 +1,6 @@
 /** Changes of Kubernetes objects as CloudEvents. */
 import { CloudEvent } from "cloudevents";
+import { domain } from "../domain.ts";
 import { resourcePath } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
@@ -20,13 +21,19 @@ export function addressOf(kind: Kind, object: KubeObject): ObjectAddress {
   };
 }
 
+const none: ReadonlySet<string> = new Set();
+
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
+/** Annotations of the platform's own, by which a child is tied to an owner in another namespace. */
+const ownerAnnotations = `${domain}/owner-`;
+
 /**
- * An object without what never goes on the bus: managedFields, the last-applied annotation, and of Secrets and
- * ConfigMaps everything but the metadata.
+ * An object without what never goes on the bus: managedFields and the last-applied annotation. Of Secrets, ConfigMaps and other
+ * kinds whose content is confidential it keeps the metadata, and of their annotations those that are allowed by name: tools
+ * keep copies of the content in annotations, under names that nobody can list.
  */
-export function publishable(kind: Kind, object: Stored): Stored {
+export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<string> = none): Stored {
   const { managedFields: _managed, ...metadata } = object.metadata as Stored["metadata"] & {
     managedFields?: unknown;
   };
@@ -36,6 +43,12 @@ export function publishable(kind: Kind, object: Stored): Stored {
   }
   const { apiVersion, kind: name } = object;
   const whole = kind.publish === "object" ? object : {};
+  if (metadata.annotations && kind.publish === "metadata")
+    metadata.annotations = Object.fromEntries(
+      Object.entries(metadata.annotations).filter(
+        ([name]) => allowed.has(name) || name.startsWith(ownerAnnotations),
+      ),
+    );
   return { ...whole, apiVersion, kind: name, metadata } as Stored;
 }
 

@@ -190,6 +190,11 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly outbound?: Outbound;
   /** Brings the world to what the object says. Level-triggered and idempotent: it may run at any time, twice. */
   reconcile(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
+  /**
+   * Annotations that this function reads of Secrets, ConfigMaps, and other kinds of which only the metadata is published.
+   * All others stay off the bus, because tools keep copies of the content in them.
+   */
+  readonly annotations?: readonly string[];
   /** Undoes what is outside Kubernetes. With it the platform keeps a finalizer on the object, from before the first reconcile. */
   finalize?(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
 }
@@ -207,6 +212,7 @@ export interface ReconcileFunction
   readonly webhooks: Webhooks;
   readonly permissions: readonly PolicyRule[];
   readonly outbound: Outbound;
+  readonly annotations: readonly string[];
   readonly concurrency: number;
   readonly timeoutMillis: number;
   readonly memoryMebibytes: number;
@@ -253,6 +259,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     webhooks: options.webhooks ?? {},
     permissions: options.permissions ?? [],
     outbound: options.outbound ?? {},
+    annotations: options.annotations ?? [],
     concurrency: options.concurrency ?? 10,
     timeoutMillis: options.timeoutMillis ?? 60_000,
     memoryMebibytes: options.memoryMebibytes ?? 512,
@@ -283,3 +290,13 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
     (kind, at) => kinds.findIndex((other) => other.kind === kind.kind && other.group === kind.group) === at,
   );
 }
+
+/** What a bridge has to know of the functions that it serves. */
+export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
+  const kinds = functions.flatMap(kindsOf);
+  return {
+    kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
+    annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
+    interests: interestsOf(functions, cluster),
+  };
+};

@@ -2,18 +2,16 @@
 import { startBridge } from "../../bus/bridge/bridge.ts";
 import type { Settings } from "../../bus/process/config.ts";
 import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/process/run.ts";
-import { interestsOf, kindsOf } from "../../bus/worker/function.ts";
+import { bridgeNeeds } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 
 /** Runs the bridge until it is told to stop. */
 export const bridge = (settings: ProcessSettings & Settings<"namespaces" | "watchSeconds">): Promise<void> =>
-  runProcess("bridge", settings, (context) => {
-    const kinds = functions.flatMap(kindsOf);
-    return startBridge({
+  runProcess("bridge", settings, (context) =>
+    startBridge({
       ...context,
       ...settings,
+      ...bridgeNeeds(functions, settings.cluster),
       busOptions: busOptionsOf(settings),
-      kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
-      interests: interestsOf(functions, settings.cluster),
-    });
-  });
+    }),
+  );

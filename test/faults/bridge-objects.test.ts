@@ -41,7 +41,11 @@ async function createSecrets(name: string): Promise<void> {
   const metadata = {
     ...at(name),
     labels: { seen: "yes" },
-    annotations: { [lastApplied]: JSON.stringify({ stringData: { password: hidden } }), kept: "yes" },
+    annotations: {
+      [lastApplied]: JSON.stringify({ stringData: { password: hidden } }),
+      "example.com/original": JSON.stringify({ stringData: { password: hidden } }),
+      kept: "yes",
+    },
   };
   const base64 = Buffer.from(`${hidden}-in-data`).toString("base64");
   await bridged.kit.client.create(

@@ -6,12 +6,15 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { living, type ObjectStore } from "../../bus/objects/store.ts";
 import { keyText } from "../../bus/subjects.ts";
+import notes from "../fixtures/functions/notes.ts";
 
 /** Objects by name, without what the bus does not have. */
 const byName = (kind: Kind, objects: readonly Stored[]) =>
   new Map(
     objects
-      .map((object) => publishable(kind, { ...object, apiVersion: "", kind: kind.kind }))
+      .map((object) =>
+        publishable(kind, { ...object, apiVersion: "", kind: kind.kind }, new Set(notes.annotations)),
+      )
       .map((object) => [keyText({ namespace: "", ...object.metadata }), JSON.stringify(object)]),
   );
 

@@ -13,7 +13,7 @@ import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { newRequest } from "../../../bus/queue/request.ts";
 import { functionConsumers } from "../../../bus/topology.ts";
-import { interestsOf, kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
@@ -32,15 +32,15 @@ const installMillis = 30_000;
 const asked = new Promise<void>((resolve) => process.once(askSignal, () => resolve()));
 const [role, ...names] = process.argv.slice(2);
 const functions = await load(names);
-const kinds = functions.flatMap(kindsOf).filter((kind, at, all) => all.indexOf(kind) === at);
 const settings = readSettings([...processSettings, "namespaces", "watchSeconds"], {}, process.env);
 const busOptions = busOptionsOf(settings);
-const interests = interestsOf(functions, settings.cluster);
+const needs = bridgeNeeds(functions, settings.cluster);
+const { kinds, interests } = needs;
 
 try {
   if (role === "bridge") {
     await runProcess("bridge", settings, (context) =>
-      startBridge({ ...context, ...settings, busOptions, kinds, interests }),
+      startBridge({ ...context, ...settings, ...needs, busOptions }),
     );
   } else {
     await runProcess("worker", settings, startTelling);
