@@ -33,7 +33,7 @@ const userLines = ({ user, password, permissions }: NatsUser): string[] => [
 ];
 
 /** What is not allowed is refused; an empty list would allow everything. */
-const permissionLines = ({ publish, subscribe }: Permissions): string[] => [
+export const permissionLines = ({ publish, subscribe }: Permissions): string[] => [
   "      permissions: {",
   ...allowLines("publish", publish),
   ...allowLines("subscribe", subscribe),
