@@ -72,5 +72,5 @@ test("change event - of a change that only another version knows is one all the 
     "ce-type": ["dev.denrei.kubernetes.moved"],
     "ce-other": ["x"],
   });
-  expect(changeHead(headers)).toEqual({ uid: "u-1", resourceVersion: "9", deleted: false });
+  expect(changeHead(headers)).toEqual({ uid: "u-1", resourceVersion: "9", deleted: false, partial: false });
 });

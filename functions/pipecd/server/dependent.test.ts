@@ -135,6 +135,7 @@ describe("work that", () => {
     const told: unknown[] = [];
     const ctx = {
       key: { namespace: "ns", name: "e" },
+      now: () => asked,
       read: { get: async () => undefined },
       status: async (...[, , , conditions]: unknown[]) => told.push(conditions),
     } as unknown as Context;

@@ -53,8 +53,8 @@ export const queue: readonly Mutation[] = [
   {
     name: "believes-an-overdue-sweep",
     file: "bus/queue/sweep.ts",
-    find: "Math.abs(dueAt(found) - Date.now()) < 2 * everyMillis",
-    replace: "dueAt(found) - Date.now() < 2 * everyMillis",
+    find: "Math.abs(dueAt(found) - clock.now()) < 2 * everyMillis",
+    replace: "dueAt(found) - clock.now() < 2 * everyMillis",
     breaks: "Once the bus has lost a scheduled sweep, objects are never swept again.",
     tests: ["test/queue/sweep.test.ts"],
   },

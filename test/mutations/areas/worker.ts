@@ -5,8 +5,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "brake-is-late-by-one",
     file: "bus/worker/brake.ts",
-    find: "if (times.length < limits.reconciles) return 0;",
-    replace: "if (times.length <= limits.reconciles) return 0;",
+    find: 'if (times.length < (by === "event" ? limits.reconciles : limits.timers)) return 0;',
+    replace: 'if (times.length <= (by === "event" ? limits.reconciles : limits.timers)) return 0;',
     breaks: "A hot loop gets one more reconcile than the limit before it is slowed down.",
     tests: ["bus/worker/brake.test.ts"],
   },
@@ -61,8 +61,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "retries-quarantined-objects",
     file: "bus/worker/attempt.ts",
-    find: "observedGeneration === metadata.generation,",
-    replace: "observedGeneration !== metadata.generation,",
+    find: "observedGeneration === object.metadata.generation,",
+    replace: "observedGeneration !== object.metadata.generation,",
     breaks:
       "An object that crashed its workers goes on crashing them, and a corrected one is not tried again.",
     tests: ["test/faults/functions.test.ts"],
