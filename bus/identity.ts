@@ -12,6 +12,9 @@ export interface Identity {
   readonly inboxPrefix: string;
 }
 
+/** The account of a NATS server that has JetStream, and whoever configures it. */
+export const busAccount = "BUS";
+
 /** What the platform's users are called: the role behind this prefix. */
 export const userPrefix = "denrei-";
 

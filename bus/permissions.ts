@@ -41,7 +41,16 @@ export interface Role {
   readonly name: string;
   /** Undefined: everything. */
   readonly permissions: Permissions | undefined;
+  /**
+   * Where its user lives: in the account of the bus, where it can have the server publish anything, or in an account of its own,
+   * which reaches no more than `permissions` list.
+   */
+  readonly account: "bus" | "own";
 }
+
+/** Whether a subject of a role stays in its account: answers to it, and what the replicas of a function tell each other. */
+export const isLocal = ({ name }: Pick<Role, "name">, subject: string): boolean =>
+  subject.startsWith(`${inboxPrefixOf(userOf(name))}.`) || subject.startsWith("echoes.");
 
 const api = (...parts: string[]): string => ["$JS.API", ...parts].join(".");
 const acks = (stream: string, consumer: string): string => `$JS.ACK.${stream}.${consumer}.>`;
@@ -109,9 +118,8 @@ const ofFunction = (interest: Interest): Permissions => {
   const timers = timersStream(scope.fn);
   return {
     publish: [
-      ...[...Object.values(streams), bridgeStream, workStream(scope.fn), timers].map((stream) =>
-        api("STREAM.INFO", stream),
-      ),
+      // Not of the others: what is stored on which subjects names repositories, and objects of other functions.
+      ...[streams.objects, workStream(scope.fn), timers].map((stream) => api("STREAM.INFO", stream)),
       ...consumersOf(interest).flatMap(([stream, consumer]) => [
         api("CONSUMER.INFO", stream, consumer),
         api("CONSUMER.MSG.NEXT", stream, consumer),
@@ -178,7 +186,6 @@ const operator = (interests: readonly Interest[], cluster: string): Permissions 
         api("CONSUMER.INFO", stream, "*"),
       ),
       work.tickets(scope),
-      work.marks(scope),
       work.deadLetters(scope),
     ]),
   ],
@@ -229,6 +236,7 @@ export const workerRole = (
 ): Role & { readonly permissions: Permissions } => ({
   name,
   permissions: together(connection(name), ...interests.map(ofFunction)),
+  account: "own",
 });
 
 /**
@@ -236,17 +244,18 @@ export const workerRole = (
  * backups and who puts them back, each function, and `worker`, which is all functions in one process.
  */
 export function busRoles(interests: readonly Interest[], cluster: string): Role[] {
-  const role = (name: string, permissions: Permissions): Role => ({
+  const role = (name: string, account: Role["account"], permissions: Permissions): Role => ({
     name,
     permissions: together(connection(name), permissions),
+    account,
   });
   return [
-    role("bridge", bridge(interests, cluster)),
-    role("gateway", gateway),
-    role("dashboard", dashboard(interests, cluster)),
-    role("operator", operator(interests, cluster)),
-    role("backup", backup),
-    role("restore", restore),
+    role("bridge", "bus", bridge(interests, cluster)),
+    role("gateway", "own", gateway),
+    role("dashboard", "own", dashboard(interests, cluster)),
+    role("operator", "own", operator(interests, cluster)),
+    role("backup", "bus", backup),
+    role("restore", "bus", restore),
     workerRole("worker", interests),
     ...interests.map((interest) => workerRole(interest.scope.fn, [interest])),
   ];

@@ -1,8 +1,8 @@
 /**
- * The configuration of every stream, bucket and consumer, and the one function that brings a bus to it.
+ * The configuration of every stream, bucket and consumer, and the functions that bring a bus to it.
  *
- * `ensureTopology` is idempotent and every process calls it at start: whoever comes first, and may, creates what is
- * missing, the others find it. Where the server has users, the bridge is who may ({@link "./permissions.ts"}). What an
+ * `ensureTopology` is idempotent, and so are its parts for processes that need less. Every process calls one of them at start: whoever
+ * comes first, and may, creates what is missing, the others find it. Where the server has users, the bridge is who may ({@link "./permissions.ts"}). What an
  * operator chose (replicas, storage, limits beyond ours) is left alone, and so is what a newer program has declared
  * ({@link "./topology/version.ts"}).
  */
@@ -298,17 +298,15 @@ async function restartRouting(bus: Ensured, interest: Interest, missing: Readonl
   await deleteConsumer(ensuring(bus), streams.objects, consumers.router(interest));
 }
 
-/**
- * Brings a bus to the streams and consumers that the given functions need. Throws {@link TopologyError} when something
- * is missing that this user may not make, or is of a newer program that this one can not go on beside.
- */
-export async function ensureTopology(
-  bus: Pick<Bus, "jsm" | "kvm" | "identity">,
+/** Makes streams as they are declared, then the consumers of functions. */
+async function ensureParts(
+  bus: Ensured,
   options: BusOptions,
-  interests: readonly Interest[] = [],
+  shared: readonly Stream[],
+  interests: readonly Interest[],
 ): Promise<void> {
   const wanted = [
-    ...sharedStreams(options),
+    ...shared,
     ...interests.flatMap(({ scope: { fn } }) => [
       workStreamConfig(fn, options),
       timersStreamConfig(fn, options),
@@ -324,6 +322,32 @@ export async function ensureTopology(
       .flatMap((interest) => functionConsumers(interest, options))
       .map(([stream, config]) => ensureConsumer(ensuring(bus), stream, config)),
   );
+}
+
+/**
+ * Brings a bus to what workers of the given functions read from. A function may not look at streams that hold what belongs to
+ * others, such as those of webhooks and letters, so these are left to the bridge. Throws {@link TopologyError} like
+ * {@link ensureTopology}.
+ */
+export function ensureFunctions(
+  bus: Ensured,
+  options: BusOptions,
+  interests: readonly Interest[],
+): Promise<void> {
+  const objects = sharedStreams(options).filter(({ name }) => name === streams.objects);
+  return ensureParts(bus, options, objects, interests);
+}
+
+/**
+ * Brings a bus to all streams and to the consumers that the given functions need. Throws {@link TopologyError} when something
+ * is missing that this user may not make, or is of a newer program that this one can not go on beside.
+ */
+export async function ensureTopology(
+  bus: Pick<Bus, "jsm" | "kvm" | "identity">,
+  options: BusOptions,
+  interests: readonly Interest[] = [],
+): Promise<void> {
+  await ensureParts(bus, options, sharedStreams(options), interests);
   await mend(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
     bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );

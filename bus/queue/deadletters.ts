@@ -1,4 +1,5 @@
 /** Dead letters: requests that were given up, one per object, with what an operator needs to judge them. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Bus } from "../connect.ts";
 import { type LastValue, lastValuesOf } from "../lastvalues.ts";
@@ -6,7 +7,7 @@ import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from 
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
 import { emptyTtl, replaceLast } from "./replace.ts";
-import { followUp, newRequest, readCause } from "./request.ts";
+import { followUp, newRequest, type Request, readCause } from "./request.ts";
 
 /** What a dead letter says. */
 export const deadLetterSchema = z.object({
@@ -41,7 +42,7 @@ export interface DeadLetters {
    * Asks for the reconcile of a letter's object again and takes the letter away: this one, and not the one that the
    * worker may have written by then, because it gave up again.
    */
-  replay(queue: TicketQueue, key: ObjectKey): Promise<void>;
+  replay(queue: Pick<TicketQueue, "requestUnlessOwned">, key: ObjectKey): Promise<void>;
 }
 
 /** The letter in a text. One that this version can not read is still there to be seen, and replayed. */
@@ -70,6 +71,24 @@ function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): 
   } catch {
     return [];
   }
+}
+
+/** How long a worker that is at it is waited for, in milliseconds, and how often it is looked. */
+const busy = { longestMillis: 10_000, everyMillis: 250 };
+
+/**
+ * Makes a request, after that which a worker may be giving up at this moment: it writes the letter before it gives the ticket
+ * back. Who has had it for longer began after the letter was written, or waits for a worker: that is the reconcile that was asked
+ * for. No mark is left for it, because who may write marks may set timers as well.
+ */
+async function requestAnew(
+  queue: Pick<TicketQueue, "requestUnlessOwned">,
+  key: ObjectKey,
+  request: Request,
+): Promise<void> {
+  const until = performance.now() + busy.longestMillis;
+  while ((await queue.requestUnlessOwned(key, request)) === "owned" && performance.now() < until)
+    await sleep(busy.everyMillis);
 }
 
 /** Opens the dead letters of a function. */
@@ -103,7 +122,7 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
       const letter = await last(subject);
       const { traceparent: follows } = letter === undefined ? {} : letterIn(letter.string());
       const request = newRequest({ type: "replay" });
-      await queue.request(key, follows === undefined ? request : followUp(request, follows));
+      await requestAnew(queue, key, follows === undefined ? request : followUp(request, follows));
       if (letter !== undefined) await replaceLast(bus, subject, letter.seq, "", emptyTtl);
     },
   };

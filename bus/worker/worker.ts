@@ -32,7 +32,7 @@ import {
   timersStream,
   workStream,
 } from "../subjects.ts";
-import { type BusOptions, ensureTopology } from "../topology.ts";
+import { type BusOptions, ensureFunctions } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
@@ -86,7 +86,7 @@ const finishMillis = 6000;
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
-  await ensureTopology(bus, options.busOptions, interestsOf(functions, cluster));
+  await ensureFunctions(bus, options.busOptions, interestsOf(functions, cluster));
   const metrics = workerMetrics(options.registry);
   const unshare = shareOrigins(bus.nc, cluster);
   const { ackWaitMillis } = options.busOptions;

@@ -1,20 +1,21 @@
-/** The users of NATS servers, from the roles: `authorization` in a server's configuration. */
-import { userOf } from "../../bus/identity.ts";
-import { busRoles, type Permissions, type Role } from "../../bus/permissions.ts";
+/**
+ * The users of NATS servers, from the roles: `accounts` in a server's configuration. JetStream lives in one account, with the
+ * roles that configure it. Every other role has an account of its own, which imports the subjects that the role may use. Within
+ * one account a client chooses where the server publishes an answer; across accounts the server does, so what a role has
+ * stored is never published where the role itself may not publish.
+ * https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts
+ */
+import { busAccount, userOf } from "../../bus/identity.ts";
+import { busRoles, isLocal, type Permissions, type Role } from "../../bus/permissions.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 
 /** A user of a NATS server. */
-export interface NatsUser {
+export interface NatsUser extends Role {
   /** The name, or with `verify_and_map` the subject of the certificate: `CN=…`. */
   readonly user: string;
   /** None where the certificate is proof enough. */
   readonly password?: string;
-  readonly permissions: Role["permissions"];
 }
-
-/** The configuration's text: https://docs.nats.io/running-a-nats-service/configuration/securing_nats/authorization */
-export const authorizationText = (users: readonly NatsUser[]): string =>
-  ["authorization {", "  users: [", ...users.flatMap(userLines), "  ]", "}", ""].join("\n");
 
 /** The roles that have processes of their own in a cluster: there, each function has. */
 export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: string): Role[] =>
@@ -22,31 +23,106 @@ export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: s
 
 /** The users of a bus that takes a client for whom its certificate names (`verify_and_map`). */
 export const certificateUsers = (roles: readonly Role[]): NatsUser[] =>
-  roles.map(({ name, permissions }) => ({ user: `CN=${userOf(name)}`, permissions }));
+  roles.map((role) => ({ ...role, user: `CN=${userOf(role.name)}` }));
+
+/** The configuration's text: https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts */
+export function authorizationText(users: readonly NatsUser[]): string {
+  const importing = users.filter(({ account }) => account === "own");
+  return [
+    "accounts {",
+    `  ${busAccount} {`,
+    "    jetstream: enabled",
+    ...usersLines(users.filter(({ account }) => account === "bus")),
+    ...listLines("exports", [
+      ...exportLines("service", importersOf(importing, servicesOf)),
+      ...exportLines("stream", importersOf(importing, streamsOf)),
+    ]),
+    "  }",
+    ...importing.flatMap(accountLines),
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** How long the server keeps the way for what may follow an answer. Pulls end sooner. */
+const responseThreshold = "5s";
+
+/** Answered by several messages. */
+const isStreamed = (subject: string): boolean =>
+  /^\$JS\.API\.(DIRECT\.GET|CONSUMER\.MSG\.NEXT)\./.test(subject);
+
+const servicesOf = (user: NatsUser): readonly string[] =>
+  user.permissions?.publish.filter((subject) => !isLocal(user, subject)) ?? [];
+const streamsOf = (user: NatsUser): readonly string[] =>
+  user.permissions?.subscribe.filter((subject) => !isLocal(user, subject)) ?? [];
+
+/** Names of accounts that import a subject, by subject. */
+function importersOf(
+  users: readonly NatsUser[],
+  subjectsOf: (user: NatsUser) => readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const user of users)
+    for (const subject of subjectsOf(user)) found.set(subject, [...(found.get(subject) ?? []), user.name]);
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const exportLines = (
+  type: "service" | "stream",
+  subjects: ReadonlyMap<string, readonly string[]>,
+): string[] =>
+  [...subjects].map(([subject, accounts]) => {
+    const answers =
+      type === "stream"
+        ? ""
+        : `${isStreamed(subject) ? ", response_type: stream" : ""}, response_threshold: ${responseThreshold}`;
+    return `{ ${type}: ${JSON.stringify(subject)}, accounts: ${JSON.stringify(accounts)}${answers} }`;
+  });
+
+const accountLines = (user: NatsUser): string[] => [
+  `  ${JSON.stringify(user.name)} {`,
+  ...usersLines([user]),
+  ...listLines("imports", [
+    ...servicesOf(user).map((subject) => importText("service", subject)),
+    ...streamsOf(user).map((subject) => importText("stream", subject)),
+  ]),
+  "  }",
+];
+
+const importText = (type: "service" | "stream", subject: string): string =>
+  `{ ${type}: { account: ${busAccount}, subject: ${JSON.stringify(subject)} } }`;
+
+const usersLines = (users: readonly NatsUser[]): string[] => listLines("users", users.flatMap(userLines));
 
 const userLines = ({ user, password, permissions }: NatsUser): string[] => [
-  "    {",
-  `      user: ${JSON.stringify(user)}`,
-  ...(password === undefined ? [] : [`      password: ${JSON.stringify(password)}`]),
+  "{",
+  `  user: ${JSON.stringify(user)}`,
+  ...(password === undefined ? [] : [`  password: ${JSON.stringify(password)}`]),
   ...(permissions === undefined ? [] : permissionLines(permissions)),
-  "    }",
+  "}",
 ];
 
 /** What is not allowed is refused; an empty list would allow everything. */
-export const permissionLines = ({ publish, subscribe }: Permissions): string[] => [
-  "      permissions: {",
+const permissionLines = ({ publish, subscribe }: Permissions): string[] => [
+  "  permissions: {",
   ...allowLines("publish", publish),
   ...allowLines("subscribe", subscribe),
-  "      }",
+  "  }",
 ];
 
 function allowLines(name: "publish" | "subscribe", subjects: readonly string[]): string[] {
-  if (subjects.length === 0) return [`        ${name}: { deny: [">"] }`];
+  if (subjects.length === 0) return [`    ${name}: { deny: [">"] }`];
   return [
-    `        ${name}: {`,
-    "          allow: [",
-    ...subjects.map((subject) => `            ${JSON.stringify(subject)}`),
-    "          ]",
-    "        }",
+    `    ${name}: {`,
+    "      allow: [",
+    ...subjects.map((subject) => `        ${JSON.stringify(subject)}`),
+    "      ]",
+    "    }",
   ];
 }
+
+const listLines = (name: string, lines: readonly string[]): string[] => [
+  `    ${name}: [`,
+  ...lines.map((line) => `      ${line}`),
+  "    ]",
+];

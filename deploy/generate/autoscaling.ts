@@ -1,4 +1,5 @@
 /** How many workers a function has, by what waits for it (KEDA) or by how busy they are (HorizontalPodAutoscaler). */
+import { busAccount } from "../../bus/identity.ts";
 import { consumersOf } from "../../bus/permissions.ts";
 import { workStream } from "../../bus/subjects.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
@@ -8,9 +9,6 @@ type Manifest = Record<string, unknown>;
 
 /** The TriggerAuthentication that tells KEDA where the monitoring port of the bus is. */
 export const busMonitorName = "denrei-bus-monitor";
-
-/** The account of clients where the configuration of the servers names none. */
-const globalAccount = "$G";
 
 const maxReplicas = 10;
 
@@ -62,7 +60,7 @@ export function scaledObject(
         .map(([stream, consumer]) => ({
           type: "nats-jetstream",
           metadata: {
-            account: globalAccount,
+            account: busAccount,
             stream,
             consumer,
             // As many as one worker reconciles at once.

@@ -5,7 +5,7 @@ import type { Role } from "../../bus/permissions.ts";
 import type { NatsUser } from "../generate/authorization.ts";
 
 /** Who may do everything: whoever has started the platform. */
-export const adminRole: Role = { name: "admin", permissions: undefined };
+export const adminRole: Role = { name: "admin", permissions: undefined, account: "bus" };
 
 /** The users of a run. */
 export interface LocalUsers {
@@ -19,10 +19,10 @@ export function localUsers(roles: readonly Role[]): LocalUsers {
   const all = new Map([...roles, adminRole].map((role) => [role.name, role]));
   const passwords = new Map([...all.keys()].map((name) => [name, randomBytes(24).toString("base64url")]));
   return {
-    users: [...all.values()].map(({ name, permissions }) => ({
-      user: userOf(name),
-      password: passwords.get(name) ?? "",
-      permissions,
+    users: [...all.values()].map((role) => ({
+      ...role,
+      user: userOf(role.name),
+      password: passwords.get(role.name) ?? "",
     })),
     urlFor(role, url) {
       const password = passwords.get(role);

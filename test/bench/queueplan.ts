@@ -15,6 +15,7 @@ export const interest: Interest = { scope, kinds: [{ group: "bench.denrei.dev", 
 /** Its workers' user: a function's, that takes orders as well. */
 export const queueRole: Role = {
   name: scope.fn,
+  account: "own",
   permissions: together(
     workerRole(scope.fn, [interest]).permissions,
     // The benchmark asks as the administrator.

@@ -40,6 +40,7 @@ export function testRoles(): Role[] {
   const all = clusters.flatMap((cluster) => busRoles(interestsOf(testFunctions, cluster), cluster));
   return [...Map.groupBy(all, ({ name }) => name)].map(([name, roles]) => ({
     name,
+    account: roles.some(({ account }) => account === "bus") ? "bus" : "own",
     permissions: together(...roles.flatMap(({ permissions }) => permissions ?? [])),
   }));
 }

@@ -64,7 +64,7 @@ test("where servers do not know the subject yet, it is left alone, and the conne
     ...permissions,
     publish: permissions.publish.filter((subject) => !subject.startsWith("activity.")),
   };
-  const nats = await startLocalNats({ roles: [{ name: "songs", permissions: older }] });
+  const nats = await startLocalNats({ roles: [{ name: "songs", permissions: older, account: "own" }] });
   const bus = await connectBus({ url: nats.natsUrlFor("songs"), name: "test" });
   try {
     const refused: string[] = [];

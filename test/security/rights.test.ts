@@ -144,8 +144,8 @@ describe("an operator", () => {
     await letters().replay(
       {
         ...queue,
-        async request(...request) {
-          const outcome = await queue.request(...request);
+        async requestUnlessOwned(...request) {
+          const outcome = await queue.requestUnlessOwned(...request);
           // The worker gives up again before the operator goes on.
           await its.put(key, { ...letter, reason: "Again" });
           return outcome;

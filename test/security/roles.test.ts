@@ -13,7 +13,7 @@ import {
   working,
   workStream,
 } from "../../bus/subjects.ts";
-import { ensureTopology, type Interest, TopologyError } from "../../bus/topology.ts";
+import { ensureFunctions, ensureTopology, type Interest, TopologyError } from "../../bus/topology.ts";
 import {
   cluster,
   interests,
@@ -70,7 +70,7 @@ async function refusesSubscribe({ nc }: Bus, subject: string): Promise<boolean> 
 
 describe("before the bridge has made the streams", () => {
   test.for(["worker", "mine"])("%s says what is missing and who makes it", async (role) => {
-    const error = await ensureTopology(parties.of(role), options, interests.slice(0, 1)).catch(
+    const error = await ensureFunctions(parties.of(role), options, interests.slice(0, 1)).catch(
       (caught: unknown) => caught,
     );
     expect(error).toBeInstanceOf(TopologyError);
@@ -83,14 +83,14 @@ describe("before the bridge has made the streams", () => {
   test("the bridge makes all of them, and every function finds its own", async () => {
     await ensureTopology(parties.of("bridge"), options, interests);
     for (const interest of interests)
-      await ensureTopology(parties.of(interest.scope.fn), options, [interest]);
-    await ensureTopology(parties.of("worker"), options, interests);
+      await ensureFunctions(parties.of(interest.scope.fn), options, [interest]);
+    await ensureFunctions(parties.of("worker"), options, interests);
     expect((await parties.admin.jsm.streams.names().next()).sort()).toEqual([...streamNames].sort());
   });
 
   test("a worker that expects something else on the bus says so and changes nothing", async () => {
     const other = { ...options, ackWaitMillis: 7000 };
-    await expect(ensureTopology(parties.of("mine"), other, interests.slice(0, 1))).rejects.toThrow(
+    await expect(ensureFunctions(parties.of("mine"), other, interests.slice(0, 1))).rejects.toThrow(
       /consumer test of WORK_mine.*another configuration/,
     );
     const { config } = await parties.admin.jsm.consumers.info(workStream("mine"), consumers.worker(mine));
@@ -100,6 +100,7 @@ describe("before the bridge has made the streams", () => {
 
 /** Requests of the JetStream API that change or reveal a stream. */
 const streamVerbs = [
+  "STREAM.INFO",
   "STREAM.CREATE",
   "STREAM.UPDATE",
   "STREAM.DELETE",
@@ -133,6 +134,9 @@ const routers = {
 const consumerNames = ["x", "test", "mine_test", ...Object.values(routers)];
 
 const whatIsShown = [
+  ...streamNames
+    .filter((name) => !["OBJECTS", "INDEXES", "SESSIONS"].includes(name))
+    .map((name) => `STREAM.INFO.${name}`),
   "DIRECT.GET.WEBHOOKS",
   "DIRECT.GET.DEADLETTERS",
   "DIRECT.GET.KV_BRIDGE",
@@ -150,7 +154,7 @@ const whatIsShown = [
 /** What each role may do of these; all the rest of the table is refused. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   bridge: [
-    ...streamNames.flatMap((name) => [`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`]),
+    ...streamNames.flatMap((name) => ["INFO", "CREATE", "UPDATE"].map((verb) => `STREAM.${verb}.${name}`)),
     "STREAM.MSG.GET.OBJECTS",
     "STREAM.MSG.GET.KV_BRIDGE",
     "CONSUMER.CREATE.OBJECTS",
@@ -166,12 +170,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       ]),
     ),
   ],
-  gateway: ["DIRECT.GET.WEBHOOKS"],
+  gateway: ["STREAM.INFO.WEBHOOKS", "DIRECT.GET.WEBHOOKS"],
   operator: whatIsShown,
-  dashboard: [...whatIsShown, "STREAM.MSG.GET.SESSIONS"],
-  backup: ["STREAM.SNAPSHOT.DEADLETTERS", "STREAM.SNAPSHOT.WEBHOOKS"],
-  restore: ["STREAM.RESTORE.DEADLETTERS", "STREAM.RESTORE.WEBHOOKS"],
+  dashboard: [...whatIsShown, "STREAM.INFO.SESSIONS", "STREAM.MSG.GET.SESSIONS"],
+  backup: ["DEADLETTERS", "WEBHOOKS"].flatMap((name) => [`STREAM.INFO.${name}`, `STREAM.SNAPSHOT.${name}`]),
+  restore: ["DEADLETTERS", "WEBHOOKS"].flatMap((name) => [`STREAM.INFO.${name}`, `STREAM.RESTORE.${name}`]),
   mine: [
+    ...["OBJECTS", "WORK_mine", "TIMERS_mine"].map((name) => `STREAM.INFO.${name}`),
     "DIRECT.GET.OBJECTS",
     "DIRECT.GET.INDEXES",
     "DIRECT.GET.TIMERS_mine",
@@ -275,9 +280,9 @@ describe("publishing", () => {
     [work.timer(theirs, key), "theirs", "worker"],
     [work.timerDue(mine, key)],
     [work.timerDue(theirs, key)],
-    [`marks.at.${"mine"}.${cluster}.default.thing.a.1`, "mine", "worker", "operator", "dashboard"],
+    [`marks.at.${"mine"}.${cluster}.default.thing.a.1`, "mine", "worker"],
     [`marks.due.${"mine"}.${cluster}.default.thing.a.1`],
-    [`marks.at.${"theirs"}.${cluster}.default.thing.a.1`, "theirs", "worker", "operator", "dashboard"],
+    [`marks.at.${"theirs"}.${cluster}.default.thing.a.1`, "theirs", "worker"],
     [work.deadLetter(mine, key), "mine", "worker", "operator", "dashboard"],
     [work.deadLetter(theirs, key), "theirs", "worker", "operator", "dashboard"],
     [work.crashes(mine, key), "mine", "worker"],

@@ -8,7 +8,7 @@ import { secretWith, startTlsBus, type TlsBus } from "../../harness/tlsbus.ts";
 import type { Check, Outcome, Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
 
-const roles = [...testRoles(), { name: "trial", permissions: undefined }];
+const roles = [...testRoles(), { name: "trial", permissions: undefined, account: "bus" as const }];
 const users = ["bridge", "probe", "trial"];
 const secretOf = (user: string): string => `denrei-${user}-tls`;
 
