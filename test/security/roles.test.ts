@@ -24,6 +24,7 @@ import {
   openParties,
   options,
   type Parties,
+  refusesPublish,
   theirs,
 } from "./parties.ts";
 
@@ -39,21 +40,6 @@ beforeAll(async () => {
   parties = await openParties();
 });
 afterAll(() => parties?.stop());
-
-/** Whether the server refuses it: it says so before it answers a ping that was sent behind it. */
-async function refusesPublish({ nc, inbox }: Bus, subject: string): Promise<boolean> {
-  let refused = false;
-  const forget = inbox.onDenied(subject, () => {
-    refused = true;
-  });
-  // An answer goes where nobody listens.
-  nc.publish(subject, "{}", { reply: inbox.create() });
-  await nc.flush();
-  // What the server said was read before the answer to the ping; who is told is told in the same turn.
-  await new Promise(setImmediate);
-  forget();
-  return refused;
-}
 
 async function refusesSubscribe({ nc }: Bus, subject: string): Promise<boolean> {
   let refused = false;

@@ -1,0 +1,101 @@
+/**
+ * What a role can have the server publish for it. The server answers where a question says, and asks nobody whether the client may
+ * publish there: in an account of its own, a role reaches nobody with that.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { busRoles } from "../../bus/permissions.ts";
+import { work } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import {
+  cluster,
+  interests,
+  key,
+  mine,
+  objectOfBridge,
+  openParties,
+  options,
+  type Parties,
+  refusesPublish,
+  theirs,
+} from "./parties.ts";
+
+/** Answers there would be requests, objects and acknowledgements of others, or orders to the server. */
+const targets = [
+  objectOfBridge,
+  work.ticket(mine, key),
+  work.ticket(theirs, key),
+  work.timer(theirs, key),
+  `marks.at.theirs.${cluster}.default.thing.a.1`,
+  work.deadLetter(theirs, key),
+  "webhooks.github.push.o.r",
+  "sessions.x",
+  `activity.theirs.${cluster}.default.thing`,
+  `$KV.BRIDGE.lease.${cluster}.g.Thing`,
+  "$JS.API.STREAM.PURGE.WEBHOOKS",
+  "$JS.API.STREAM.DELETE.OBJECTS",
+  "$JS.API.STREAM.UPDATE.WEBHOOKS",
+  "$JS.API.CONSUMER.DURABLE.CREATE.SESSIONS.x",
+  "$JS.ACK.WORK_theirs.test.1.1.1.1.0",
+  "_INBOX_denrei-bridge.x",
+  "anything",
+];
+
+/** What questions may carry: which message, how many, and an acknowledgement that asks for more. */
+const bodies = [
+  "",
+  '{"seq":1}',
+  '{"last_by_subj":">"}',
+  '{"multi_last":[">"]}',
+  '{"batch":5,"no_wait":true}',
+  '+NXT {"batch":5,"no_wait":true}',
+];
+
+/** What a role stores: a request, an object and an order in one. */
+const forged = JSON.stringify({ cause: { type: "replay" }, attempt: 0, config: { name: "WEBHOOKS" } });
+
+const own = busRoles(interests, cluster).filter(({ account }) => account === "own");
+
+/** A subject that matches one with wildcards. */
+const matching = (subject: string): string => subject.replaceAll("*", "x").replace(/>$/, "a.b");
+
+let parties: Parties;
+/** Targets on which something arrived. */
+let arrived: string[] = [];
+
+beforeAll(async () => {
+  parties = await openParties();
+  await ensureTopology(parties.of("bridge"), options, interests);
+  for (const subject of targets)
+    parties.admin.nc.subscribe(subject, { callback: () => void arrived.push(subject) });
+});
+afterAll(() => parties?.stop());
+
+test.for(own)("$name reaches nobody with what it has the server publish", async ({ name, permissions }) => {
+  const bus = parties.of(name);
+  const published = permissions?.publish.map(matching) ?? [];
+  const isQuestion = (subject: string): boolean => /^\$JS\.(API|ACK)\./.test(subject);
+  const questions = published.filter(isQuestion);
+  // Another test shows what it may publish itself.
+  const foreign: string[] = [];
+  for (const target of targets) if (await refusesPublish(bus, target)) foreign.push(target);
+  for (const subject of published) if (!isQuestion(subject)) bus.nc.publish(subject, forged);
+  await bus.nc.flush();
+  await parties.admin.nc.flush();
+  arrived = [];
+
+  const ask = async (reply: string): Promise<void> => {
+    for (const question of questions) for (const body of bodies) bus.nc.publish(question, body, { reply });
+    await bus.nc.flush();
+  };
+  for (const target of foreign) await ask(target);
+  // What was asked later is answered later.
+  const answer = bus.inbox.create();
+  let answers = 0;
+  bus.nc.subscribe(answer, { callback: () => void answers++ });
+  await ask(answer);
+  await expect.poll(() => answers).toBeGreaterThan(questions.length);
+  await parties.admin.nc.flush();
+
+  expect(arrived).toEqual([]);
+  expect(foreign.length * questions.length * bodies.length).toBeGreaterThan(100);
+});
