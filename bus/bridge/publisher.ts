@@ -11,6 +11,7 @@ import {
   addressOf,
   type Change,
   changeEvent,
+  isDeletion,
   partialEvents,
   publishable,
   versionOf,
@@ -150,7 +151,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const bytes = sizeOf(whole);
     const limit = bus.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (bytes <= limit || event.data === undefined) return whole;
-    options.onOversized?.({ subject, bytes, limit });
+    // Of what is gone nobody needs more than who it was.
+    if (!isDeletion(event.type)) options.onOversized?.({ subject, bytes, limit });
     const parts = partialEvents(event, event.data).map(toMessage);
     return parts.find((part) => sizeOf(part) <= limit) ?? parts.at(-1) ?? whole;
   }
