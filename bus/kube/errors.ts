@@ -66,9 +66,15 @@ export const isAlreadyExists = (error: unknown): boolean =>
 /** 410: the resourceVersion is too old; list again. */
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 
-/** 422 or 400: the API server refuses the object as it is, and will refuse it again. */
+/** 422, 400, or too large: the API server refuses the object as it is, and will refuse it again. */
 export const isInvalid = (error: unknown): boolean =>
-  hasStatus(error, 422) || hasStatus(error, 400) || isNotConvertible(error);
+  hasStatus(error, 422) || hasStatus(error, 400) || isTooLarge(error) || isNotConvertible(error);
+
+/** 413, or a 500 that passes on the limit of etcd (1.5 MiB) or of its gRPC client (2 MiB). */
+const isTooLarge = (error: unknown): boolean =>
+  hasStatus(error, 413) ||
+  (hasStatus(error, 500) &&
+    /request is too large|trying to send message larger than max/.test(error.message));
 
 /** Server-side apply answers 500 where another write answers 400: a field has a value that its type can not have. */
 const isNotConvertible = (error: unknown): boolean =>

@@ -159,6 +159,14 @@ export const alerts: readonly Alert[] = [
     runbook: "a-hot-loop",
   },
   {
+    name: "DenreiClockSkew",
+    expr: "abs(denrei_clock_offset_seconds) > 5",
+    holds: "10m",
+    severity: "warning",
+    summary: "The clock of {{ $labels.instance }} and that of the NATS servers differ by {{ $value }} s.",
+    runbook: "clock-skew",
+  },
+  {
     name: "DenreiOwnershipLost",
     expr: `${increase("denrei_ownership_lost_total", "15m", ", name")} > 10`,
     severity: "warning",
