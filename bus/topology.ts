@@ -76,6 +76,24 @@ export interface BusOptions {
   readonly ackWaitMillis: number;
 }
 
+const mebibytes = (n: number): number => n * 1_048_576;
+
+/**
+ * What a stream may take, in bytes, so that no function fills the store for all others. The server reserves it when the stream is
+ * made. OBJECTS has the rest of the store: only the bridge writes there.
+ */
+const maxBytes = {
+  /** Tickets of a function: some 100,000, of 500 bytes. */
+  work: mebibytes(64),
+  /** Timers and marks of a function: some 300,000. */
+  timers: mebibytes(128),
+  webhooks: mebibytes(1024),
+  indexes: mebibytes(256),
+  deadLetters: mebibytes(256),
+  sessions: mebibytes(32),
+  activity: mebibytes(512),
+};
+
 const base = ({ replicas }: BusOptions) => ({
   storage: StorageType.File,
   num_replicas: replicas,
@@ -106,6 +124,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
       discard: DiscardPolicy.Old,
       // For so long GitHub delivers again what is asked for.
       max_age: hours(72),
+      max_bytes: maxBytes.webhooks,
       allow_rollup_hdrs: false,
       duplicate_window: webhookWindowMillis * 1e6,
     },
@@ -116,7 +135,9 @@ export function sharedStreams(options: BusOptions): Stream[] {
       description: "Which objects have a value that a function looks them up by",
       retention: RetentionPolicy.Limits,
       max_msgs_per_subject: 1,
-      discard: DiscardPolicy.Old,
+      max_bytes: maxBytes.indexes,
+      // An entry that is missing would hide an object from its function; one that is refused is tried again.
+      discard: DiscardPolicy.New,
       allow_msg_ttl: true,
       // A function that may write one entry could sweep away everybody's with it.
       allow_rollup_hdrs: false,
@@ -131,6 +152,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
       max_msgs_per_subject: 1,
       discard: DiscardPolicy.Old,
       max_age: hours(14 * 24),
+      max_bytes: maxBytes.deadLetters,
       allow_msg_ttl: true,
       // A function that may write one letter could sweep away everybody's with it.
       allow_rollup_hdrs: false,
@@ -145,6 +167,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
       max_msgs_per_subject: 1,
       discard: DiscardPolicy.Old,
       max_age: hours(sessionHours),
+      max_bytes: maxBytes.sessions,
       allow_msg_ttl: true,
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
@@ -159,9 +182,9 @@ export function sharedStreams(options: BusOptions): Stream[] {
       max_age: hours(activityHours),
       // What is looped over must not push out all else.
       max_msgs_per_subject: 200,
-      // Not max_bytes: the server would set that much of its disk aside, and refuse the stream where there is less. Together
-      // these are 800 MB at the most, and about 150 as records are.
+      // About 150 MB, as records are.
       max_msgs: 200_000,
+      max_bytes: maxBytes.activity,
       max_msg_size: maxRecordBytes,
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
@@ -180,6 +203,7 @@ export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
   description: `Tickets of the function ${fn}: one per object that needs a reconcile`,
   retention: RetentionPolicy.Workqueue,
   max_msgs_per_subject: 1,
+  max_bytes: maxBytes.work,
   discard: DiscardPolicy.New,
   discard_new_per_subject: true,
   duplicate_window: seconds(1),
@@ -193,6 +217,8 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
   description: `Delayed requests and dirty marks of the function ${fn}: message schedules that outlive every worker`,
   retention: RetentionPolicy.Workqueue,
   max_msgs_per_subject: 1,
+  max_bytes: maxBytes.timers,
+  // The server takes no other for schedules: at the limit the oldest one is lost, and its object waits for the next sweep.
   discard: DiscardPolicy.Old,
   allow_msg_schedules: true,
   allow_rollup_hdrs: true,

@@ -56,6 +56,12 @@ export async function mend(
           "version that was here before, and see docs/upgrading.md.",
         { cause: error },
       );
+    if (isTooBig(error))
+      throw new TopologyError(
+        `the NATS server cannot reserve storage for the ${thing}: ${error.message}. Raise max_file_store of the server, or ` +
+          "create the stream with a smaller max_bytes, which stays (docs/operations.md, Sizing).",
+        { cause: error },
+      );
     if (violationIn(error) === undefined) throw error;
     throw new TopologyError(
       `expected the ${thing} on the bus as this version has it, found ${found}, and ${user} may not make it so. The ` +
@@ -70,6 +76,10 @@ const notFound = (error: unknown): boolean => error instanceof JetStreamApiError
 /** The server does not take the configuration of a stream (10052), or of a consumer (10012). */
 const isRefused = (error: unknown): error is JetStreamApiError =>
   error instanceof JetStreamApiError && [10052, 10012].includes(error.code);
+
+/** The server, or the account, cannot set as much storage aside as a stream's `max_bytes`. */
+const isTooBig = (error: unknown): error is JetStreamApiError =>
+  error instanceof JetStreamApiError && [10002, 10023, 10047].includes(error.code);
 
 /** Whether a newer program has declared it. Throws {@link TopologyError} when this one can not work with that. */
 function isNewer(thing: string, metadata: Metadata | undefined, plan: TopologyPlan): boolean {
@@ -96,7 +106,7 @@ export async function streamChange(
   declared: Stream,
 ): Promise<StreamChange | undefined> {
   const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
-  const { num_replicas: _replicas, storage: _storage, ...relied } = wanted;
+  const { num_replicas: _replicas, storage: _storage, max_bytes, ...always } = wanted;
   const stream = wanted.name;
   const thing = `stream ${stream}`;
   let found: StreamConfig;
@@ -108,6 +118,8 @@ export async function streamChange(
     const make = () => mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
     return { stream, missing: true, make };
   }
+  // A limit that an operator has set stays, a larger one and a smaller one.
+  const relied = max_bytes !== undefined && found.max_bytes < 0 ? { ...always, max_bytes } : always;
   if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return undefined;
   const update = {
     ...withoutLonger(found, relied),

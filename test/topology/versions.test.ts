@@ -31,6 +31,7 @@ describe("what an older program has made is changed in place", () => {
   const changes: readonly [string, Partial<Stream>, Partial<Stream>][] = [
     ["subjects", {}, { subjects: ["%.>", "%-more.>"] }],
     ["max_age, up", {}, { max_age: 7200e9 }],
+    ["max_bytes", {}, { max_bytes: 2_000_000 }],
     ["max_msgs_per_subject", {}, { max_msgs_per_subject: 5 }],
     ["discard", { max_msgs_per_subject: 5 }, { discard: DiscardPolicy.New, discard_new_per_subject: true }],
     ["allow_direct", { allow_direct: false }, { allow_direct: true }],
@@ -150,6 +151,13 @@ describe("what a newer program has made", () => {
   });
 });
 
+test("reports a stream for which the server has no storage left, and what to do", async () => {
+  const start = bench.start(version(1), events("vast", { max_bytes: 2 ** 60 }), reader("vast"));
+  await expect(start).rejects.toThrow(
+    /cannot reserve storage for the stream vast: .*Raise max_file_store .* or create the stream with a smaller max_bytes/,
+  );
+});
+
 test("what a person has set on purpose stays: limits, longer ages, metadata", async () => {
   const { jsm } = local.bus;
   await bench.start(version(1), events("own"), reader("own"));
@@ -159,7 +167,8 @@ test("what a person has set on purpose stays: limits, longer ages, metadata", as
   await jsm.consumers.update("own", "reader", { metadata: { team: "b" } } as never);
   await bench.writes();
   await bench.start(version(1), events("own"), { ...reader("own") });
-  await bench.start(version(2), events("own", { description: "new" }), reader("own"));
+  const declared = { description: "new", max_bytes: 2_000_000 };
+  await bench.start(version(2), events("own", declared), reader("own"));
   expect(await streamOf("own")).toMatchObject({
     ...chosen,
     description: "new",
