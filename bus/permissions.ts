@@ -9,6 +9,7 @@
 import { inboxPrefixOf, userOf } from "./identity.ts";
 import {
   activity,
+  activityStream,
   advisories,
   bridgeStream,
   bridgeSubject,
@@ -86,9 +87,8 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
     streams.webhooks,
     streams.indexes,
     streams.sessions,
-    streams.activity,
     bridgeStream,
-    ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
+    ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn), activityStream(fn)]),
   ];
   return {
     publish: [
@@ -167,8 +167,6 @@ const webhooks: readonly string[] = [
 /** An operator: reads what the commands show, and replays letters and webhooks. */
 const operator = (interests: readonly Interest[], cluster: string): Permissions => ({
   publish: [
-    api("STREAM.INFO", streams.activity),
-    api("DIRECT.GET", streams.activity),
     working.asked(cluster),
     api("STREAM.INFO", streams.deadLetters),
     api("STREAM.INFO", bridgeStream),
@@ -179,6 +177,8 @@ const operator = (interests: readonly Interest[], cluster: string): Permissions 
     ...interests.flatMap(({ scope }) => [
       api("STREAM.INFO", workStream(scope.fn)),
       api("STREAM.INFO", timersStream(scope.fn)),
+      api("STREAM.INFO", activityStream(scope.fn)),
+      api("DIRECT.GET", activityStream(scope.fn)),
       api("DIRECT.GET", workStream(scope.fn)),
       api("DIRECT.GET", timersStream(scope.fn)),
       // Of any cluster: how long a queue is.

@@ -10,14 +10,13 @@ import { token, untoken } from "./token.ts";
 
 export { token, untoken } from "./token.ts";
 
-/** Streams that all functions share. Each function has two of its own: {@link workStream} and {@link timersStream}. */
+/** Streams that all functions share. Each function has three of its own: {@link workStream}, {@link timersStream} and {@link activityStream}. */
 export const streams = {
   objects: "OBJECTS",
   webhooks: "WEBHOOKS",
   indexes: "INDEXES",
   deadLetters: "DEADLETTERS",
   sessions: "SESSIONS",
-  activity: "ACTIVITY",
 } as const;
 
 /** Key-value bucket that holds the bridge's leases and watch positions. */
@@ -143,6 +142,9 @@ export const workStream = (fn: string): string => `WORK_${fn}`;
  */
 export const timersStream = (fn: string): string => `TIMERS_${fn}`;
 
+/** Stream of what a function did: one that reports without end pushes out no records of others. */
+export const activityStream = (fn: string): string => `ACTIVITY_${fn}`;
+
 /** The stream behind {@link bridgeBucket}, and its subjects (ADR-8). */
 export const bridgeStream = `KV_${bridgeBucket}`;
 export const bridgeSubject = (key: string): string => `$KV.${bridgeBucket}.${key}`;
@@ -194,15 +196,16 @@ export const indexes = {
   },
 } as const;
 
-/** Subjects of ACTIVITY: `activity.<function>.<cluster>.<namespace>.<name>`, of the object that was reconciled. */
+/** Subjects of activity: `activities.<function>.<cluster>.<namespace>.<name>`, of the object that was reconciled. */
 export const activity = {
-  of: (scope: QueueScope, key: ObjectKey) => keyed("activity", scope, key),
+  of: (scope: QueueScope, key: ObjectKey) => keyed("activities", scope, key),
   /** A function's own. */
-  all: (scope: QueueScope) => scoped("activity", scope),
-  everywhere: "activity.>",
+  all: (scope: QueueScope) => scoped("activities", scope),
+  /** Of a function, in all clusters: what its stream holds. */
+  everywhere: (fn: string) => `activities.${fn}.>`,
   /** Of every function: in a cluster, or in one namespace of it. */
   every: (cluster: string, namespace?: string) =>
-    `activity.*.${token(cluster)}.${namespace === undefined ? ">" : `${token(namespace)}.*`}`,
+    `activities.*.${token(cluster)}.${namespace === undefined ? ">" : `${token(namespace)}.*`}`,
 } as const;
 
 /** Who works on what, in no stream: somebody asks, and each worker answers for each of its functions. */
@@ -285,7 +288,7 @@ const keySpaces: Readonly<Record<string, { readonly before: number; readonly beh
   marks: { before: 2, behind: 2 },
   deadletters: { before: 1, behind: 0 },
   crashes: { before: 1, behind: 0 },
-  activity: { before: 1, behind: 0 },
+  activities: { before: 1, behind: 0 },
 };
 
 /** Reads the key out of any subject that {@link work} built. Throws a `RangeError` on any other. */

@@ -18,6 +18,7 @@ import { maxRecordBytes } from "./activity/record.ts";
 import type { Bus } from "./connect.ts";
 import {
   activity,
+  activityStream,
   bridgeBucket,
   consumers,
   kindSubjects,
@@ -91,7 +92,7 @@ const maxBytes = {
   indexes: mebibytes(256),
   deadLetters: mebibytes(256),
   sessions: mebibytes(32),
-  activity: mebibytes(512),
+  activity: mebibytes(32),
 };
 
 const base = ({ replicas }: BusOptions) => ({
@@ -172,23 +173,6 @@ export function sharedStreams(options: BusOptions): Stream[] {
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
-    {
-      ...base(options),
-      name: streams.activity,
-      subjects: [activity.everywhere],
-      description: "What workers did: one record per reconcile",
-      retention: RetentionPolicy.Limits,
-      discard: DiscardPolicy.Old,
-      max_age: hours(activityHours),
-      // What is looped over must not push out all else.
-      max_msgs_per_subject: 200,
-      // About 150 MB, as records are.
-      max_msgs: 200_000,
-      max_bytes: maxBytes.activity,
-      max_msg_size: maxRecordBytes,
-      allow_rollup_hdrs: false,
-      duplicate_window: seconds(1),
-    },
   ];
 }
 
@@ -222,6 +206,24 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
   discard: DiscardPolicy.Old,
   allow_msg_schedules: true,
   allow_rollup_hdrs: true,
+  duplicate_window: seconds(1),
+});
+
+/** The stream of what a function's workers did: one record for each reconcile, of 700 bytes as they are. */
+export const activityStreamConfig = (fn: string, options: BusOptions): Stream => ({
+  ...base(options),
+  name: activityStream(fn),
+  subjects: [activity.everywhere(fn)],
+  description: `What workers of the function ${fn} did: one record per reconcile`,
+  retention: RetentionPolicy.Limits,
+  discard: DiscardPolicy.Old,
+  max_age: hours(activityHours),
+  // What is looped over must not push out all else.
+  max_msgs_per_subject: 200,
+  max_msgs: 50_000,
+  max_bytes: maxBytes.activity,
+  max_msg_size: maxRecordBytes,
+  allow_rollup_hdrs: false,
   duplicate_window: seconds(1),
 });
 
@@ -303,13 +305,9 @@ export async function ensureWebhooks(bus: Ensured, options: BusOptions): Promise
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
-/**
- * Brings a bus to the streams of sessions and of what workers did, all that a dashboard needs. Throws {@link TopologyError} like
- * {@link ensureTopology}.
- */
+/** Brings a bus to the stream of sessions, all that a dashboard needs. Throws {@link TopologyError} like {@link ensureTopology}. */
 export async function ensureDashboard(bus: Ensured, options: BusOptions): Promise<void> {
-  const needed: readonly string[] = [streams.sessions, streams.activity];
-  const wanted = sharedStreams(options).filter(({ name }) => needed.includes(name));
+  const wanted = sharedStreams(options).filter(({ name }) => name === streams.sessions);
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
@@ -324,15 +322,15 @@ async function restartRouting(bus: Ensured, interest: Interest, missing: Readonl
   await deleteConsumer(ensuring(bus), streams.objects, consumers.router(interest));
 }
 
-/** Makes streams as they are declared, then the consumers of functions. */
+/** Makes streams as they are declared, then those that functions read from, and their consumers. */
 async function ensureParts(
   bus: Ensured,
   options: BusOptions,
-  shared: readonly Stream[],
+  written: readonly Stream[],
   interests: readonly Interest[],
 ): Promise<void> {
   const wanted = [
-    ...shared,
+    ...written,
     ...interests.flatMap(({ scope: { fn } }) => [
       workStreamConfig(fn, options),
       timersStreamConfig(fn, options),
@@ -373,7 +371,8 @@ export async function ensureTopology(
   options: BusOptions,
   interests: readonly Interest[] = [],
 ): Promise<void> {
-  await ensureParts(bus, options, sharedStreams(options), interests);
+  const records = interests.map(({ scope: { fn } }) => activityStreamConfig(fn, options));
+  await ensureParts(bus, options, [...sharedStreams(options), ...records], interests);
   await mend(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
     bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );

@@ -1,22 +1,25 @@
 /** What workers did, read back: records of an object, of a trace, or since a time. */
+import { JetStreamApiError, type StreamState } from "@nats-io/jetstream";
 import type { Bus } from "../connect.ts";
 import { parseTrace, traceId } from "../events/trace.ts";
-import { type LastValue, readAll, readFrom } from "../lastvalues.ts";
+import { type LastValue, readFrom } from "../lastvalues.ts";
 import {
   activity,
+  activityStream,
   type GroupKind,
   type ObjectKey,
   parseKeySubject,
   type QueueScope,
-  streams,
 } from "../subjects.ts";
 import { type Activity, activityIn } from "./record.ts";
 
 /** A record, and whose it is. */
 export interface StoredActivity extends QueueScope {
   readonly key: ObjectKey;
-  /** Position in ACTIVITY. */
+  /** Position in the function's stream. */
   readonly sequence: number;
+  /** When it was stored: milliseconds since the epoch. */
+  readonly storedAt: number;
   readonly record: Activity;
 }
 
@@ -26,6 +29,8 @@ export type ObjectOfKind = GroupKind & ObjectKey;
 /** Whose records. */
 export interface ActivityPlaces {
   readonly cluster: string;
+  /** Whose streams are read. */
+  readonly functions: readonly string[];
   /** Of the objects that were reconciled; empty for cluster-scoped ones. */
   readonly namespaces: readonly string[] | "every";
 }
@@ -38,24 +43,11 @@ const filtersOf = ({ cluster, namespaces }: ActivityPlaces): string[] =>
     ? [activity.every(cluster)]
     : [...new Set(namespaces)].map((namespace) => activity.every(cluster, namespace));
 
-/** All records since a time, the oldest first within each namespace. What somebody else has put there is left out. */
-export async function* activities(
-  bus: Pick<Bus, "inbox">,
-  places: ActivityPlaces,
-  since: Date,
-): AsyncGenerator<StoredActivity> {
-  for (const filter of filtersOf(places))
-    for await (const message of readAll(bus, streams.activity, { filter, from: since })) {
-      const found = storedIn(message);
-      if (found !== undefined) yield found;
-    }
-}
-
 /** How much to look at. */
 export interface SearchLimits {
-  /** Only what lies before this position in ACTIVITY. */
+  /** Only what was stored before this time: milliseconds since the epoch. */
   readonly before?: number | undefined;
-  /** Records at the most. */
+  /** Records at the most; more only where several were stored within one millisecond. */
   readonly limit: number;
   /** No more is begun to be looked at after so long, in milliseconds. */
   readonly millis: number;
@@ -65,16 +57,16 @@ export interface SearchLimits {
 export interface FoundActivity {
   /** The oldest first. */
   readonly found: readonly StoredActivity[];
-  /** What lies before this position was not looked at; undefined when there is nothing. */
+  /** What was stored before this time was not looked at; undefined when all was. Milliseconds since the epoch. */
   readonly before: number | undefined;
 }
 
-/** Positions in ACTIVITY that are looked at before it is asked again whether that is enough. */
+/** Positions in a stream that are looked at before it is asked again whether that is enough. */
 const stretch = 8192;
 
 /**
  * The newest records that are about an object: it was reconciled, or written to. Or those of a trace, named by its id or a
- * `traceparent`. Nothing on the bus knows where they are, so it is read backwards, from the newest on.
+ * `traceparent`. Nothing on the bus knows where they are, so each stream is read backwards, from the newest on.
  */
 export async function searchActivity(
   bus: Pick<Bus, "inbox" | "jsm">,
@@ -82,38 +74,93 @@ export async function searchActivity(
   searched: Searched,
   { before, limit, millis }: SearchLimits,
 ): Promise<FoundActivity> {
-  const { state } = await bus.jsm.streams.info(streams.activity);
   const filters = filtersOf(places);
   const deadline = performance.now() + millis;
+  const opened = await Promise.all(places.functions.map((fn) => openBackwards(bus, fn, before)));
+  const backwards = opened.filter((stream) => stream !== undefined);
   let found: StoredActivity[] = [];
-  let from = Math.min(before ?? Number.POSITIVE_INFINITY, state.last_seq + 1);
-  // Once in any case, or whoever goes on from here would never get anywhere.
+  let floor: number;
+  // Once in any case, or a caller that goes on from here would never get anywhere.
   do {
-    const start = Math.min(from, Math.max(state.first_seq, from - stretch));
-    const parts = await Promise.all(filters.map((filter) => between(bus, filter, start, from, searched)));
-    found = [...parts.flat().sort((a, b) => a.sequence - b.sequence), ...found];
-    from = start;
-  } while (from > state.first_seq && found.length <= limit && performance.now() < deadline);
-  const shown = found.slice(-limit);
-  if (shown.length < found.length) return { found: shown, before: shown[0]?.sequence };
-  return { found: shown, before: from > state.first_seq ? from : undefined };
+    const parts = await Promise.all(backwards.map((stream) => stream.next(filters, searched)));
+    found = [...parts.flat(), ...found];
+    floor = Math.max(0, ...backwards.map(({ floor }) => floor()));
+  } while (
+    floor > 0 &&
+    found.filter(({ storedAt }) => storedAt >= floor).length <= limit &&
+    performance.now() < deadline
+  );
+  const seen = found.filter(({ storedAt }) => storedAt >= floor);
+  seen.sort((a, b) => a.storedAt - b.storedAt || a.sequence - b.sequence);
+  // Records of one millisecond stay together: the time is where the next search goes on.
+  const oldest = seen.at(-limit)?.storedAt ?? floor;
+  const shown = seen.filter(({ storedAt }) => storedAt >= oldest);
+  if (shown.length < seen.length) return { found: shown, before: oldest };
+  return { found: shown, before: floor > 0 ? floor : undefined };
 }
 
-/** When the record at a position was stored, or the next one: milliseconds since the epoch. */
-export async function timeOfActivity(bus: Pick<Bus, "inbox">, sequence: number): Promise<number | undefined> {
-  const [message] = await readFrom(bus, streams.activity, {
-    filter: activity.everywhere,
-    from: sequence,
-    limit: 1,
-  });
-  return message && Date.parse(message.time);
+/** A stream that is read from the newest record on. */
+interface Backwards {
+  /** Looks at the next stretch, and returns what is meant. */
+  next(filters: readonly string[], searched: Searched): Promise<StoredActivity[]>;
+  /** All records that were stored at this time or later were looked at; 0 when all were. Milliseconds since the epoch. */
+  floor(): number;
+}
+
+/** Undefined where the function is not installed, or has not been yet. */
+async function openBackwards(
+  bus: Pick<Bus, "inbox" | "jsm">,
+  fn: string,
+  before: number | undefined,
+): Promise<Backwards | undefined> {
+  const stream = activityStream(fn);
+  const at = async (from: number | Date): Promise<LastValue | undefined> =>
+    (await readFrom(bus, stream, { filter: activity.everywhere(fn), from, limit: 1 }))[0];
+  const state = await stateOf(bus, stream);
+  if (state === undefined) return undefined;
+  const end = before === undefined || before > Date.now() ? undefined : await at(new Date(before));
+  let from = end?.sequence ?? state.last_seq + 1;
+  let floor = 0;
+  return {
+    floor: () => floor,
+    async next(filters, searched) {
+      if (from <= state.first_seq) {
+        floor = 0;
+        return [];
+      }
+      const start = Math.max(state.first_seq, from - stretch);
+      const parts = await Promise.all(
+        filters.map((filter) => between(bus, { stream, filter, start, end: from }, searched)),
+      );
+      from = start;
+      const first = start > state.first_seq ? await at(start) : undefined;
+      // Others may have been stored in the same millisecond, in front of it.
+      floor = first === undefined ? 0 : Date.parse(first.time) + 1;
+      return parts.flat();
+    },
+  };
+}
+
+async function stateOf({ jsm }: Pick<Bus, "jsm">, stream: string): Promise<StreamState | undefined> {
+  try {
+    return (await jsm.streams.info(stream)).state;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Positions of a stream: from the first to before the second. */
+interface Span {
+  readonly stream: string;
+  readonly filter: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 async function between(
   bus: Pick<Bus, "inbox">,
-  filter: string,
-  start: number,
-  end: number,
+  { stream, filter, start, end }: Span,
   searched: Searched,
 ): Promise<StoredActivity[]> {
   const isMeant = "object" in searched ? isAbout(searched.object) : isOf(searched.trace);
@@ -123,7 +170,7 @@ async function between(
     "object" in searched ? `.${activity.of(anyScope, searched.object).split(".").at(-1)}` : undefined;
   const found: StoredActivity[] = [];
   for (let next = start; next < end; ) {
-    const page = await readFrom(bus, streams.activity, { filter, from: next });
+    const page = await readFrom(bus, stream, { filter, from: next });
     for (const message of page) {
       if (message.sequence >= end) return found;
       const isNamed = ending !== undefined && message.subject.endsWith(ending);
@@ -162,7 +209,8 @@ function storedIn(message: LastValue): StoredActivity | undefined {
   const record = activityIn(message.string());
   if (record === undefined) return undefined;
   try {
-    return { ...parseKeySubject(message.subject), sequence: message.sequence, record };
+    const { sequence, time } = message;
+    return { ...parseKeySubject(message.subject), sequence, storedAt: Date.parse(time), record };
   } catch {
     return undefined;
   }

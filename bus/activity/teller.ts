@@ -23,7 +23,7 @@ export function activityTeller(nc: NatsConnection): TellActivity {
       else if (
         status.type === "error" &&
         status.error instanceof errors.PermissionViolationError &&
-        status.error.subject.startsWith("activity.")
+        status.error.subject.startsWith("activities.")
       )
         refusedUntil = performance.now() + refusedMillis;
     }

@@ -11,7 +11,6 @@ import {
   type Searched,
   type StoredActivity,
   searchActivity,
-  timeOfActivity,
   traceIn,
 } from "./history.ts";
 
@@ -28,8 +27,10 @@ export interface TimelineQuery {
   /** Whose records are shown: namespaces of the objects that were reconciled. */
   readonly namespaces: ActivityPlaces["namespaces"];
   readonly searched: Searched;
+  /** All functions. */
+  readonly functions: readonly string[];
   /** Functions that reconcile the object. */
-  readonly functions?: readonly string[];
+  readonly reconciledBy?: readonly string[];
   /** A cursor of an earlier answer. */
   readonly before?: string | undefined;
   /** Records at the most. */
@@ -66,14 +67,13 @@ export async function timeline(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   query: TimelineQuery,
 ): Promise<Timeline> {
-  const { cluster, namespaces, searched, functions = [] } = query;
+  const { cluster, namespaces, searched, functions, reconciledBy = [] } = query;
   const { limit = defaultLimit, millis = defaultMillis } = query;
   const end = cursorIn(query.before);
-  const { found, before } = await searchActivity(bus, { cluster, namespaces }, searched, {
-    ...{ limit, millis, before: end?.sequence },
+  const { found, before } = await searchActivity(bus, { cluster, namespaces, functions }, searched, {
+    ...{ limit, millis, before: end },
   });
-  const from = before === undefined ? 0 : ((await timeOfActivity(bus, before)) ?? 0);
-  const between = [from, end?.at ?? Number.POSITIVE_INFINITY] as const;
+  const between = [before ?? 0, end ?? Number.POSITIVE_INFINITY] as const;
   const isWithin = ({ at }: Happening): boolean => at >= between[0] && at < between[1];
   const reconciles = found.map(
     (activity): Happening => ({
@@ -85,17 +85,18 @@ export async function timeline(
   );
   const [webhooks, letters] = await Promise.all([
     webhooksOf(bus, found, "trace" in searched && namespaces === "every" ? searched.trace : undefined),
-    lettersOf(bus, cluster, found, searched, functions),
+    lettersOf(bus, cluster, found, searched, reconciledBy),
   ]);
   const happenings = [...webhooks, ...reconciles, ...letters.filter(isWithin)].sort((a, b) => a.at - b.at);
-  return { happenings, before: before === undefined ? undefined : `${before}-${from}`, between };
+  return { happenings, before: before === undefined ? undefined : String(before), between };
 }
 
-function cursorIn(text: string | undefined): { readonly sequence: number; readonly at: number } | undefined {
+/** A time: milliseconds since the epoch. */
+function cursorIn(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
-  const [, sequence, at] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
-  if (sequence === undefined) throw new CursorError(`expected a cursor of an answer before, found "${text}"`);
-  return { sequence: Number(sequence), at: Number(at) };
+  if (!/^\d{1,15}$/.test(text))
+    throw new CursorError(`expected a cursor of an answer before, found "${text}"`);
+  return Number(text);
 }
 
 /** The webhooks that records name as causes, and those of a trace. */
@@ -129,12 +130,12 @@ async function lettersOf(
   cluster: string,
   found: readonly StoredActivity[],
   searched: Searched,
-  functions: readonly string[],
+  reconciledBy: readonly string[],
 ): Promise<Happening[]> {
   const places = new Map<string, Pick<AddressedDeadLetter, "fn" | "key">>();
   if ("object" in searched) {
     const { namespace, name } = searched.object;
-    for (const fn of functions)
+    for (const fn of reconciledBy)
       places.set(`${fn} ${keyText({ namespace, name })}`, { fn, key: { namespace, name } });
   } else for (const { fn, key } of found) places.set(`${fn} ${keyText(key)}`, { fn, key });
   const id = "trace" in searched ? traceIn(searched.trace) : undefined;

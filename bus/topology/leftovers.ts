@@ -26,7 +26,7 @@ export interface LeftoverOptions {
   readonly force: boolean;
 }
 
-const ofFunction = /^(WORK|TIMERS)_([a-z][a-z0-9-]*)$/;
+const ofFunction = /^(WORK|TIMERS|ACTIVITY)_([a-z][a-z0-9-]*)$/;
 
 /** Finds them, consumers before the streams that they stand in. */
 export async function leftovers(
@@ -96,8 +96,9 @@ const reason = (used: string, messages: number, latelyMillis: number): Leftover[
 const latest = (...times: readonly (string | number | undefined)[]): string =>
   new Date(Math.max(...times.map((time) => Date.parse(String(time)) || 0))).toISOString();
 
-/** A sweep's schedule is no request: it is always there. */
+/** Neither records of what was done nor a sweep's schedule, which is always there, is a request. */
 async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number> {
+  if (stream.startsWith("ACTIVITY_")) return 0;
   const { state } = await jsm.streams.info(stream, { subjects_filter: ">" });
   const requests = Object.entries(state.subjects ?? {}).filter(([subject]) => !subject.startsWith("sweeps."));
   return requests.reduce((sum, [, count]) => sum + count, 0);

@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { activityTeller } from "../../bus/activity/teller.ts";
 import { connectBus } from "../../bus/connect.ts";
-import { streams } from "../../bus/subjects.ts";
+import { activityStream } from "../../bus/subjects.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
@@ -122,7 +122,8 @@ test("a long history is shown from its end, and goes on before that when somebod
   const bus = await connectBus({ url: scene.kit.platform.natsUrl, name: "test" });
   const tell = activityTeller(bus.nc);
   const start = Date.now() - 2 * each * 1000;
-  const stored = async () => (await bus.jsm.streams.info(streams.activity)).state.last_seq;
+  const lastOf = async (fn: string) => (await bus.jsm.streams.info(activityStream(fn))).state.last_seq;
+  const stored = async () => (await lastOf("probe")) + (await lastOf("stickers"));
   const before = await stored();
   for (let at = 0; at < 2 * each; at++) {
     const fn = at % 2 === 0 ? "probe" : "stickers";

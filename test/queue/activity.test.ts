@@ -1,13 +1,14 @@
 /** Records of what workers do: what becomes of them when the bus is away, full of something else, or of another version. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { activities, searchActivity } from "../../bus/activity/history.ts";
+import { searchActivity } from "../../bus/activity/history.ts";
 import { askInHand, openHands } from "../../bus/activity/inhand.ts";
 import type { Ended } from "../../bus/activity/record.ts";
 import { activityTeller } from "../../bus/activity/teller.ts";
 import { connectBus } from "../../bus/connect.ts";
 import { childTrace, newTrace, traceId } from "../../bus/events/trace.ts";
+import { readAll } from "../../bus/lastvalues.ts";
 import { type Permissions, workerRole } from "../../bus/permissions.ts";
-import { activity, type ObjectKey, streams } from "../../bus/subjects.ts";
+import { activity, activityStream, type ObjectKey, parseKeySubject } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
@@ -17,13 +18,16 @@ await programs("nats-server");
 
 const scope = { fn: "songs", cluster: "default" };
 const options = { replicas: 1, ackWaitMillis: 10_000 };
-const since = new Date(0);
 const patience = { timeout: 60_000, interval: 20 };
 
 let local: LocalBus;
 beforeAll(async () => {
   local = await startLocalBus();
-  await ensureTopology(local.bus, options);
+  await ensureTopology(
+    local.bus,
+    options,
+    ["songs", "others"].map((fn) => ({ scope: { ...scope, fn }, kinds: [] })),
+  );
 });
 afterAll(() => local?.stop());
 
@@ -34,10 +38,12 @@ const ended = (facts: Partial<Ended> = {}): Ended => ({
   ...{ writes: [], writeCount: 0, traceparent: newTrace() },
   ...facts,
 });
-const places = { cluster: "default", namespaces: "every" } as const;
+const places = { cluster: "default", functions: ["songs", "others", "gone"], namespaces: "every" } as const;
 async function names(): Promise<string[]> {
   const found: string[] = [];
-  for await (const { key } of activities(local.bus, places, since)) found.push(key.name);
+  const stream = activityStream(scope.fn);
+  for await (const { subject } of readAll(local.bus, stream, { filter: activity.all(scope), from: 1 }))
+    found.push(parseKeySubject(subject).key.name);
   return found;
 }
 
@@ -62,7 +68,7 @@ test("where servers do not know the subject yet, it is left alone, and the conne
   const { permissions } = workerRole("songs", [{ scope, kinds: [] }]);
   const older: Permissions = {
     ...permissions,
-    publish: permissions.publish.filter((subject) => !subject.startsWith("activity.")),
+    publish: permissions.publish.filter((subject) => !subject.startsWith("activities.")),
   };
   const nats = await startLocalNats({ roles: [{ name: "songs", permissions: older, account: "own" }] });
   const bus = await connectBus({ url: nats.natsUrlFor("songs"), name: "test" });
@@ -96,7 +102,7 @@ test("an object is found by what was done to it, a trace by its id; the newest, 
   tell(scope, at("song", "elsewhere"), ended({ traceparent: childTrace(trace) }));
   tell(scope, at("song"), ended({ attempt: 1 }));
   nc.publish(activity.of(scope, at("song")), "no record");
-  nc.publish("activity.x", "no key");
+  nc.publish("activities.songs.x", "no key");
   await expect.poll(async () => (await names()).filter((name) => name === "song").length, patience).toBe(4);
   await nc.flush();
   const search = async (
@@ -144,7 +150,7 @@ test("what is not found in time is looked for where the search has ended", async
   for (let n = 0; n < 20_000; n++) tell(scope, at(`hay-${n}`), ended());
   await local.bus.nc.flush();
   await expect
-    .poll(async () => (await local.bus.jsm.streams.info(streams.activity)).state.messages, patience)
+    .poll(async () => (await local.bus.jsm.streams.info(activityStream(scope.fn))).state.messages, patience)
     .toBeGreaterThan(20_000);
   const object = { group: "g", kind: "Song", ...at("needle") };
   const found: string[] = [];
@@ -166,7 +172,7 @@ test("what is looped over does not push out the rest", async () => {
   await local.bus.nc.flush();
   const kept = async () => (await names()).filter((name) => name === "loop").length;
   await expect.poll(kept, patience).toBe(200);
-  const { config } = await local.bus.jsm.streams.info(streams.activity);
+  const { config } = await local.bus.jsm.streams.info(activityStream(scope.fn));
   expect(config.max_msgs).toBeGreaterThan(200);
   expect(await names()).toContain("after");
 });

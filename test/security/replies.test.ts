@@ -29,7 +29,7 @@ const targets = [
   work.deadLetter(theirs, key),
   "webhooks.github.push.o.r",
   "sessions.x",
-  `activity.theirs.${cluster}.default.thing`,
+  `activities.theirs.${cluster}.default.thing`,
   `$KV.BRIDGE.lease.${cluster}.g.Thing`,
   "$JS.API.STREAM.PURGE.WEBHOOKS",
   "$JS.API.STREAM.DELETE.OBJECTS",

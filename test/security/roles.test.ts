@@ -4,6 +4,7 @@ import type { Bus } from "../../bus/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import {
   activity,
+  activityStream,
   consumers,
   indexes,
   kindSubjects,
@@ -32,7 +33,7 @@ import {
 const streamNames = [
   ...Object.values(streams),
   "KV_BRIDGE",
-  ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn)]),
+  ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn), activityStream(fn)]),
 ];
 
 let parties: Parties;
@@ -130,7 +131,8 @@ const whatIsShown = [
   "DIRECT.GET.WORK_theirs",
   "DIRECT.GET.TIMERS_mine",
   "DIRECT.GET.TIMERS_theirs",
-  "DIRECT.GET.ACTIVITY",
+  "DIRECT.GET.ACTIVITY_mine",
+  "DIRECT.GET.ACTIVITY_theirs",
   // How much waits there, whatever the names of clusters.
   ...["OBJECTS", "WEBHOOKS", "WORK_mine", "WORK_theirs", "TIMERS_mine", "TIMERS_theirs"].flatMap((stream) =>
     consumerNames.map((name) => `CONSUMER.INFO.${stream}.${name}`),
@@ -208,8 +210,8 @@ describe.each(Object.keys(allowed))("%s", (role) => {
       "webhooks.>",
       "indexes.>",
       "indexes.mine.>",
-      "activity.>",
-      "activity.mine.>",
+      "activities.>",
+      "activities.mine.>",
       "sessions.>",
       "working.>",
       "echoes.>",

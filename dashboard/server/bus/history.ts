@@ -48,7 +48,8 @@ export async function historyOf(tools: HistoryTools, query: HistoryQuery): Promi
   const [found, events] = await Promise.all([
     timeline(bus, {
       ...{ cluster, namespaces: places, searched, before },
-      functions: about.map(({ name }) => name),
+      functions: functions.map(({ name }) => name),
+      reconciledBy: about.map(({ name }) => name),
     }),
     object === undefined ? [] : eventsOf(tools, object),
   ]);
@@ -106,7 +107,7 @@ async function entryOf(tools: HistoryTools, happening: Happening): Promise<Histo
       const { replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites } = record;
       const { group, kind } = record;
       return {
-        ...{ type: "reconcile", id: `reconcile-${sequence}`, at, function: fn },
+        ...{ type: "reconcile", id: `reconcile-${fn}-${sequence}`, at, function: fn },
         object: { group, kind, ...key },
         ...{ replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites },
         causes: record.causes.map(causeOf),
