@@ -56,14 +56,19 @@ async function batch(
   return outcome;
 }
 
+/** Where a read begins: a sequence, or a time, as a text in RFC 3339 of nanoseconds where it matters. */
+export type Start = number | Date | string;
+
+const timeText = (time: Date | string): string => (typeof time === "string" ? time : time.toISOString());
+
 /** Reads what matches, oldest first, from a sequence or a time on: at most `limit` messages, and no more than 1,024. */
 export async function readFrom(
   bus: Pick<Bus, "inbox">,
   stream: string,
-  { filter, from, limit = maxSubjects }: { filter: string; from: number | Date; limit?: number },
+  { filter, from, limit = maxSubjects }: { filter: string; from: Start; limit?: number },
 ): Promise<readonly LastValue[]> {
   const values: LastValue[] = [];
-  const start = typeof from === "number" ? { seq: from } : { start_time: from.toISOString() };
+  const start = typeof from === "number" ? { seq: from } : { start_time: timeText(from) };
   await batch(bus, stream, { ...start, next_by_subj: filter, batch: limit }, values);
   return values;
 }
@@ -72,9 +77,9 @@ export async function readFrom(
 export async function* readAll(
   bus: Pick<Bus, "inbox">,
   stream: string,
-  { filter, from }: { filter: string; from: number | Date },
+  { filter, from }: { filter: string; from: Start },
 ): AsyncGenerator<LastValue> {
-  for (let next: number | Date = from; ; ) {
+  for (let next: Start = from; ; ) {
     const page: readonly LastValue[] = await readFrom(bus, stream, { filter, from: next });
     yield* page;
     const last = page.at(-1);

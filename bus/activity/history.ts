@@ -2,7 +2,7 @@
 import { JetStreamApiError, type StreamState } from "@nats-io/jetstream";
 import type { Bus } from "../connect.ts";
 import { parseTrace, traceId } from "../events/trace.ts";
-import { type LastValue, readFrom } from "../lastvalues.ts";
+import { type LastValue, readFrom, type Start } from "../lastvalues.ts";
 import {
   activity,
   activityStream,
@@ -18,8 +18,8 @@ export interface StoredActivity extends QueueScope {
   readonly key: ObjectKey;
   /** Position in the function's stream. */
   readonly sequence: number;
-  /** When it was stored: milliseconds since the epoch. */
-  readonly storedAt: number;
+  /** When it was stored: nanoseconds since the epoch. */
+  readonly storedAt: bigint;
   readonly record: Activity;
 }
 
@@ -45,9 +45,9 @@ const filtersOf = ({ cluster, namespaces }: ActivityPlaces): string[] =>
 
 /** How much to look at. */
 export interface SearchLimits {
-  /** Only what was stored before this time: milliseconds since the epoch. */
-  readonly before?: number | undefined;
-  /** Records at the most; more only where several were stored within one millisecond. */
+  /** Only what was stored before this time: nanoseconds since the epoch. */
+  readonly before?: bigint | undefined;
+  /** Records at the most. */
   readonly limit: number;
   /** No more is begun to be looked at after so long, in milliseconds. */
   readonly millis: number;
@@ -57,8 +57,8 @@ export interface SearchLimits {
 export interface FoundActivity {
   /** The oldest first. */
   readonly found: readonly StoredActivity[];
-  /** What was stored before this time was not looked at; undefined when all was. Milliseconds since the epoch. */
-  readonly before: number | undefined;
+  /** What was stored before this time was not looked at; undefined when all was. Nanoseconds since the epoch. */
+  readonly before: bigint | undefined;
 }
 
 /** Positions in a stream that are looked at before it is asked again whether that is enough. */
@@ -79,53 +79,53 @@ export async function searchActivity(
   const opened = await Promise.all(places.functions.map((fn) => openBackwards(bus, fn, before)));
   const backwards = opened.filter((stream) => stream !== undefined);
   let found: StoredActivity[] = [];
-  let floor: number;
+  let floor: bigint;
   // Once in any case, or a caller that goes on from here would never get anywhere.
   do {
     const parts = await Promise.all(backwards.map((stream) => stream.next(filters, searched)));
     found = [...parts.flat(), ...found];
-    floor = Math.max(0, ...backwards.map(({ floor }) => floor()));
+    floor = newest(backwards.map(({ floor }) => floor()));
   } while (
-    floor > 0 &&
+    floor > 0n &&
     found.filter(({ storedAt }) => storedAt >= floor).length <= limit &&
     performance.now() < deadline
   );
   const seen = found.filter(({ storedAt }) => storedAt >= floor);
-  seen.sort((a, b) => a.storedAt - b.storedAt || a.sequence - b.sequence);
-  // Records of one millisecond stay together: the time is where the next search goes on.
-  const oldest = seen.at(-limit)?.storedAt ?? floor;
-  const shown = seen.filter(({ storedAt }) => storedAt >= oldest);
-  if (shown.length < seen.length) return { found: shown, before: oldest };
-  return { found: shown, before: floor > 0 ? floor : undefined };
+  seen.sort((a, b) => (a.storedAt < b.storedAt ? -1 : 1));
+  const shown = seen.slice(-limit);
+  if (shown.length < seen.length) return { found: shown, before: shown[0]?.storedAt };
+  return { found: shown, before: floor > 0n ? floor : undefined };
 }
+
+const newest = (times: readonly bigint[]): bigint => times.reduce((a, b) => (a > b ? a : b), 0n);
 
 /** A stream that is read from the newest record on. */
 interface Backwards {
   /** Looks at the next stretch, and returns what is meant. */
   next(filters: readonly string[], searched: Searched): Promise<StoredActivity[]>;
-  /** All records that were stored at this time or later were looked at; 0 when all were. Milliseconds since the epoch. */
-  floor(): number;
+  /** All records that were stored at this time or later were looked at; 0 when all were. Nanoseconds since the epoch. */
+  floor(): bigint;
 }
 
 /** Undefined where the function is not installed, or has not been yet. */
 async function openBackwards(
   bus: Pick<Bus, "inbox" | "jsm">,
   fn: string,
-  before: number | undefined,
+  before: bigint | undefined,
 ): Promise<Backwards | undefined> {
   const stream = activityStream(fn);
-  const at = async (from: number | Date): Promise<LastValue | undefined> =>
+  const at = async (from: Start): Promise<LastValue | undefined> =>
     (await readFrom(bus, stream, { filter: activity.everywhere(fn), from, limit: 1 }))[0];
   const state = await stateOf(bus, stream);
   if (state === undefined) return undefined;
-  const end = before === undefined || before > Date.now() ? undefined : await at(new Date(before));
+  const end = before === undefined ? undefined : await at(textOfNanos(before));
   let from = end?.sequence ?? state.last_seq + 1;
-  let floor = 0;
+  let floor = 0n;
   return {
     floor: () => floor,
     async next(filters, searched) {
       if (from <= state.first_seq) {
-        floor = 0;
+        floor = 0n;
         return [];
       }
       const start = Math.max(state.first_seq, from - stretch);
@@ -134,8 +134,7 @@ async function openBackwards(
       );
       from = start;
       const first = start > state.first_seq ? await at(start) : undefined;
-      // Others may have been stored in the same millisecond, in front of it.
-      floor = first === undefined ? 0 : Date.parse(first.time) + 1;
+      floor = first === undefined ? 0n : nanosOf(first.time);
       return parts.flat();
     },
   };
@@ -149,6 +148,18 @@ async function stateOf({ jsm }: Pick<Bus, "jsm">, stream: string): Promise<Strea
     throw error;
   }
 }
+
+/** Nanoseconds since the epoch of a time in RFC 3339. Throws a `SyntaxError` or `RangeError` on anything else. */
+export function nanosOf(time: string): bigint {
+  const [seconds = "", fraction = ""] = time.replace(/Z$/, "").split(".");
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
+}
+
+/** A time in RFC 3339. */
+const textOfNanos = (nanos: bigint): string => {
+  const second = new Date(Number(nanos / 1_000_000_000n) * 1000).toISOString().slice(0, 19);
+  return `${second}.${String(nanos % 1_000_000_000n).padStart(9, "0")}Z`;
+};
 
 /** Positions of a stream: from the first to before the second. */
 interface Span {
@@ -210,7 +221,7 @@ function storedIn(message: LastValue): StoredActivity | undefined {
   if (record === undefined) return undefined;
   try {
     const { sequence, time } = message;
-    return { ...parseKeySubject(message.subject), sequence, storedAt: Date.parse(time), record };
+    return { ...parseKeySubject(message.subject), sequence, storedAt: nanosOf(time), record };
   } catch {
     return undefined;
   }

@@ -73,7 +73,7 @@ export async function timeline(
   const { found, before } = await searchActivity(bus, { cluster, namespaces, functions }, searched, {
     ...{ limit, millis, before: end },
   });
-  const between = [before ?? 0, end ?? Number.POSITIVE_INFINITY] as const;
+  const between = [millisOf(before) ?? 0, millisOf(end) ?? Number.POSITIVE_INFINITY] as const;
   const isWithin = ({ at }: Happening): boolean => at >= between[0] && at < between[1];
   const reconciles = found.map(
     (activity): Happening => ({
@@ -91,13 +91,19 @@ export async function timeline(
   return { happenings, before: before === undefined ? undefined : String(before), between };
 }
 
-/** A time: milliseconds since the epoch. */
-function cursorIn(text: string | undefined): number | undefined {
+/** The last time that a program of this century can mean, in nanoseconds since the epoch. */
+const endOfTime = BigInt(Date.UTC(2200, 0)) * 1_000_000n;
+
+/** A time: nanoseconds since the epoch. */
+function cursorIn(text: string | undefined): bigint | undefined {
   if (text === undefined || text === "") return undefined;
-  if (!/^\d{1,15}$/.test(text))
+  if (!/^\d{1,19}$/.test(text) || BigInt(text) > endOfTime)
     throw new CursorError(`expected a cursor of an answer before, found "${text}"`);
-  return Number(text);
+  return BigInt(text);
 }
+
+const millisOf = (nanos: bigint | undefined): number | undefined =>
+  nanos === undefined ? undefined : Number(nanos / 1_000_000n);
 
 /** The webhooks that records name as causes, and those of a trace. */
 async function webhooksOf(

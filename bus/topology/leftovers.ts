@@ -28,6 +28,8 @@ export interface LeftoverOptions {
 
 const ofFunction = /^(WORK|TIMERS|ACTIVITY)_([a-z][a-z0-9-]*)$/;
 
+const isRecords = (stream: string): boolean => stream.startsWith("ACTIVITY_");
+
 /** Finds them, consumers before the streams that they stand in. */
 export async function leftovers(
   jsm: JetStreamManager,
@@ -47,9 +49,15 @@ export async function leftovers(
       : [streams.objects, streams.webhooks].includes(stream as never) && inCluster.test(consumer);
 
   const found: Leftover[] = [];
-  for await (const info of jsm.streams.list()) {
+  const infos: StreamInfo[] = [];
+  for await (const info of jsm.streams.list()) infos.push(info);
+  /** Functions that another cluster still has: nobody consumes their records, but their requests. */
+  const shared = new Set<string>();
+  infos.sort((a, b) => Number(isRecords(a.config.name)) - Number(isRecords(b.config.name)));
+  for (const info of infos) {
     const stream = info.config.name;
-    const isGone = functions.has(ofFunction.exec(stream)?.[2] ?? "") === false && ofFunction.test(stream);
+    const fn = ofFunction.exec(stream)?.[2];
+    const isGone = fn !== undefined && !functions.has(fn);
     const consumers: Leftover[] = [];
     let strangers = 0;
     for await (const consumer of jsm.consumers.list(stream)) {
@@ -59,7 +67,8 @@ export async function leftovers(
     }
     found.push(...consumers);
     if (!isGone) continue;
-    const kept = strangers > 0 ? "used by another cluster" : consumers.find(({ kept }) => kept)?.kept;
+    if (strangers > 0) shared.add(fn);
+    const kept = shared.has(fn) ? "used by another cluster" : consumers.find(({ kept }) => kept)?.kept;
     found.push(judgedStream(info, await messagesIn(jsm, stream), kept, latelyMillis, force));
   }
   return found;
@@ -98,7 +107,7 @@ const latest = (...times: readonly (string | number | undefined)[]): string =>
 
 /** Neither records of what was done nor a sweep's schedule, which is always there, is a request. */
 async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number> {
-  if (stream.startsWith("ACTIVITY_")) return 0;
+  if (isRecords(stream)) return 0;
   const { state } = await jsm.streams.info(stream, { subjects_filter: ">" });
   const requests = Object.entries(state.subjects ?? {}).filter(([subject]) => !subject.startsWith("sweeps."));
   return requests.reduce((sum, [, count]) => sum + count, 0);

@@ -1,6 +1,6 @@
 /** What is left of functions that are gone, and `denrei prune`. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
+import { activityStream, consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { type Leftover, leftovers } from "../../bus/topology/leftovers.ts";
 import { ensureTopology, type Interest } from "../../bus/topology.ts";
 import { interestOf } from "../../bus/worker/function.ts";
@@ -37,12 +37,13 @@ const everything = (kept: string) => [
   `${router(former)}, ${kept}`,
   `${router(gone)}, ${kept}`,
   `WEBHOOKS, gone_default, ${kept}`,
+  `ACTIVITY_gone, itself, ${kept}`,
   `TIMERS_gone, default, ${kept}`,
   `TIMERS_gone, itself, ${kept}`,
   `WORK_gone, default, ${kept}`,
   `WORK_gone, itself, ${kept}`,
 ];
-const ofStrangers = ["TIMERS_shared", "WORK_shared"].map(
+const ofStrangers = ["ACTIVITY_shared", "TIMERS_shared", "WORK_shared"].map(
   (stream) => `${stream}, itself, used by another cluster`,
 );
 
@@ -93,7 +94,9 @@ test("denrei prune says what it would do, and does it", async () => {
   const done = await ask("--force");
   expect(done.stdout).toMatch(/WORK_gone +\(the stream\) .* removed/);
   expect(await names()).toEqual(
-    before.filter((name) => ![workStream("gone"), timersStream("gone")].includes(name)),
+    before.filter(
+      (name) => ![workStream("gone"), timersStream("gone"), activityStream("gone")].includes(name),
+    ),
   );
   expect((await find()).map(text).sort()).toEqual(ofStrangers.sort());
   // All that is used is there still.
