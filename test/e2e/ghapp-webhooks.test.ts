@@ -16,7 +16,7 @@ let gateway: GatewayReplica;
 /** Ids of installations: one for each test, so that they can be told apart at GitHub. */
 let ids: number[];
 beforeAll(async () => {
-  const installations = Array.from({ length: 6 }, () => ({ account: "acme" }));
+  const installations = Array.from({ length: 7 }, () => ({ account: "acme" }));
   ghapps = await startGhApps({ apps: [{ webhookSecret: hookSecret, installations }] });
   ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
   gateway = await ghapps.kit.gateway("gateway-1");
@@ -139,6 +139,25 @@ test("a GitHub that tells and can not be asked takes no token away", async () =>
   expect(now.status).toEqual(status);
 });
 
+test("an installation of an enterprise has tokens, and its webhooks arrive", async () => {
+  const [id] = ids.splice(0, 1) as [number];
+  const account = {
+    id: 7,
+    slug: "my-company",
+    name: "My Company",
+    html_url: "https://github.com/enterprises/my-company",
+  };
+  const of = { id, app_id: ghapps.github.apps[0]?.id, account, permissions: {}, repository_selection: "all" };
+  answers(id, "GET", "", { status: 200, body: JSON.stringify(of) });
+  await ghapps.app("enterprise", { allowed: [{ repositories: ["*/*"] }] });
+  const appRef = { kind: "GitHubApp", name: "enterprise" } as const;
+  await ghapps.installation("enterprise", { appRef, installationID: id });
+  await until("enterprise", "True");
+  const payload = examplePayload("installation", { action: "created", installation: id });
+  const told = { ...payload, installation: { ...payload.installation, account, target_type: "Enterprise" } };
+  expect(await ghapps.github.send("installation", told)).toMatchObject({ status_code: 202 });
+});
+
 test("what was not delivered while no gateway was up is delivered when one is", async () => {
   const { github, kit } = ghapps;
   const [id] = ids.splice(0, 1) as [number];
@@ -180,6 +199,17 @@ test("what was not delivered while no gateway was up is delivered when one is", 
   await kit.until(GitHubApp, at, has(delivered, "True", "Delivered"));
   await ghapps.untilQuiet();
   expect(attempts()).toEqual([arrived, arrived]);
+});
+
+test("a webhook whose payload cannot be read is refused for good, and not asked for again", async () => {
+  const { github, kit } = ghapps;
+  const sent = await github.send("installation", { action: "created", installation: { id: 1 } });
+  expect(sent).toMatchObject({ status_code: 422 });
+  github.ageDeliveries(graceMillis);
+  await look();
+  await kit.until(GitHubApp, { name: "app" }, has(delivered, "False", "Refused"));
+  await ghapps.untilQuiet();
+  expect(github.deliveries().filter(({ guid }) => guid === sent.guid)).toHaveLength(1);
 });
 
 test("a webhook that a gateway does not take is told on the App, which is ready all the same", async () => {

@@ -101,7 +101,8 @@ const events = Object.keys(specified) as WebhookEventName[];
 const repository = `repository.id repository.name repository.full_name repository.default_branch repository.url
   repository.owner.login sender.login sender.type installation.id`;
 const installation = `action sender.login sender.type installation.id installation.app_id
-  installation.account.login installation.account.url installation.account.type installation.updated_at
+  installation.account.login installation.account.url installation.account.type installation.html_url
+  installation.updated_at
   installation.repository_selection installation.suspended_at`;
 
 /** Every field that GitHub's examples bring onto the bus. */
@@ -206,6 +207,39 @@ test("github - what is gone is null: the fork, the account, the installation", (
     installation: null,
     pull_request: { user: null, merged: null, head: { repo: null } },
   });
+});
+
+/** An account of GitHub's schema `enterprise`: it has no login, no type and no API URL. */
+const enterprise = {
+  id: 7,
+  slug: "My-Company",
+  name: "My Company",
+  node_id: "E_7",
+  avatar_url: "https://avatars.example.com/b/7",
+  html_url: "https://github.com/enterprises/my-company",
+};
+
+test.each(["installation", "installation_repositories"] as const)(
+  "github - an %s of an enterprise has the slug for an owner, and its page for a source",
+  (name) => {
+    const example = exampleOf(name);
+    const payload = { ...example, installation: { ...example.installation, account: enterprise } };
+    const adapted = convert(name, payload);
+    expect(adapted).toMatchObject({ owner: "my-company", repository: "" });
+    expect(adapted.event.source).toBe(enterprise.html_url);
+    const { slug, html_url } = enterprise;
+    expect(adapted.event.data).toHaveProperty("installation.account", { slug, html_url });
+    expect(readBack(adapted.event)).toEqual(adapted.event);
+  },
+);
+
+test("github - an installation of an account that is gone has no owner, and its settings for a source", () => {
+  const example = exampleOf("installation");
+  const html_url = "https://github.com/settings/installations/2";
+  const payload = { ...example, installation: { ...example.installation, account: null, html_url } };
+  const adapted = convert("installation", payload);
+  expect(adapted).toMatchObject({ owner: "", repository: "" });
+  expect(adapted.event.source).toBe(html_url);
 });
 
 test("github - a comment on a pull request says so", () => {

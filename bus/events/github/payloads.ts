@@ -23,11 +23,20 @@ const sender = z.object({ login: z.string(), type: z.string() }).optional();
 /** What all payloads have that are about a repository. */
 const inRepository = { repository, installation: z.object({ id: z.number() }).nullish(), sender };
 
+/** A user or an organization has a login, an enterprise a slug. Null when the account is gone. */
+const account = z
+  .union([
+    z.object({ login: z.string(), url: z.string().optional(), type: z.string().optional() }),
+    z.object({ slug: z.string(), html_url: z.string().optional() }),
+  ])
+  .nullable();
 const installation = z.object({
   id: z.number(),
   app_id: z.number(),
   app_slug: z.string().optional(),
-  account: z.object({ login: z.string(), url: z.string(), type: z.string() }),
+  account,
+  /** Its settings page. */
+  html_url: z.string().optional(),
   repository_selection: z.string(),
   suspended_at: z.string().nullish(),
   /** Some payloads have seconds since the epoch, others RFC 3339. */
@@ -39,7 +48,7 @@ const repositories = z.array(z.object({ id: z.number(), full_name: z.string().op
 
 /**
  * The schema of each event that is taken from GitHub. Unknown fields are dropped, not refused; what GitHub's OpenAPI
- * description lets be null or absent may be so here, but for the accounts that events are addressed by.
+ * description lets be null or absent may be so here, but for the owners of repositories, by which events are addressed.
  */
 export const webhookPayloads = {
   push: z.object({
