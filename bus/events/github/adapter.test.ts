@@ -11,7 +11,12 @@ interface Example {
   number: number;
   ref: string;
   ref_type: string;
-  repository: { name: string; url: string; owner: { login?: string; name?: string } };
+  repository: {
+    name: string;
+    url: string;
+    updated_at: string;
+    owner: { login?: string; name?: string; url?: string };
+  };
   installation: {
     id: number;
     account: { login: string; url: string };
@@ -88,6 +93,12 @@ const specified: Record<WebhookEventName, (from: Example) => Attributes> = {
     `${run.id}`,
     run.completed_at ?? run.started_at ?? now.toISOString(),
   ],
+  repository: (p) => [
+    `com.github.repository.${p.action}`,
+    p.repository.owner.url ?? "",
+    p.repository.name,
+    p.repository.updated_at,
+  ],
   delete: (p) => [`com.github.delete.${p.ref_type}`, p.repository.url, p.ref, now.toISOString()],
   issue_comment: (p) => [
     `com.github.issue_comment.${p.action}`,
@@ -124,6 +135,7 @@ const allowed: Record<WebhookEventName, string> = {
     check_run.conclusion check_run.started_at check_run.completed_at check_run.pull_requests
     check_run.pull_requests.number check_run.app.id check_run.check_suite.id
     check_run.check_suite.head_branch`,
+  repository: `${repository} repository.owner.url repository.updated_at action changes.repository.name.from changes.owner.from.user.login`,
   delete: `${repository} ref ref_type`,
   issue_comment: `${repository} action issue.number issue.url issue.state comment.id comment.updated_at
     comment.author_association comment.user.login`,

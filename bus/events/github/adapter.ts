@@ -77,6 +77,14 @@ const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> 
   },
   installation: { ...installation, type: "com.github.installation" },
   installation_repositories: { ...installation, type: "com.github.installation_repository" },
+  repository: {
+    ...repository,
+    type: "com.github.repository",
+    ending: "action",
+    source: ["repository.owner.url", "repository.url"],
+    subject: "repository.name",
+    time: ["repository.updated_at"],
+  },
   check_suite: {
     ...inRepository,
     type: "com.github.check_suite",

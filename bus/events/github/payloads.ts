@@ -97,6 +97,23 @@ export const webhookPayloads = {
     repositories_added: repositories,
     repositories_removed: repositories,
   }),
+  repository: z.object({
+    ...inRepository,
+    repository: repository.extend({
+      owner: person.extend({ url: z.string().optional() }),
+      updated_at: z.string().nullish(),
+    }),
+    action: z.string(),
+    /** What it was called before, if it was renamed or transferred. */
+    changes: z
+      .object({
+        repository: z.object({ name: z.object({ from: z.string() }) }).nullish(),
+        owner: z
+          .object({ from: z.object({ user: person.nullish(), organization: person.nullish() }) })
+          .nullish(),
+      })
+      .nullish(),
+  }),
   check_suite: z.object({
     ...inRepository,
     action: z.string(),
