@@ -85,6 +85,15 @@ const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> 
     subject: "repository.name",
     time: ["repository.updated_at"],
   },
+  // The specification does not know this one: it is like the two above.
+  installation_target: {
+    type: "com.github.installation_target",
+    ending: "action",
+    source: ["account.url", "account.html_url"],
+    subject: "installation.id",
+    time: [],
+    owner: ["account.login", "account.slug"],
+  },
   check_suite: {
     ...inRepository,
     type: "com.github.check_suite",

@@ -26,7 +26,12 @@ const inRepository = { repository, installation: z.object({ id: z.number() }).nu
 /** A user or an organization has a login, an enterprise a slug. Null when the account is gone. */
 const account = z
   .union([
-    z.object({ login: z.string(), url: z.string().optional(), type: z.string().optional() }),
+    z.object({
+      login: z.string(),
+      url: z.string().optional(),
+      html_url: z.string().optional(),
+      type: z.string().optional(),
+    }),
     z.object({ slug: z.string(), html_url: z.string().optional() }),
   ])
   .nullable();
@@ -96,6 +101,21 @@ export const webhookPayloads = {
     repository_selection: z.string(),
     repositories_added: repositories,
     repositories_removed: repositories,
+  }),
+  /** An account was renamed that an App is installed on. */
+  installation_target: z.object({
+    action: z.string(),
+    account,
+    installation: z.object({ id: z.number() }),
+    target_type: z.string(),
+    sender,
+    /** A user or an organization had another login, an enterprise another slug. */
+    changes: z
+      .object({
+        login: z.object({ from: z.string() }).nullish(),
+        slug: z.object({ from: z.string() }).nullish(),
+      })
+      .nullish(),
   }),
   repository: z.object({
     ...inRepository,
