@@ -98,7 +98,6 @@ describe("one webhook", () => {
     expect(asked([kept + 1, hours(8)])).toMatchObject({
       again: [],
       missing: 0,
-      refused: 0,
       until: now - grace,
     });
   });

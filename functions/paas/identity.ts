@@ -57,7 +57,7 @@ export function keysOfMove(
 
 /**
  * The repository as GitHub has it now. Throws a `BlockedError` with the reason `RepositoryReplaced` when the name was that of
- * another repository before: whoever takes a name that has become free must not have their code deployed.
+ * another repository before: the code of a stranger who takes a free name must not be deployed.
  */
 export function identified(
   named: NamedRepository,

@@ -124,7 +124,7 @@ export const webhookPayloads = {
       updated_at: z.string().nullish(),
     }),
     action: z.string(),
-    /** What it was called before, if it was renamed or transferred. */
+    /** The former name or owner, if it was renamed or transferred. */
     changes: z
       .object({
         repository: z.object({ name: z.object({ from: z.string() }) }).nullish(),

@@ -90,10 +90,10 @@ export const image = z.object({
     .describe("Secret of this namespace with the credentials of the registry, to push and to pull."),
 });
 
-/** What a repository's name in a spec was found to stand for. */
+/** The repository that a name in a spec stands for. */
 export const knownRepository = z
   .object({
-    name: z.string().describe("The name that was asked for, in lower case."),
+    name: z.string().describe("The name in the spec, in lower case."),
     id: z.int().describe("GitHub's id of the repository, which stays when it is renamed or transferred."),
     fullName: z.string().describe("What GitHub calls it."),
   })
