@@ -12,6 +12,7 @@ import { isWebhookEventName } from "../events/github/payloads.ts";
 import type { WebhookAddress } from "../subjects.ts";
 import { setWebhook, webhookSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
+import { refusedForGood } from "../webhooks/answers.ts";
 import { OversizedDeliveryError, type Stored } from "../webhooks/deliveries.ts";
 import { readBody, type Unread } from "./body.ts";
 import type { Room } from "./budget.ts";
@@ -128,13 +129,13 @@ export function receiver(options: ReceiverOptions): Receive {
     if (event === "ping") return answer(200, "ping", "pong", about);
     if (!isWebhookEventName(event)) return answer(200, "ignored", "not of interest here", { delivery });
     const payload = parsed(body, type);
-    if (payload === undefined) return answer(400, "not_json", "expected JSON", about);
+    if (payload === undefined) return answer(refusedForGood, "not_json", "expected JSON", about);
     let converted: ReturnType<typeof githubEvent>;
     try {
       converted = githubEvent({ event, delivery, payload, now: new Date(), traceparent });
     } catch (error) {
       if (!(error instanceof MalformedPayloadError)) throw error;
-      return answer(400, "malformed", `expected the payload of a ${event}`, {
+      return answer(refusedForGood, "malformed", `expected the payload of a ${event}`, {
         ...about,
         detail: error.message,
       });

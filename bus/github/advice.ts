@@ -37,7 +37,7 @@ function forApp({ request, status, headers }: RefusedAnswer): string {
           ? ". GitHub keeps deliveries for a few days only."
           : ". No App with this id is known there: check appID and url.";
     case 422:
-      return ". The installation does not have what was asked for: ask for fewer permissions or repositories, or have its owner grant them on its page at GitHub.";
+      return ". The installation does not have what was asked for: ask for fewer permissions or repositories, or have its owner grant them on its page at GitHub. A repository that was renamed is asked for by its new name, or by its id.";
     default:
       return ".";
   }

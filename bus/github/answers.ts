@@ -15,12 +15,18 @@ export interface RegisteredApp {
   readonly events: readonly string[];
 }
 
+/** An account that an App is installed on. */
+export interface GitHubAccount {
+  readonly login: string;
+  readonly type: string;
+}
+
 /** An App in an account. */
 export interface GitHubInstallation {
   readonly id: number;
   readonly appId: number;
-  /** A user or an organization; for an enterprise its slug. */
-  readonly account: { readonly login: string };
+  /** A user, an organization, or an enterprise, whose slug is its login here. Undefined when the account is gone. */
+  readonly account: GitHubAccount | undefined;
   readonly repositorySelection: "all" | "selected";
   readonly permissions: Permissions;
   /** Set while no token is given. */
@@ -69,14 +75,20 @@ export const appAnswer: z.ZodType<RegisteredApp> = z.object({
   events: z.array(z.string()),
 });
 
+/** Users and organizations have a login, enterprises a slug. https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app */
+export const accountAnswer: z.ZodType<GitHubAccount | undefined> = z
+  .union([
+    z.object({ login: z.string(), type: z.string().default("Organization") }),
+    z.object({ slug: z.string() }).transform(({ slug }) => ({ login: slug, type: "Enterprise" })),
+  ])
+  .nullable()
+  .transform((account) => account ?? undefined);
+
 export const installationAnswer: z.ZodType<GitHubInstallation> = z
   .object({
     id: z.int(),
     app_id: z.int(),
-    account: z.union([
-      z.object({ login: z.string() }),
-      z.object({ slug: z.string() }).transform(({ slug }) => ({ login: slug })),
-    ]),
+    account: accountAnswer,
     repository_selection: selection,
     permissions,
     suspended_at: time.nullish(),

@@ -29,7 +29,8 @@ export interface PullRequest {
   readonly author: string | undefined;
   /** `repository` is a full name; undefined when the fork is gone. */
   readonly head: Side & { readonly repository: string | undefined };
-  readonly base: Side & { readonly repository: string };
+  /** `repositoryId` is GitHub's id of that repository, which stays when it is renamed. */
+  readonly base: Side & { readonly repository: string; readonly repositoryId: number };
   /** The page for people. */
   readonly url: string;
 }
@@ -49,7 +50,7 @@ export const pullRequestAnswer: z.ZodType<PullRequest> = z
     author_association: z.string(),
     user: z.object({ login: z.string() }).nullable(),
     head: z.object({ ref: z.string(), sha: z.string(), repo: repo.nullable() }),
-    base: z.object({ ref: z.string(), sha: z.string(), repo }),
+    base: z.object({ ref: z.string(), sha: z.string(), repo: repo.extend({ id: z.int() }) }),
     html_url: z.string(),
   })
   .transform(({ number, state, title, head, base, ...rest }) => ({
@@ -64,6 +65,6 @@ export const pullRequestAnswer: z.ZodType<PullRequest> = z
     authorAssociation: rest.author_association,
     author: rest.user?.login,
     head: { ref: head.ref, sha: head.sha, repository: head.repo?.full_name },
-    base: { ref: base.ref, sha: base.sha, repository: base.repo.full_name },
+    base: { ref: base.ref, sha: base.sha, repository: base.repo.full_name, repositoryId: base.repo.id },
     url: rest.html_url,
   }));

@@ -33,6 +33,8 @@ export interface GitHubRepositoryOptions extends Omit<CallerOptions, "base"> {
 
 /** What is known of the repository itself. */
 export interface RepositoryFacts {
+  /** GitHub's, which stays when the repository is renamed or transferred. */
+  readonly id: number;
   /** `owner/name`, as it is called now: GitHub leads from a former name to it. */
   readonly fullName: string;
   readonly defaultBranch: string;
@@ -79,8 +81,9 @@ export interface GitHubRepositoryClient {
 }
 
 const repositoryAnswer = z
-  .object({ full_name: z.string(), default_branch: z.string(), private: z.boolean() })
+  .object({ id: z.int(), full_name: z.string(), default_branch: z.string(), private: z.boolean() })
   .transform((found) => ({
+    id: found.id,
     fullName: found.full_name,
     defaultBranch: found.default_branch,
     private: found.private,

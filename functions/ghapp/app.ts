@@ -61,16 +61,36 @@ export const appFunction = (name: string, kind: Kind<GitHubApp>): ReconcileFunct
     },
   });
 
+const type = "WebhooksDelivered";
+
+function deliveredAs(missing: number, refused: number): ConditionUpdate {
+  if (missing > 0)
+    return {
+      type,
+      status: "False",
+      reason: "Redelivering",
+      message: "webhooks did not arrive and are asked for again",
+    };
+  if (refused > 0)
+    return {
+      type,
+      status: "False",
+      reason: "Refused",
+      message:
+        "the gateway answered webhooks with 422: it cannot read their payload, and they are not asked for again. The gateway's log says what does not fit.",
+    };
+  return { type, status: "True", reason: "Delivered", message: "" };
+}
+
 /** Asks for webhooks that did not arrive. Whatever becomes of it, the App itself is fine. */
 async function deliver(
   app: Stored<GitHubApp>,
   client: GitHubAppClient,
   ctx: Context,
 ): Promise<{ status: { deliveriesCheckedUntil?: string }; condition: ConditionUpdate }> {
-  const type = "WebhooksDelivered";
   const before = Date.parse(app.status?.deliveriesCheckedUntil ?? "") || 0;
   try {
-    const { again, missing, until } = await backfill(client, {
+    const { again, missing, refused, until } = await backfill(client, {
       checkedUntil: before,
       now: ctx.now(),
       signal: ctx.signal,
@@ -87,15 +107,7 @@ async function deliver(
     const moved = until - before >= checkedStepMillis;
     return {
       status: moved ? { deliveriesCheckedUntil: new Date(until).toISOString() } : {},
-      condition:
-        missing === 0
-          ? { type, status: "True", reason: "Delivered", message: "" }
-          : {
-              type,
-              status: "False",
-              reason: "Redelivering",
-              message: "webhooks did not arrive and are asked for again",
-            },
+      condition: deliveredAs(missing, refused),
     };
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error;

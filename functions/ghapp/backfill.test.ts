@@ -41,8 +41,24 @@ describe("one webhook", () => {
     expect(asked([hours(1)], status)).toEqual({ again: [], missing: 0, until: now - grace });
   });
 
-  test.each([0, 199, 300, 401, 404, 500])("that was answered with %i is asked for at once", (status) => {
-    expect(asked([hours(1)], status)).toEqual({ again: [0], missing: 1, until: now - hours(1) });
+  test.each([0, 199, 300, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503])(
+    "that was answered with %i is asked for at once",
+    (status) => {
+      expect(asked([hours(1)], status)).toEqual({ again: [0], missing: 1, until: now - hours(1) });
+    },
+  );
+
+  test("that was answered with 422 was refused for good: it is counted and not asked for again", () => {
+    for (const ago of [[hours(1)], [hours(2), hours(1)]]) {
+      const history = ago.map((one, n) => attempt("a", one, n === ago.length - 1 ? 422 : 502, n > 0));
+      const found = { again: [], missing: 0, refused: 1, until: now - grace };
+      for (const some of [history, history.toReversed()]) expect(backfillOf(some, now)).toEqual(found);
+    }
+  });
+
+  test("that was refused, and later did not arrive when it was delivered by hand, is asked for", () => {
+    const history = [attempt("a", hours(2), 422), attempt("a", hours(1), 502, true)];
+    expect(backfillOf(history, now)).toMatchObject({ again: [history[1]?.id], missing: 1, refused: 0 });
   });
 
   test("that arrived with any attempt has arrived, also where a later one failed", () => {
@@ -52,7 +68,7 @@ describe("one webhook", () => {
       attempt("a", minutes(40), 502, true),
     ];
     for (const history of [some, some.toReversed()])
-      expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, until: now - grace });
+      expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
   });
 
   test("that failed again is left alone for five minutes, and each time for twice as long, up to six hours", () => {
@@ -74,17 +90,21 @@ describe("one webhook", () => {
 
   test("of which only later attempts are listed is older, and given up as well", () => {
     const history = [hours(60), hours(50), hours(40)].map((ago) => attempt("a", ago, 502, true));
-    expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, until: now - grace });
+    expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
   });
 
   test("that is three days old is not delivered again by GitHub, and is given up", () => {
     expect(asked([kept]).again).toEqual([0]);
-    expect(asked([kept + 1, hours(8)])).toEqual({ again: [], missing: 0, until: now - grace });
+    expect(asked([kept + 1, hours(8)])).toMatchObject({
+      again: [],
+      missing: 0,
+      until: now - grace,
+    });
   });
 });
 
 test("nothing was delivered, and nothing is missing", () => {
-  expect(backfillOf([], now)).toEqual({ again: [], missing: 0, until: now - grace });
+  expect(backfillOf([], now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
 });
 
 describe("any history", () => {

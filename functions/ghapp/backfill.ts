@@ -4,6 +4,7 @@
  */
 import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
+import { refusedForGood } from "../../bus/webhooks/answers.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
@@ -22,7 +23,9 @@ export interface Backfill {
   readonly again: readonly string[];
   /** Webhooks that have not arrived. */
   readonly missing: number;
-  /** Everything before has arrived. Milliseconds since the epoch. */
+  /** Webhooks that were refused for good: they are not delivered again. */
+  readonly refused: number;
+  /** Everything before has arrived, or was refused for good. Milliseconds since the epoch. */
   readonly until: number;
 }
 
@@ -34,6 +37,7 @@ const arrived = ({ statusCode }: Attempt): boolean => statusCode >= 200 && statu
 export function backfillOf(attempts: readonly Attempt[], now: number): Backfill {
   const again: string[] = [];
   let missing = 0;
+  let refused = 0;
   let until = now - graceMillis;
   for (const [, tries] of Map.groupBy(attempts, ({ guid }) => guid)) {
     // Of one whose first attempt is not listed any more, that was too long ago.
@@ -46,14 +50,18 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
       until = Math.min(until, first);
       continue;
     }
+    const [newest] = tries.toSorted((a, b) => b.deliveredAt.getTime() - a.deliveredAt.getTime());
+    if (newest?.statusCode === refusedForGood) {
+      refused++;
+      continue;
+    }
     missing++;
     until = Math.min(until, first);
     // The first attempt that failed is GitHub's own: it is asked for again at once.
     const wait = tries.length === 1 ? 0 : Math.min(pause.most, pause.first * 2 ** (tries.length - 2));
-    const [newest] = tries.toSorted((a, b) => b.deliveredAt.getTime() - a.deliveredAt.getTime());
     if (last + wait <= now && newest !== undefined) again.push(newest.id);
   }
-  return { again: again.slice(0, atOnce), missing, until };
+  return { again: again.slice(0, atOnce), missing, refused, until };
 }
 
 /** Has delivered again what did not arrive since `checkedUntil`. Throws a `GitHubError`. */
@@ -70,7 +78,7 @@ export async function backfill(
   const attempts: HookDelivery[] = [];
   for await (const delivery of client.deliveries({ since, signal })) attempts.push(delivery);
   const found = backfillOf(attempts, now);
-  let refused: GitHubRefusedError | undefined;
+  let failure: GitHubRefusedError | undefined;
   for (const id of found.again) {
     assertOwned();
     try {
@@ -78,9 +86,9 @@ export async function backfill(
     } catch (error) {
       if (!(error instanceof GitHubRefusedError)) throw error;
       // It would be the first one again the next time, and none behind it would ever be asked for.
-      refused ??= error;
+      failure ??= error;
     }
   }
-  if (refused !== undefined) throw refused;
+  if (failure !== undefined) throw failure;
   return found;
 }

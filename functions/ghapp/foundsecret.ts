@@ -2,20 +2,25 @@
 import type { Stored } from "../../bus/kube/object.ts";
 import { annotations, contentDigest, type SecretObject, type WantedSecret } from "./secret.ts";
 
+/** When a token was made, is to be refreshed, and ends. Milliseconds since the epoch. */
+export interface FoundToken {
+  readonly issued: number;
+  readonly refresh: number;
+  readonly expires: number;
+}
+
 /** What a Secret says of its token; undefined where there is none that was made for this wish and is still as it was. */
-export function tokenIn(
-  secret: Stored<SecretObject>,
-  digest: string,
-): { readonly expires: number; readonly refresh: number } | undefined {
+export function tokenIn(secret: Stored<SecretObject>, digest: string): FoundToken | undefined {
   const { type = "Opaque", immutable = false, data = {} } = secret;
   const noted = secret.metadata.annotations ?? {};
-  const [expires, refresh] = [annotations.expires, annotations.refresh].map((name) =>
-    Date.parse(noted[name] ?? ""),
+  const [expires, refresh, issued] = [annotations.expires, annotations.refresh, annotations.issued].map(
+    (name) => Date.parse(noted[name] ?? ""),
   );
   if (noted[annotations.request] !== digest) return undefined;
   if (noted[annotations.content] !== contentDigest({ type, immutable, data })) return undefined;
   if (!Number.isFinite(expires) || !Number.isFinite(refresh)) return undefined;
-  return { expires: expires as number, refresh: refresh as number };
+  // Of one whose beginning is not noted any more it is not known that it is newer than anything.
+  return { expires: expires as number, refresh: refresh as number, issued: issued || 0 };
 }
 
 /** Tokens that are in a Secret: what begins like one, in any of its values. */

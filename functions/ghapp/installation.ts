@@ -2,11 +2,11 @@
  * Installation: keeps a token of a GitHub App in a Secret, and refreshes it in time.
  *
  * Whether there is something to do is read from the Secret itself: what its token was made for, whether it is as it was
- * written, and when it is to be refreshed. One that is as it should be costs no call of GitHub and no write. That one
+ * written, and when it is to be refreshed. One that is as it should be costs no call of GitHub and no write. When GitHub says
+ * that the installation has changed, another token is made at once: what the one before may do is not known. That one
  * replica at a time makes a token is the queue's doing.
  */
 
-import type { GitHubAppClient } from "../../bus/github/app.ts";
 import { blockedBy, patience } from "../../bus/github/blocked.ts";
 import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
 import { Namespace, Secret } from "../../bus/kube/kind.ts";
@@ -19,6 +19,7 @@ import { isOf, tokenIn, tokensIn } from "./foundsecret.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
 import { isNotAllowed, mint, notAllowed, revoke } from "./mint.ts";
 import { type Rule, rulesFor } from "./policy.ts";
+import { isRenewalDue, renewalMark } from "./renewal.ts";
 import { type AppIdentity, requestDigest, type SecretObject, TokenSecret, wantedSecret } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
@@ -52,6 +53,7 @@ export default defineFunction({
   webhooks: {
     installation: ({ payload }, find) => find("installation", String(payload.installation.id)),
     installation_repositories: ({ payload }, find) => find("installation", String(payload.installation.id)),
+    installation_target: ({ payload }, find) => find("installation", String(payload.installation.id)),
   },
   sweepMillis,
   outbound: { github: true },
@@ -84,10 +86,9 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
   };
   const token = secret && tokenIn(secret, requestDigest(identity, spec));
   const now = ctx.now();
-  // GitHub has said that something happened to the installation: its token may be worth nothing by now.
-  const told = ctx.causes.some(({ type }) => type === "webhook");
-  const good = token !== undefined && now < token.expires && !(told && (await isGone(client, spec, ctx)));
-  if (good && now < token.refresh) return ready(installation, token, ctx);
+  const good = token !== undefined && now < token.expires;
+  const renews = token !== undefined && isRenewalDue(installation, token, ctx);
+  if (good && !renews && now < token.refresh) return ready(installation, token, ctx);
   try {
     const issued = await mint({ client, app, installation, rules, ctx });
     await writeSecret(installation, secret, wantedSecret(spec, identity, issued), ctx).catch(
@@ -104,26 +105,14 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
     if (isNotAllowed(error)) await withdraw(secret, app, ctx);
     if (!(error instanceof GitHubError)) throw error;
     const blocked = blockedBy(error, "Key");
-    if (!good) throw blocked;
+    // The installation has changed, and GitHub gives no token for what it is now.
+    if (!good || (renews && error instanceof GitHubRefusedError)) throw blocked;
     // The token is good for some time yet, and that is what the Installation is for.
     ctx.log.warn({ err: error }, "token not refreshed, trying again");
     ctx.event("Warning", "TokenNotRefreshed", blocked.message);
-    await ready(installation, token, ctx);
+    const refresh = renews ? renewalMark(installation, ctx) : token.refresh;
+    await ready(installation, { ...token, refresh }, ctx);
     return { requeueAfter: Math.min(Math.max(againMillis, blocked.retryAfterMillis), token.expires - now) };
-  }
-}
-
-/** Whether GitHub gives no token for the installation any more. When it can not be asked, the token is taken for good. */
-async function isGone(
-  client: GitHubAppClient,
-  { installationID }: Installation["spec"],
-  ctx: Context,
-): Promise<boolean> {
-  try {
-    return (await client.installation(installationID, ctx.signal)).suspendedAt !== undefined;
-  } catch (error) {
-    if (error instanceof GitHubError) return error instanceof GitHubRefusedError;
-    throw error;
   }
 }
 
@@ -154,12 +143,14 @@ const time = (millis: number): string => new Date(millis).toISOString().replace(
 /** There is no good token, and the object says why. The platform says the same in the condition Stalled. */
 async function unready(
   installation: Stored<Installation>,
-  { reason, message }: BlockedError,
+  { reason, message, cause }: BlockedError,
   ctx: Context,
 ): Promise<void> {
   const status = { ready: false, secret: installation.metadata.name, message };
+  // What GitHub refuses is asked for again, also where the Secret still has the token of before.
+  const refreshAt = cause instanceof GitHubError ? time(renewalMark(installation, ctx)) : null;
   // A merge patch takes away what is null.
-  const gone = { expiresAt: null, refreshAt: null } as object;
+  const gone = { expiresAt: null, refreshAt } as object;
   await ctx.status(Installation, installation, { ...status, ...gone }, [
     { type: "Ready", status: "False", reason, message },
     { type: "TokenIssued", status: "False", reason, message },

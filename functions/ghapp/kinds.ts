@@ -251,7 +251,11 @@ export const Installation = defineKind({
     secret: z.string().optional().describe("Name of the Secret."),
     message: z.string().optional().describe("Why it is not ready."),
     expiresAt: z.string().optional().meta({ format: "date-time" }).describe("When the token ends."),
-    refreshAt: z.string().optional().meta({ format: "date-time" }).describe("When it is refreshed."),
+    refreshAt: z
+      .string()
+      .optional()
+      .meta({ format: "date-time" })
+      .describe("When it is refreshed; in the past, since when another one is due that GitHub did not give."),
     observedGeneration,
     conditions: conditions(
       "Ready: the Secret has a token that is good. TokenIssued: GitHub gave the one that is wanted.",

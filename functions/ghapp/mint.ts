@@ -73,7 +73,10 @@ async function reachOf(
 ): Promise<Reach> {
   if (repositories !== undefined) return { repositories: repositories.map(({ fullName }) => fullName) };
   const { account } = await client.installation(installation.spec.installationID, ctx.signal);
-  return { allOf: account.login };
+  if (account === undefined) return { beyond: "all of an account that GitHub does not name" };
+  return account.type === "Enterprise"
+    ? { beyond: `all of the enterprise ${account.login}` }
+    : { allOf: account.login };
 }
 
 const reason = "NotAllowed";

@@ -101,6 +101,18 @@ describe("permissions", () => {
   });
 });
 
+test("what is not of a user's or an organization's repositories is allowed by rules that allow every repository", () => {
+  // An organization may be called like the enterprise.
+  const enterprise: Reach = { beyond: "all of the enterprise acme" };
+  for (const repositories of [[], ["acme/*"], ["*/web"], ["acme*/*", "a*/*"]])
+    expect(allows([{ repositories }], wish, enterprise), repositories.join()).toBe(false);
+  expect(verdict([{ repositories: ["acme/*"] }], wish, enterprise)).toBe(
+    "all of the enterprise acme is more than acme/*",
+  );
+  expect(allows([{ repositories: ["acme/*", "*/*"] }], wish, enterprise)).toBe(true);
+  expect(allows([{}], wish, enterprise)).toBe(true);
+});
+
 test("one rule has to allow all of it: not one the permissions, and another one the repositories", () => {
   const rules: Rule[] = [
     { permissions: { contents: "write" }, repositories: ["acme/docs"] },
@@ -273,7 +285,7 @@ describe("of any rules", () => {
         if (name === undefined) return;
         const less = levels[Math.min(at, levels.indexOf(most as Level))] ?? "read";
         const smaller = { ...wanted, permissions: { ...wanted.permissions, [name]: less } };
-        const fewer = "allOf" in token ? token : { repositories: token.repositories.slice(1) };
+        const fewer = "repositories" in token ? { repositories: token.repositories.slice(1) } : token;
         expect(verdict(rules, smaller, fewer)).toBeUndefined();
       }),
       { numRuns: 2000 },

@@ -64,15 +64,27 @@ export function rulesFor(rules: readonly Rule[], wish: Wish): readonly Rule[] | 
   return left.length > 0 ? left : refusals.map((refusal, at) => `rule ${at + 1}: ${refusal}`).join("; ");
 }
 
-/** What a token is good for: repositories by their full names, or all of an account's. */
-export type Reach = { readonly repositories: readonly string[] } | { readonly allOf: string };
+/**
+ * What a token is good for: repositories by their full names, or all of a user's or an organization's; anything else is of an
+ * enterprise, or of an account that is gone.
+ */
+export type Reach =
+  | { readonly repositories: readonly string[] }
+  | { readonly allOf: string }
+  | { readonly beyond: string };
 
 /** Why none of the rules allows a token of that reach; undefined when one does. */
 export function refusalOfReach(rules: readonly Rule[], reach: Reach): Refusal {
-  const names = "allOf" in reach ? [`${reach.allOf}/*`] : reach.repositories;
   const refusals: string[] = [];
   for (const { repositories } of rules) {
     if (repositories === undefined) return undefined;
+    if ("beyond" in reach) {
+      // An enterprise may be called like an organization: only what allows every repository allows it.
+      if (repositories.includes("*/*")) return undefined;
+      refusals.push(`${reach.beyond} is more than ${repositories.join(", ")}`);
+      continue;
+    }
+    const names = "allOf" in reach ? [`${reach.allOf}/*`] : reach.repositories;
     // All of an account's are a name with a star, which only a star in the glob matches.
     const outside = names.filter((name) => !repositories.some((glob) => matchesGlob(glob, name)));
     if (outside.length === 0) return undefined;

@@ -16,9 +16,9 @@ import { previewOf } from "./apppipeline/preview.ts";
 import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
 import { previewObjects } from "./apppipeline/wanted.ts";
 import { tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
+import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "./kinds.ts";
 import { patience } from "./problems.ts";
-import { repositoryText } from "./remotesync/source.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
@@ -34,11 +34,14 @@ export default defineFunction({
   owns: [Application, RemoteSync],
   indexes: {
     ...tokenIndexes,
-    repository: ({ spec: { base } }) => [repositoryText(base.github.owner, base.github.repo)],
+    repository: ({ spec: { base }, status }) => repositoryKeys(base.github, status?.repository),
   },
   watches: tokenWatches,
   webhooks: {
-    pull_request: ({ owner, repository }, find) => find("repository", repositoryText(owner, repository)),
+    pull_request: ({ owner, repository, payload }, find) =>
+      findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id)),
+    repository: ({ owner, repository, payload }, find) =>
+      findAll(find, "repository", keysOfMove(owner, repository, payload)),
   },
   sweepMillis: 300_000,
   outbound: { github: true },
@@ -155,5 +158,6 @@ function readyOf(listed: ConditionUpdate, refused: BlockedError | undefined): Co
   const type = "Ready";
   if (listed.status !== "True") return { ...listed, type };
   if (refused) return { type, status: "False", reason: refused.reason, message: refused.message };
-  return { type, status: "True", reason: "Listed", message: "" };
+  const { reason, message } = listed;
+  return { type, status: "True", reason, message };
 }

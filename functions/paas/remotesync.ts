@@ -9,6 +9,7 @@ import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.ts";
 import { Build, Image } from "./kinds/kpack.ts";
 import { Application, RemoteSync } from "./kinds.ts";
 import { annotations, group, labels } from "./names.ts";
@@ -16,7 +17,7 @@ import { patience } from "./problems.ts";
 import { secretNamesOf } from "./remotesync/account.ts";
 import { build } from "./remotesync/build.ts";
 import { follow } from "./remotesync/follow.ts";
-import { indexed, pushedBranch, repositoryText, sourcesOf, sourcesOfPush } from "./remotesync/source.ts";
+import { indexed, pushedBranch, sourcesOf, sourcesOfPush } from "./remotesync/source.ts";
 import { conditionsOf, nothingSaid, type Said, type Step, say } from "./remotesync/status.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
@@ -36,6 +37,7 @@ export default defineFunction({
   indexes: {
     ...siteIndex,
     source: sourcesOf,
+    repository: ({ spec, status }) => repositoryKeys(spec.base.github, status?.repository),
     application: (sync) => [at(sync, sync.spec.applicationRef.name)],
     secret(sync) {
       const { git, registry } = secretNamesOf(sync);
@@ -63,15 +65,22 @@ export default defineFunction({
     async push({ owner, repository, payload }, find) {
       const branch = pushedBranch(payload.ref);
       if (branch === undefined) return [];
-      const sources = sourcesOfPush(
-        repositoryText(owner, repository),
-        branch,
-        payload.repository.default_branch,
+      const { id, default_branch } = payload.repository;
+      const sources = keysOfWebhook(owner, repository, id).flatMap((key) =>
+        sourcesOfPush(key, branch, default_branch),
       );
-      return (await Promise.all(sources.map((source) => find("source", source)))).flat();
+      return findAll(find, "source", sources);
     },
-    pull_request: ({ owner, repository, payload }, find) =>
-      find("source", indexed.pullRequest(repositoryText(owner, repository), payload.number)),
+    pull_request({ owner, repository, payload }, find) {
+      const keys = keysOfWebhook(owner, repository, payload.repository.id);
+      return findAll(
+        find,
+        "source",
+        keys.map((key) => indexed.pullRequest(key, payload.number)),
+      );
+    },
+    repository: ({ owner, repository, payload }, find) =>
+      findAll(find, "repository", keysOfMove(owner, repository, payload)),
   },
   permissions: [
     { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },

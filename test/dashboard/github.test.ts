@@ -127,6 +127,25 @@ describe("what is seen", () => {
     });
   });
 
+  test("is an enterprise by its slug, and nothing of an account that is gone", async () => {
+    await connect(alice, "octo");
+    const same = { repository_selection: "selected" };
+    const installations = [
+      { ...same, id: 1, account: { id: 7, slug: "my-company", name: "My Company" } },
+      { ...same, id: 2, account: null },
+    ];
+    const body = JSON.stringify({ total_count: 2, installations });
+    github.fault({ path: /^\/user\/installations/ }, { status: 200, body }, 1);
+    expect(await read(alice, "/api/github/installations")).toEqual([
+      200,
+      {
+        installations: [
+          { id: 1, account: "my-company", accountType: "Enterprise", repositorySelection: "selected" },
+        ],
+      },
+    ]);
+  });
+
   test("is nothing of others", async () => {
     await connect(alice, "octo");
     expect(await read(alice, `/api/github/installations/${unseen}/repositories`)).toMatchObject([

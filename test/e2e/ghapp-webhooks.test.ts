@@ -16,7 +16,7 @@ let gateway: GatewayReplica;
 /** Ids of installations: one for each test, so that they can be told apart at GitHub. */
 let ids: number[];
 beforeAll(async () => {
-  const installations = Array.from({ length: 6 }, () => ({ account: "acme" }));
+  const installations = Array.from({ length: 7 }, () => ({ account: "acme" }));
   ghapps = await startGhApps({ apps: [{ webhookSecret: hookSecret, installations }] });
   ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
   gateway = await ghapps.kit.gateway("gateway-1");
@@ -74,7 +74,6 @@ test("an installation that is gone: exactly its Installations are told, and agai
   expect(askedGone()).toHaveLength(2);
   expect(askedOther()).toHaveLength(1);
 
-  const missing = answers(gone, "GET", "", { status: 404, body: '{"message":"Not Found"}' });
   const refused = answers(gone, "POST", "/access_tokens", { status: 404, body: '{"message":"Not Found"}' });
   expect(await tell("deleted", gone)).toMatchObject({ status_code: 202 });
   for (const name of ["gone", "gone-too"]) {
@@ -82,16 +81,20 @@ test("an installation that is gone: exactly its Installations are told, and agai
     expect(status?.message).toContain("The App is not installed there (any more)");
   }
   await ghapps.untilQuiet();
-  expect(askedGone()).toEqual(["GET", "GET", "POST /access_tokens", "POST /access_tokens"]);
+  expect(askedGone()).toEqual(["POST /access_tokens", "POST /access_tokens"]);
   expect(askedOther()).toEqual([]);
+  // The token of before is still in the Secret, and is no reason to be Ready again.
+  await ghapps.touch(Installation, "gone");
+  await ghapps.untilQuiet();
+  expect(askedGone()).toEqual(["POST /access_tokens"]);
+  await until("gone", "False", "NotFound");
 
-  missing.remove();
   refused.remove();
   await tell("created", gone);
   for (const name of ["gone", "gone-too"]) await until(name, "True");
   await ghapps.untilQuiet();
-  expect(askedGone()).toEqual(["GET", "GET"]);
-  expect(await ghapps.token("gone")).toBe(token);
+  expect(askedGone()).toEqual(["POST /access_tokens", "POST /access_tokens"]);
+  expect(await ghapps.token("gone")).not.toBe(token);
   const { status } = await ghapps.kit.client.get(Installation, { namespace: "default", name: "other" });
   expect(status?.ready).toBe(true);
 });
@@ -100,43 +103,59 @@ test("an installation that is suspended is not ready until it is not any more", 
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("suspended", { installationID: id });
   await until("suspended", "True");
-  const suspended = answers(id, "GET", "", {
-    status: 200,
-    body: JSON.stringify({
-      id,
-      app_id: ghapps.github.apps[0]?.id,
-      account: { login: "acme" },
-      repository_selection: "all",
-      permissions: {},
-      suspended_at: "2026-11-22T00:00:00Z",
-    }),
-  });
   const message = "This installation has been suspended";
   const refused = answers(id, "POST", "/access_tokens", { status: 403, body: JSON.stringify({ message }) });
   await tell("suspend", id);
   const { status } = await until("suspended", "False", "Forbidden");
   expect(status?.message).toContain(message);
-  suspended.remove();
   refused.remove();
   await tell("unsuspend", id);
   await until("suspended", "True");
   await ghapps.untilQuiet();
-  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 403]);
+  expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 403, 201]);
 });
 
-test("a GitHub that tells and can not be asked takes no token away", async () => {
+test("a GitHub that tells and can not be asked takes no token away, and gives another one when it is back", async () => {
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("steady", { installationID: id });
   const { status } = await until("steady", "True");
+  const token = await ghapps.token("steady");
   await ghapps.untilQuiet();
-  answers(id, "GET", "", "reset");
+  const away = answers(id, "POST", "/access_tokens", "reset");
   const asked = asker(id);
   asked();
   await tell("new_permissions_accepted", id);
-  await expect.poll(asked, { timeout }).toEqual(["GET"]);
+  await expect.poll(asked, { timeout }).toEqual(["POST /access_tokens"]);
   await ghapps.untilQuiet();
   const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "steady" });
-  expect(now.status).toEqual(status);
+  expect(now.status).toMatchObject({ ready: true, expiresAt: status?.expiresAt });
+  expect(conditionOf(now)?.status).toBe("True");
+  expect(await ghapps.token("steady")).toBe(token);
+
+  away.remove();
+  await ghapps.touch(Installation, "steady");
+  await expect.poll(() => ghapps.token("steady"), { timeout }).not.toBe(token);
+  await ghapps.untilQuiet();
+  expect(asked()).toEqual(["POST /access_tokens"]);
+});
+
+test("an installation of an enterprise has tokens, and its webhooks arrive", async () => {
+  const [id] = ids.splice(0, 1) as [number];
+  const account = {
+    id: 7,
+    slug: "my-company",
+    name: "My Company",
+    html_url: "https://github.com/enterprises/my-company",
+  };
+  const of = { id, app_id: ghapps.github.apps[0]?.id, account, permissions: {}, repository_selection: "all" };
+  answers(id, "GET", "", { status: 200, body: JSON.stringify(of) });
+  await ghapps.app("enterprise", { allowed: [{ repositories: ["*/*"] }] });
+  const appRef = { kind: "GitHubApp", name: "enterprise" } as const;
+  await ghapps.installation("enterprise", { appRef, installationID: id });
+  await until("enterprise", "True");
+  const payload = examplePayload("installation", { action: "created", installation: id });
+  const told = { ...payload, installation: { ...payload.installation, account, target_type: "Enterprise" } };
+  expect(await ghapps.github.send("installation", told)).toMatchObject({ status_code: 202 });
 });
 
 test("what was not delivered while no gateway was up is delivered when one is", async () => {
@@ -180,6 +199,17 @@ test("what was not delivered while no gateway was up is delivered when one is", 
   await kit.until(GitHubApp, at, has(delivered, "True", "Delivered"));
   await ghapps.untilQuiet();
   expect(attempts()).toEqual([arrived, arrived]);
+});
+
+test("a webhook whose payload cannot be read is refused for good, and not asked for again", async () => {
+  const { github, kit } = ghapps;
+  const sent = await github.send("installation", { action: "created", installation: { id: 1 } });
+  expect(sent).toMatchObject({ status_code: 422 });
+  github.ageDeliveries(graceMillis);
+  await look();
+  await kit.until(GitHubApp, { name: "app" }, has(delivered, "False", "Refused"));
+  await ghapps.untilQuiet();
+  expect(github.deliveries().filter(({ guid }) => guid === sent.guid)).toHaveLength(1);
 });
 
 test("a webhook that a gateway does not take is told on the App, which is ready all the same", async () => {

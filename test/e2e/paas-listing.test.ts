@@ -7,14 +7,14 @@ import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { loseTimers, sweep } from "../harness/sweep.ts";
 import { timerLeft } from "../harness/timers.ts";
-import { has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/world.ts";
 
 const listed = (status: "True" | "False", reason?: string) => has("PullRequestsListed", status, reason);
 
 let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
-  const names = ["polled", "swept", "many", "token", "moved", "wiped"];
+  const names = ["polled", "swept", "many", "token", "moved", "wiped", "old"];
   paas = await startPaas({ repositories: names.map((name) => `acme/${name}`), mostPerPage: 4 });
   previews = previewsOn(paas);
 });
@@ -80,6 +80,34 @@ describe.concurrent("what GitHub lists", () => {
   test("each of many open pull requests has a preview, and a list that breaks off takes none away", ({
     expect,
   }) => expectManyPreviews(paas, { first: 3, last: 6, expect }));
+});
+
+test("of a repository that was renamed, previews stay and follow, and what to change is said", async () => {
+  await previews.open("old", { branch: "change" });
+  await previews.create("old", idle);
+  await previews.until("old", (pipeline) => numbersOf(pipeline) === "1");
+  await paas.github.renameRepository("acme/old", "site");
+  const { after } = await paas.github.push({ repository: "acme/site", branch: "change" });
+  await pollNow(paas, previews, "old");
+  const renamed = await previews.until("old", listed("True", "RepositoryRenamed"));
+  const note =
+    "the repository acme/old is called acme/site now: set spec.base.github to owner acme and repo site";
+  for (const type of ["PullRequestsListed", "Ready"]) expect(conditionOf(renamed, type)?.message).toBe(note);
+  expect(renamed.status?.previews?.[0]?.headSHA).toBe(after);
+  const sync = await paas.kit.until(
+    RemoteSync,
+    previewAt("old", 1),
+    has("SourceResolved", "True", "RepositoryRenamed"),
+  );
+  expect(conditionOf(sync, "SourceResolved")?.message).toContain(
+    "spec.base.github of the AppPipeline old to",
+  );
+
+  await paas.github.createRepository("acme/old");
+  await pollNow(paas, previews, "old");
+  await previews.until("old", listed("False", "RepositoryReplaced"));
+  await paas.untilQuiet();
+  expect((await previews.numbers("old")).applications).toEqual([1]);
 });
 
 describe.concurrent("what GitHub does not list", () => {

@@ -15,7 +15,7 @@ const namespace = "default";
 let paas: Paas;
 let syncs: RemoteSyncs;
 beforeAll(async () => {
-  paas = await startPaas({ gateways: 1 });
+  paas = await startPaas({ gateways: 1, repositories: ["acme/web", "acme/old"] });
   syncs = remoteSyncs(paas);
 });
 afterAll(() => paas?.stop());
@@ -43,7 +43,7 @@ test("a refresh is asked for once, and changes of what belongs to it are not ask
   const refresh = { metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "2026-01-01T00:00:00Z" } } };
   await paas.patch(RemoteSync, "quiet", refresh);
   await paas.untilQuiet();
-  expect(syncs.asked()).toEqual(["GET /repos/acme/web/branches/quiet"]);
+  expect(syncs.asked()).toEqual(["GET /repos/acme/web", "GET /repos/acme/web/branches/quiet"]);
   const changes = (await paas.changes()).filter(({ data }) => Buffer.from(data).includes("quiet"));
   expect(changes.length).toBeGreaterThan(4);
   for (let count = 0; count < 10; count++) await paas.replay(changes);
@@ -242,6 +242,43 @@ describe.concurrent("pull requests", () => {
     await paas.kit.until(RemoteSync, { name: "both" }, has("SourceResolved", "True"));
     expect(await mergeOf(number)).toBe((await syncs.get("both")).status?.revision);
   });
+});
+
+test("a repository that was renamed: its webhooks still arrive, and what to change is said", async () => {
+  const { github } = paas;
+  const [old, site] = [{ owner: "Acme", repo: "old" }, "acme/site"];
+  const { number } = await github.openPullRequest({ repository: "acme/old", branch: "renamed-pull" });
+  await create("renamed", { ...old, branch: "main" });
+  await create("renamed-pull", { ...old, pullRequest: number }, { revision: "Head" });
+  for (const name of ["renamed", "renamed-pull"]) await syncs.ready(name);
+
+  await github.renameRepository("acme/old", "site");
+  const note =
+    "the repository acme/old is called acme/site now: set spec.base.github to owner acme and repo site";
+  for (const name of ["renamed", "renamed-pull"]) {
+    const sync = await syncs.until(name, "RepositoryRenamed", "SourceResolved", "True");
+    expect(conditionOf(sync, "SourceResolved")?.message).toContain(note);
+  }
+  const pushed = await github.push({ repository: site, branch: "main" });
+  await syncs.ready("renamed", pushed.after);
+  const changed = await github.push({ repository: site, branch: "renamed-pull" });
+  await syncs.ready("renamed-pull", changed.after);
+  await expect.poll(() => syncs.notes("renamed", "RepositoryRenamed")).toEqual([note]);
+
+  const github1 = { base: { github: { owner: "acme", repo: "site" } } };
+  await paas.patch(RemoteSync, "renamed-pull", { spec: github1 });
+  await syncs.until("renamed-pull", "Resolved", "SourceResolved", "True");
+
+  // Somebody else takes the name: nothing of theirs is built.
+  await github.createRepository("acme/old");
+  await github.push({ repository: "acme/old", branch: "main" });
+  await paas.patch(RemoteSync, "renamed", {
+    metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } },
+  });
+  const replaced = await syncs.until("renamed", "RepositoryReplaced");
+  expect(replaced.status?.message).toContain("last called acme/site");
+  expect(replaced.status?.revision).toBe(pushed.after);
+  expect(await imageOf("renamed")).toBe(replaced.status?.latestImage);
 });
 
 // The last ones: a worker that GitHub tells to wait asks for nothing else meanwhile.

@@ -113,9 +113,9 @@ test("no secret, no body and no signature is in the log, down to debug", async (
   for (const [type, write] of writers) {
     for (const [body, status] of [
       [text(example("push")), 202],
-      [text(wrong), 400],
-      [`{"${canary}": ${canary}}`, 400],
-      [`${canary} no JSON`, 400],
+      [text(wrong), 422],
+      [`{"${canary}": ${canary}}`, 422],
+      [`${canary} no JSON`, 422],
     ] as const)
       expect(await send("push", write(body), type)).toMatchObject({ status });
   }

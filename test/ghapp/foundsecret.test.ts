@@ -29,7 +29,11 @@ describe("what is found in a Secret", () => {
   const found = stored(wanted());
 
   test("its token, as it was written", () => {
-    expect(tokenIn(found, digest)).toEqual({ expires: issued.expires, refresh: issued.refresh });
+    expect(tokenIn(found, digest)).toEqual({
+      issued: issued.issued,
+      expires: issued.expires,
+      refresh: issued.refresh,
+    });
   });
 
   test("also where the API server leaves out what is not set", () => {

@@ -17,6 +17,7 @@ import { deployments } from "./deployments.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
 import { type ApiRequest, front, hookUrl } from "./front.ts";
 import { apiPrefix } from "./links.ts";
+import { moves, type RepositoryMoves } from "./moves.ts";
 import { clientOf, type GitHubPerson, people } from "./people.ts";
 import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
@@ -53,7 +54,7 @@ export interface EmulatedApp extends SeededApp {
 }
 
 /** A running GitHub. */
-export interface EmulatedGitHub extends Account {
+export interface EmulatedGitHub extends Account, RepositoryMoves {
   /** `http://127.0.0.1:port`; the API is below `/api/v3` of it. */
   readonly url: string;
   readonly apps: readonly EmulatedApp[];
@@ -153,13 +154,16 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     privateKey: privateKeyOf(app, upstream),
   }));
   const keys = new AppKeys(apps);
+  const names = [...seed.repositories];
+  const moved = moves({ request: userRequests(ask), names, pulls, announce, apiUrl: url + apiPrefix });
   const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
   async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
-    const call = withPageSize(withCase(asked, seed.repositories), options.mostPerPage);
-    const given = await answer(keys.resigned(call));
-    const push = pushOf(call, given);
-    if (push !== undefined) await pushed(push);
-    return given;
+    return moved.answer(withPageSize(withCase(asked, names), options.mostPerPage), async (call) => {
+      const given = await answer(keys.resigned(call));
+      const push = pushOf(call, given);
+      if (push !== undefined) await pushed(push);
+      return given;
+    });
   }
   const parts = {
     faults,
@@ -176,6 +180,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     url,
     apps,
     ...person,
+    ...moved.moves,
     deliverTo(urls) {
       deliveries.targets = urls;
     },

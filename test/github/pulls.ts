@@ -74,6 +74,16 @@ export class Pulls {
     Object.assign(merging, { outcome, of: "any" });
   }
 
+  /** The repository has another name. */
+  rename(from: string, to: string): void {
+    for (const map of [this.#heads, this.#tips, this.#merging] as Map<string, unknown>[])
+      for (const [key, value] of [...map])
+        if (key.startsWith(`${from}#`) || key.startsWith(`${from}@`)) {
+          map.delete(key);
+          map.set(to + key.slice(from.length), value);
+        }
+  }
+
   loseFork(fork: string): void {
     this.#goneForks.add(fork);
   }

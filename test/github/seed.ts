@@ -65,6 +65,7 @@ export const defaultEvents = [
   "create",
   "delete",
   "issue_comment",
+  "repository",
   "check_run",
   "check_suite",
 ] as const;

@@ -44,6 +44,8 @@ export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhoo
     send,
     receive(id, event, body) {
       const payload: Payload = JSON.parse(prefixedLinks(body, url));
+      // GitHub says what has changed, `emulate` does not: those of moves are made in moves.ts.
+      if (event === "repository" && payload.changes === undefined && payload.action !== "deleted") return;
       pulls.correct(payload.pull_request);
       if (payload.action === "opened" && event === "pull_request")
         payload.sender = (payload.pull_request as Pull).user;

@@ -82,22 +82,24 @@ test("app - what it is", async () => {
   expect(seen).toMatchObject([{ method: "GET", path: "/api/v3/app" }]);
 });
 
-test("app - an installation of a user, an organization or an enterprise, at work or suspended", async () => {
+test("app - an installation of a user, an organization, an enterprise or nobody any more, at work or suspended", async () => {
   const one = { id: 7, app_id: 4711, repository_selection: "all", permissions: { contents: "write" } };
   const replies = [
     { ...one, account: { login: "octo", type: "Organization" }, suspended_at: null },
     { ...one, account: { slug: "big" }, suspended_at: "2026-01-02T03:04:05Z" },
+    { ...one, account: null },
   ].map((body) => ({ body }));
   const { app, seen } = await appAt(() => replies.shift() ?? { status: 404 });
   const same = { id: 7, appId: 4711, repositorySelection: "all", permissions: { contents: "write" } };
-  expect(await app.installation(7)).toEqual({ ...same, account: { login: "octo" } });
+  expect(await app.installation(7)).toEqual({ ...same, account: { login: "octo", type: "Organization" } });
   expect(await app.installation(7)).toEqual({
     ...same,
-    account: { login: "big" },
+    account: { login: "big", type: "Enterprise" },
     suspendedAt: new Date("2026-01-02T03:04:05Z"),
   });
+  expect(await app.installation(7)).toEqual({ ...same, account: undefined });
   await expect(app.installation(8)).rejects.toThrow(/answered 404: .* check appID and installationID/);
-  expect(seen.map(({ path }) => path)).toEqual([7, 7, 8].map((id) => `/api/v3/app/installations/${id}`));
+  expect(seen.map(({ path }) => path)).toEqual([7, 7, 7, 8].map((id) => `/api/v3/app/installations/${id}`));
 });
 
 test("app - a token of more than 520 characters is passed on as it is, with what it is good for", async () => {

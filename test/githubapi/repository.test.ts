@@ -53,7 +53,12 @@ const failed = (promise: Promise<unknown>): Promise<Error> =>
 test("repository - what it is, and where its branches are", async () => {
   const web = repositoryAt("web");
   expect(web.base).toBe(`${github.url}/api/v3`);
-  expect(await web.repository()).toEqual({ fullName: "acme/web", defaultBranch: "main", private: true });
+  expect(await web.repository()).toEqual({
+    id: expect.any(Number),
+    fullName: "acme/web",
+    defaultBranch: "main",
+    private: true,
+  });
   const name = "feature/über #1?";
   await github.openPullRequest({ repository: "acme/web", branch: "feature/one" });
   const { after } = await github.push({ repository: "acme/web", branch: "feature/one" });
@@ -80,7 +85,7 @@ test("repository - a pull request as a client sees it", async () => {
     authorAssociation: "MEMBER",
     author: "octocat",
     head: { ref: "one", sha: opened.headSha, repository: "acme/web" },
-    base: { ref: "main", sha: commit.sha, repository: "acme/web" },
+    base: { ref: "main", sha: commit.sha, repository: "acme/web", repositoryId: expect.any(Number) },
     url: `${github.url}/acme/web/pull/${opened.number}`,
   });
   expect(await web.pullRequest(opened.number)).toMatchObject({

@@ -31,7 +31,7 @@ const pull = (number: number) => ({
   ...{ number, state: "open", title: "t", labels: [], updated_at: "2026-11-20T10:00:00Z" },
   ...{ merge_commit_sha: null, author_association: "NONE", user: null, html_url: "https://h" },
   head: { ref: "a", sha: "b", repo: null },
-  base: { ref: "main", sha: "c", repo: { full_name: "acme/web" } },
+  base: { ref: "main", sha: "c", repo: { id: 9, full_name: "acme/web" } },
 });
 
 test("repository - names that mean another path, and tokens that no header carries, are told at once", () => {
@@ -62,7 +62,7 @@ test("repository - a pull request whose fork and author are gone", async () => {
     ...{ mergeCommitSha: null, authorAssociation: "NONE", author: undefined, url: "https://h" },
     updatedAt: new Date("2026-11-20T10:00:00Z"),
     head: { ref: "a", sha: "b", repository: undefined },
-    base: { ref: "main", sha: "c", repository: "acme/web" },
+    base: { ref: "main", sha: "c", repository: "acme/web", repositoryId: 9 },
   });
 });
 

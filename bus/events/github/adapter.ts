@@ -26,7 +26,7 @@ export interface WebhookDelivery<E extends WebhookEventName = WebhookEventName> 
 /** A webhook as an event, and what it is about. */
 export interface AdaptedWebhook<E extends WebhookEventName = WebhookEventName> {
   readonly event: CloudEvent<WebhookPayload<E>>;
-  /** The login of the account, in lower case: GitHub's names ignore case. */
+  /** The account's login, or an enterprise's slug, in lower case: GitHub's names ignore case. Empty if the account is gone. */
   readonly owner: string;
   /** The name of the repository, in lower case; empty for events of an installation. */
   readonly repository: string;
@@ -45,22 +45,25 @@ interface Rule<F extends string> {
   readonly type: string;
   /** Ends the type. */
   readonly ending?: F;
-  readonly source: F;
+  /** The first one that is set. */
+  readonly source: readonly [F, ...F[]];
   readonly subject: F;
   /** The first one that is set; the current time if none is. */
   readonly time: readonly F[];
-  readonly owner: F;
+  /** The first one that is set; empty if none is. */
+  readonly owner: readonly F[];
   readonly repository?: F;
 }
 
-const repository = { owner: "repository.owner.login", repository: "repository.name" } as const;
-const inRepository = { ...repository, source: "repository.url" } as const;
+const repository = { owner: ["repository.owner.login"], repository: "repository.name" } as const;
+const inRepository = { ...repository, source: ["repository.url"] } as const;
 const installation = {
   ending: "action",
-  source: "installation.account.url",
+  // The specification knows the first one only, which enterprises do not have.
+  source: ["installation.account.url", "installation.account.html_url", "installation.html_url"],
   subject: "installation.id",
   time: ["installation.updated_at"],
-  owner: "installation.account.login",
+  owner: ["installation.account.login", "installation.account.slug"],
 } as const;
 
 const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> } = {
@@ -74,6 +77,23 @@ const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> 
   },
   installation: { ...installation, type: "com.github.installation" },
   installation_repositories: { ...installation, type: "com.github.installation_repository" },
+  repository: {
+    ...repository,
+    type: "com.github.repository",
+    ending: "action",
+    source: ["repository.owner.url", "repository.url"],
+    subject: "repository.name",
+    time: ["repository.updated_at"],
+  },
+  // The specification does not know this one: it is like the two above.
+  installation_target: {
+    type: "com.github.installation_target",
+    ending: "action",
+    source: ["account.url", "account.html_url"],
+    subject: "installation.id",
+    time: [],
+    owner: ["account.login", "account.slug"],
+  },
   check_suite: {
     ...inRepository,
     type: "com.github.check_suite",
@@ -93,7 +113,7 @@ const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> 
     ...repository,
     type: "com.github.issue_comment",
     ending: "action",
-    source: "issue.url",
+    source: ["issue.url"],
     subject: "comment.id",
     time: ["comment.updated_at"],
   },
@@ -113,20 +133,24 @@ export function githubEvent<E extends WebhookEventName>(webhook: WebhookDelivery
     return text;
   };
   const fieldOf = (field: string): unknown => valueAt(data, field.split("."));
-  const textOf = (field: string): string => checked(field, String(fieldOf(field)));
+  const textOf = (field: string): string => checked(field, String(fieldOf(field) ?? ""));
+  const firstSet = (fields: readonly string[]): string | undefined =>
+    fields.find((field) => fieldOf(field) !== undefined && fieldOf(field) !== null);
 
   const rule: Rule<string> = rules[name];
-  const timed = rule.time.find((field) => fieldOf(field) !== undefined && fieldOf(field) !== null);
+  const timed = firstSet(rule.time);
+  const source = firstSet(rule.source) ?? rule.source[0];
+  const owned = firstSet(rule.owner);
   const attributes = {
     id: checked("the header X-GitHub-Delivery", delivery),
     type: rule.ending === undefined ? rule.type : `${rule.type}.${textOf(rule.ending)}`,
-    source: textOf(rule.source),
+    source: textOf(source),
     subject: textOf(rule.subject),
     time: timed === undefined ? now.toISOString() : checked(timed, timeText(fieldOf(timed))),
     datacontenttype: "application/json",
     traceparent,
   };
-  const owner = textOf(rule.owner).toLowerCase();
+  const owner = owned === undefined ? "" : textOf(owned).toLowerCase();
   const repository = rule.repository === undefined ? "" : textOf(rule.repository).toLowerCase();
   if (problems.length > 0) throw new MalformedPayloadError(name, problems);
 
@@ -134,7 +158,7 @@ export function githubEvent<E extends WebhookEventName>(webhook: WebhookDelivery
     return { event: new CloudEvent<WebhookPayload<E>>({ ...attributes, data }), owner, repository };
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    throw new MalformedPayloadError(name, misformed(error, { source: rule.source, time: timed }));
+    throw new MalformedPayloadError(name, misformed(error, { source, time: timed }));
   }
 }
 

@@ -23,11 +23,25 @@ const sender = z.object({ login: z.string(), type: z.string() }).optional();
 /** What all payloads have that are about a repository. */
 const inRepository = { repository, installation: z.object({ id: z.number() }).nullish(), sender };
 
+/** A user or an organization has a login, an enterprise a slug. Null when the account is gone. */
+const account = z
+  .union([
+    z.object({
+      login: z.string(),
+      url: z.string().optional(),
+      html_url: z.string().optional(),
+      type: z.string().optional(),
+    }),
+    z.object({ slug: z.string(), html_url: z.string().optional() }),
+  ])
+  .nullable();
 const installation = z.object({
   id: z.number(),
   app_id: z.number(),
   app_slug: z.string().optional(),
-  account: z.object({ login: z.string(), url: z.string(), type: z.string() }),
+  account,
+  /** Its settings page. */
+  html_url: z.string().optional(),
   repository_selection: z.string(),
   suspended_at: z.string().nullish(),
   /** Some payloads have seconds since the epoch, others RFC 3339. */
@@ -39,7 +53,7 @@ const repositories = z.array(z.object({ id: z.number(), full_name: z.string().op
 
 /**
  * The schema of each event that is taken from GitHub. Unknown fields are dropped, not refused; what GitHub's OpenAPI
- * description lets be null or absent may be so here, but for the accounts that events are addressed by.
+ * description lets be null or absent may be so here, but for the owners of repositories, by which events are addressed.
  */
 export const webhookPayloads = {
   push: z.object({
@@ -87,6 +101,38 @@ export const webhookPayloads = {
     repository_selection: z.string(),
     repositories_added: repositories,
     repositories_removed: repositories,
+  }),
+  /** An account was renamed that an App is installed on. */
+  installation_target: z.object({
+    action: z.string(),
+    account,
+    installation: z.object({ id: z.number() }),
+    target_type: z.string(),
+    sender,
+    /** A user or an organization had another login, an enterprise another slug. */
+    changes: z
+      .object({
+        login: z.object({ from: z.string() }).nullish(),
+        slug: z.object({ from: z.string() }).nullish(),
+      })
+      .nullish(),
+  }),
+  repository: z.object({
+    ...inRepository,
+    repository: repository.extend({
+      owner: person.extend({ url: z.string().optional() }),
+      updated_at: z.string().nullish(),
+    }),
+    action: z.string(),
+    /** The former name or owner, if it was renamed or transferred. */
+    changes: z
+      .object({
+        repository: z.object({ name: z.object({ from: z.string() }) }).nullish(),
+        owner: z
+          .object({ from: z.object({ user: person.nullish(), organization: person.nullish() }) })
+          .nullish(),
+      })
+      .nullish(),
   }),
   check_suite: z.object({
     ...inRepository,

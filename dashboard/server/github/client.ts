@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import * as oidc from "openid-client";
 import { z } from "zod";
+import { accountAnswer } from "../../../bus/github/answers.ts";
 import { type Answer, githubCalls } from "../../../bus/github/call.ts";
 import { rateLimits } from "../../../bus/github/limits.ts";
 import { pageSize, pagesOf } from "../../../bus/github/pages.ts";
@@ -71,21 +72,25 @@ const installationsAnswer = z
     installations: z.array(
       z.object({
         id: z.int(),
-        account: z.union([
-          z.object({ login: z.string(), type: z.string() }),
-          z.object({ slug: z.string() }).transform(({ slug }) => ({ login: slug, type: "Enterprise" })),
-        ]),
+        account: accountAnswer,
         repository_selection: z.enum(["all", "selected"]),
       }),
     ),
   })
   .transform(({ installations }): SeenInstallation[] =>
-    installations.map(({ id, account, repository_selection }) => ({
-      id,
-      account: account.login,
-      accountType: account.type,
-      repositorySelection: repository_selection,
-    })),
+    installations.flatMap(({ id, account, repository_selection }) =>
+      // Of an account that is gone nobody can have a token.
+      account === undefined
+        ? []
+        : [
+            {
+              id,
+              account: account.login,
+              accountType: account.type,
+              repositorySelection: repository_selection,
+            },
+          ],
+    ),
   );
 
 const repositoriesAnswer = z

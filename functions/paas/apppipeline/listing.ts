@@ -1,10 +1,12 @@
 /** Which pull requests are open: as GitHub says now, if it is time to ask; else, or when it does not tell, as it said last. */
 import { withGitHub } from "../../../bus/github/blocked.ts";
+import type { GitHubRepositoryClient, PullRequest } from "../../../bus/github/repository.ts";
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
+import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { annotations } from "../names.ts";
@@ -43,11 +45,19 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
     const { config } = await siteOf(ctx);
     const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
     const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
+    const { github } = spec.base;
+    const repository = identified(github, await repositoryIn(pulls, client, ctx), status?.repository);
+    const note = renameNote(repository);
+    if (note !== undefined && knownAs(github, status?.repository)?.fullName !== repository.fullName)
+      ctx.event("Warning", renamed, note);
     const nextAt = now.getTime() + pollMillis(spec);
     return {
       candidates: candidatesOf(pulls, spec, known ?? [], now),
-      condition: { type, status: "True", reason: "Listed", message: "" },
-      status: { ...asked, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
+      condition:
+        note === undefined
+          ? { type, status: "True", reason: "Listed", message: "" }
+          : { type, status: "True", reason: renamed, message: note },
+      status: { ...asked, repository, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
       nextAt,
     };
   } catch (error) {
@@ -62,6 +72,16 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
       trouble: error,
     };
   }
+}
+
+/** The repository that a list of pull requests is of. An empty list does not say. */
+async function repositoryIn(
+  [first]: readonly PullRequest[],
+  client: GitHubRepositoryClient,
+  { signal }: Pick<Context, "signal">,
+): Promise<{ readonly id: number; readonly fullName: string }> {
+  if (first !== undefined) return { id: first.base.repositoryId, fullName: first.base.repository };
+  return withGitHub("Token", () => client.repository(signal));
 }
 
 const saidIn = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);

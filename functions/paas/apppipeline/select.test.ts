@@ -27,7 +27,7 @@ const pull = (
   url: "https://github.com/acme/web/pull/1",
   ...more,
   head: { ref: "change", sha: "a1", repository: "acme/web", ...at },
-  base: { ref: "main", sha: "b1", repository: "acme/web" },
+  base: { ref: "main", sha: "b1", repository: "acme/web", repositoryId: 1 },
 });
 const fork = (sha: string, ...labels: string[]) => pull(1, { labels }, { repository: "stranger/web", sha });
 const numbers = (pulls: readonly PullRequest[], filter: Filter) =>

@@ -10,6 +10,7 @@ import {
   conditions,
   durationText,
   image,
+  knownRepository,
   observedGeneration,
   owner,
   ready,
@@ -133,6 +134,7 @@ export const AppPipeline = defineKind({
       .min(0)
       .optional()
       .describe("How many pull requests are open that have or wait for a preview."),
+    repository: knownRepository.optional(),
     refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
     listedGeneration: z.int().optional().describe("The metadata.generation that GitHub was last asked for."),
     listedAt: time.optional().describe("When they were last listed."),

@@ -90,6 +90,16 @@ export const image = z.object({
     .describe("Secret of this namespace with the credentials of the registry, to push and to pull."),
 });
 
+/** The repository that a name in a spec stands for. */
+export const knownRepository = z
+  .object({
+    name: z.string().describe("The name in the spec, in lower case."),
+    id: z.int().describe("GitHub's id of the repository, which stays when it is renamed or transferred."),
+    fullName: z.string().describe("What GitHub calls it."),
+  })
+  .describe("The repository that spec.base.github stands for.");
+export type KnownRepository = z.infer<typeof knownRepository>;
+
 const duration = /^([0-9]+(s|m|h|d))+$/;
 /** Lengths of time as people write them. */
 export const durationText = z.string().regex(duration);

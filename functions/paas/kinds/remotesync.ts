@@ -9,6 +9,7 @@ import {
   builder,
   conditions,
   image,
+  knownRepository,
   objectName,
   observedGeneration,
   owner,
@@ -74,6 +75,7 @@ export const RemoteSync = defineKind({
   }),
   status: z.object({
     message: z.string().optional().describe("What keeps it from being ready."),
+    repository: knownRepository.optional(),
     revision: z.string().optional().describe("The commit that is wanted."),
     ref: z.string().optional().describe("What it is the commit of: a branch, a pull request."),
     baseBranch: z.string().optional().describe("Where the pull request is to be merged."),

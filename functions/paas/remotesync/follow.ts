@@ -3,8 +3,9 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
+import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { annotations } from "../names.ts";
+import { annotations, labels } from "../names.ts";
 import { patience } from "../problems.ts";
 import { passing, verdictOf, waitMillis } from "./due.ts";
 import { type Resolution, resolve } from "./resolve.ts";
@@ -84,16 +85,24 @@ function accept(
   said: Said,
 ): Followed {
   const { headSHA, baseBranch } = found;
-  const facts = { headSHA: headSHA ?? null, baseBranch: baseBranch ?? null, askAgainAt: null };
+  const { github } = sync.spec.base;
+  const repository = identified(github, found.repository, sync.status?.repository);
+  const note = renameNote(repository, sync.metadata.labels?.[labels.pipeline]);
+  if (note !== undefined && knownAs(github, sync.status?.repository)?.fullName !== repository.fullName)
+    ctx.event("Warning", renamed, note);
+  const facts = { headSHA: headSHA ?? null, baseBranch: baseBranch ?? null, askAgainAt: null, repository };
   Object.assign(said.status, facts);
   if (found.state === "resolved") {
     const { revision, ref } = found;
     Object.assign(said.status, { revision, ref });
-    say(said, "SourceResolved", "True", "Resolved", `${ref} is at ${revision}`);
+    const at = `${ref} is at ${revision}`;
+    if (note === undefined) say(said, "SourceResolved", "True", "Resolved", at);
+    else say(said, "SourceResolved", "True", renamed, `${at}; ${note}`);
     if (revision !== known) ctx.event("Normal", "RevisionResolved", `${ref} is at ${revision}`);
     return { revision };
   }
-  const { state, reason, message } = found;
+  const { state, reason } = found;
+  const message = note === undefined ? found.message : `${found.message}; ${note}`;
   say(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
   if (state === "pending") {
     const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);

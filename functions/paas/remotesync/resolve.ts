@@ -4,7 +4,15 @@ import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import type { Source } from "./source.ts";
 
 /** What GitHub says of a source. */
-export type Resolution =
+export type Resolution = { readonly repository: FoundRepository } & Outcome;
+
+/** The repository that was asked, as GitHub has it. */
+export interface FoundRepository {
+  readonly id: number;
+  readonly fullName: string;
+}
+
+type Outcome =
   | {
       readonly state: "resolved";
       readonly revision: string;
@@ -30,9 +38,11 @@ export async function resolve(
 ): Promise<Resolution> {
   return withGitHub("Token", async () => {
     if (source.type === "branch") {
-      const name = source.name ?? (await client.repository(signal)).defaultBranch;
+      // A branch does not say which repository it is of.
+      const repository = await client.repository(signal);
+      const name = source.name ?? repository.defaultBranch;
       const { sha } = await client.branch(name, signal);
-      return { state: "resolved", revision: sha, ref: name };
+      return { state: "resolved", revision: sha, ref: name, repository };
     }
     return ofPullRequest(source, client, signal);
   });
@@ -44,7 +54,8 @@ async function ofPullRequest(
   signal: AbortSignal,
 ): Promise<Resolution> {
   const { state, mergeable, mergeCommitSha, head, base } = await client.pullRequest(number, signal);
-  const facts = { headSHA: head.sha, baseBranch: base.ref };
+  const repository = { id: base.repositoryId, fullName: base.repository };
+  const facts = { headSHA: head.sha, baseBranch: base.ref, repository };
   const ref = `#${number}`;
   if (state === "closed")
     return {

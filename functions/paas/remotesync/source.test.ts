@@ -1,15 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { repositoryText } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import {
-  indexed,
-  pushedBranch,
-  repositoryText,
-  sourceOf,
-  sourcesOf,
-  sourcesOfPush,
-  sourceText,
-} from "./source.ts";
+import { indexed, pushedBranch, sourceOf, sourcesOf, sourcesOfPush, sourceText } from "./source.ts";
 
 type GitHub = RemoteSync["spec"]["base"]["github"];
 

@@ -1,4 +1,5 @@
 /** What a RemoteSync follows, and which webhooks are about it. Pure. */
+import { repositoryKeys, repositoryText } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
 /** What is followed. A branch without a name is the repository's default one. */
@@ -15,9 +16,6 @@ export function sourceOf({ spec }: Pick<RemoteSync, "spec">): Source {
   return { type: "branch", name: branch || undefined };
 }
 
-/** A repository in an index: GitHub's names ignore case. */
-export const repositoryText = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();
-
 /** How a branch, a pull request, and a branch that pull requests are merged into stand in the index. */
 export const indexed = {
   branch: (repository: string, branch = ""): string => `${repository}@${branch}`,
@@ -25,10 +23,11 @@ export const indexed = {
   base: (repository: string, branch: string): string => `${repository}^${branch}`,
 } as const;
 
-/** Under what a RemoteSync is in the index of sources. */
-export function sourcesOf(sync: RemoteSync): string[] {
-  const { owner, repo } = sync.spec.base.github;
-  const repository = repositoryText(owner, repo);
+/** Under what a RemoteSync is in the index of sources: by its repository's name and, once that is known, by GitHub's id. */
+export const sourcesOf = (sync: RemoteSync): string[] =>
+  repositoryKeys(sync.spec.base.github, sync.status?.repository).flatMap((key) => sourcesIn(key, sync));
+
+function sourcesIn(repository: string, sync: RemoteSync): string[] {
   const source = sourceOf(sync);
   switch (source.type) {
     case "commit":

@@ -1,0 +1,118 @@
+/** Which objects webhooks wake whose repository has another name by now. */
+import { expect, test } from "vitest";
+import type { Stored } from "../../bus/kube/object.ts";
+import type { Find } from "../../bus/objects/indexes.ts";
+import { keyText } from "../../bus/subjects.ts";
+import apppipeline from "./apppipeline.ts";
+import type { AppPipeline, RemoteSync } from "./kinds.ts";
+import remotesync from "./remotesync.ts";
+
+const repository = { name: "acme/web", id: 1, fullName: "acme/web" };
+const secretName = "token";
+const image = { name: "registry.example.com/acme/web" };
+
+const sync = (name: string, github: object, status: object = { repository }): Stored<RemoteSync> =>
+  ({
+    apiVersion: "modoki.tsuzu.dev/v1alpha1",
+    kind: "RemoteSync",
+    metadata: { namespace: "a", name, uid: name, resourceVersion: "1" },
+    spec: {
+      applicationRef: { name },
+      base: { github: { owner: "acme", repo: "web", secretName, ...github } },
+      image,
+    },
+    status,
+  }) as Stored<RemoteSync>;
+const pipeline = (name: string, repo: string, status: object = { repository }): Stored<AppPipeline> =>
+  ({
+    apiVersion: "modoki.tsuzu.dev/v1alpha1",
+    kind: "AppPipeline",
+    metadata: { namespace: "a", name, uid: name, resourceVersion: "1" },
+    spec: {
+      domainBase: "example.com",
+      applicationTemplate: {},
+      base: { github: { owner: "acme", repo, secretName } },
+      image,
+    },
+    status,
+  }) as Stored<AppPipeline>;
+
+const syncs = [
+  sync("main", { branch: "main" }),
+  sync("default", {}),
+  sync("next", { branch: "next" }),
+  sync("seven", { pullRequest: 7 }, { repository, baseBranch: "main" }),
+  sync("eight", { pullRequest: 8 }),
+  sync("unknown", { branch: "main" }, {}),
+  sync(
+    "other",
+    { repo: "api", branch: "main" },
+    { repository: { name: "acme/api", id: 2, fullName: "acme/api" } },
+  ),
+];
+const pipelines = [
+  pipeline("web", "web"),
+  pipeline("new", "web", {}),
+  pipeline("api", "api", { repository: { name: "acme/api", id: 2, fullName: "acme/api" } }),
+];
+
+/** Looks objects up as the bus does: by the values that the function's indexes give. */
+function finding<T extends Stored>(objects: readonly T[], indexes: object): Find {
+  return async (index, value) => {
+    const valuesOf = (indexes as Record<string, (object: T) => readonly string[]>)[index];
+    return objects
+      .filter((object) => valuesOf?.(object).includes(value))
+      .map(({ metadata: { namespace = "", name } }) => ({ namespace, name }));
+  };
+}
+
+/** What a webhook about the repository with the id 1 wakes, which is called `acme/<name>` now. */
+async function woken(
+  event: "push" | "pull_request" | "repository",
+  name: string,
+  payload: object,
+): Promise<string[]> {
+  const webhook = {
+    event,
+    delivery: "1",
+    owner: "acme",
+    repository: name,
+    payload: {
+      repository: {
+        id: 1,
+        name,
+        full_name: `acme/${name}`,
+        default_branch: "main",
+        url: "",
+        owner: { login: "acme" },
+      },
+      ...payload,
+    },
+    traceparent: undefined,
+  } as unknown as never;
+  const of = async (fn: typeof apppipeline | typeof remotesync, objects: readonly Stored[]) =>
+    (await fn.webhooks?.[event]?.(webhook, finding(objects, fn.indexes ?? {}))) ?? [];
+  const keys = [...(await of(remotesync, syncs)), ...(await of(apppipeline, pipelines))];
+  return [...new Set(keys.map(keyText))].sort();
+}
+
+test.each(["web", "site"])(
+  "those of the repository are woken, which is called %s in the webhook",
+  async (name) => {
+    const byName = name === "web" ? ["a/unknown"] : [];
+    const newPipeline = name === "web" ? ["a/new"] : [];
+    expect(await woken("push", name, { ref: "refs/heads/main" })).toEqual(
+      ["a/default", "a/main", "a/seven", ...byName].sort(),
+    );
+    expect(await woken("push", name, { ref: "refs/heads/next" })).toEqual(["a/next"]);
+    expect(await woken("pull_request", name, { number: 7 })).toEqual(
+      ["a/seven", "a/web", ...newPipeline].sort(),
+    );
+  },
+);
+
+test("all that have the former name are woken when the repository is renamed", async () => {
+  const changes = { repository: { name: { from: "web" } } };
+  const all = ["a/default", "a/eight", "a/main", "a/new", "a/next", "a/seven", "a/unknown", "a/web"];
+  expect(await woken("repository", "site", { action: "renamed", changes })).toEqual(all);
+});

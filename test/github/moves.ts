@@ -1,0 +1,127 @@
+/**
+ * A stand-in for what GitHub does about repositories that were renamed or transferred, and the package `emulate` does not: the
+ * former name leads to the repository until another one takes the name.
+ * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+ * https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
+ * Left out: statuses and deployments of before the move.
+ */
+import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
+import type { Pulls } from "./pulls.ts";
+import type { UserRequest } from "./userrequests.ts";
+
+/** What an owner does to repositories. Webhooks about it go to the Apps that have the event `repository`. */
+export interface RepositoryMoves {
+  /** Renames a repository: `to` is its name without the owner. */
+  renameRepository(repository: string, to: string): Promise<void>;
+  /** Transfers it to another organization. */
+  transferRepository(repository: string, owner: string): Promise<void>;
+  /** Creates a private one in an organization, with a branch `main`; it may have the former name of another one. */
+  createRepository(repository: string): Promise<void>;
+}
+
+/** What there is to know about a repository. */
+interface Repository {
+  readonly id: number;
+  readonly full_name: string;
+}
+
+/** What the stand-in needs. */
+export interface MoveParts {
+  readonly request: UserRequest;
+  /** Full names of all repositories, which are kept up to date here. */
+  readonly names: string[];
+  readonly pulls: Pulls;
+  readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
+  /** What links to the API begin with. */
+  readonly apiUrl: string;
+}
+
+const byName = /^\/repos\/([^/?]+\/[^/?]+)(.*)$/s;
+const byId = /^\/repositories\/(\d+)(.*)$/s;
+
+/** The moves, and the API as it is afterwards: `answer` is that of `emulate` for a call that names a repository as it is called now. */
+export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
+  readonly moves: RepositoryMoves;
+  answer(call: ApiCall, answer: (call: ApiCall) => Promise<ApiAnswer>): Promise<ApiAnswer>;
+} {
+  /** Ids by former names, in lower case. */
+  const former = new Map<string, number>();
+
+  async function asked<T>(method: string, path: string, body?: object): Promise<T> {
+    const { status, body: found } = await request(method, path, body);
+    if (status >= 400)
+      throw new Error(`expected ${method} ${path} to succeed, but it was answered ${status}`);
+    return JSON.parse(found.toString());
+  }
+
+  async function move(
+    from: string,
+    action: "renamed" | "transferred",
+    changes: (before: { owner: object }) => object,
+    change: () => Promise<Repository>,
+  ): Promise<void> {
+    const before = await asked<Repository & { owner: object }>("GET", `/repos/${from}`);
+    const { id, full_name } = await change();
+    former.set(from.toLowerCase(), id);
+    former.delete(full_name.toLowerCase());
+    names.splice(names.indexOf(from), 1, full_name);
+    pulls.rename(from, full_name);
+    announce(full_name, "repository", {
+      action,
+      changes: changes(before),
+      repository: await asked("GET", `/repos/${full_name}`),
+      sender: await asked("GET", "/user"),
+    });
+  }
+
+  return {
+    moves: {
+      renameRepository: (from, to) =>
+        move(
+          from,
+          "renamed",
+          () => ({ repository: { name: { from: from.split("/")[1] } } }),
+          () => asked("PATCH", `/repos/${from}`, { name: to }),
+        ),
+      transferRepository: (from, owner) =>
+        move(
+          from,
+          "transferred",
+          (before) => ({ owner: { from: { organization: before.owner } } }),
+          () => asked("POST", `/repos/${from}/transfer`, { new_owner: owner }),
+        ),
+      async createRepository(repository) {
+        const [owner, name] = repository.split("/");
+        await asked("POST", `/orgs/${owner}/repos`, { name, private: true, auto_init: true });
+        former.delete(repository.toLowerCase());
+        names.push(repository);
+      },
+    },
+    async answer(call, answer) {
+      const [, id, below = ""] = byId.exec(call.path) ?? [];
+      if (id !== undefined) {
+        const found = await request("GET", `/repositories/${id}`);
+        if (found.status !== 200) return problem(404, "Not Found");
+        const { full_name } = JSON.parse(found.body.toString()) as Repository;
+        return answer({ ...call, path: `/repos/${full_name}${below}` });
+      }
+      const [, name = "", rest = ""] = byName.exec(call.path) ?? [];
+      const moved = former.get(name.toLowerCase());
+      if (moved === undefined) return answer(call);
+      const { full_name } = await asked<Repository>("GET", `/repositories/${moved}`);
+      // Who may not see the repository is not told where it is either.
+      const seen = await answer({
+        ...call,
+        method: "GET",
+        path: `/repos/${full_name}`,
+        body: Buffer.alloc(0),
+      });
+      if (seen.status !== 200 && seen.status !== 304) return seen;
+      const url = `${apiUrl}/repositories/${moved}${rest}`;
+      const documentation_url =
+        "https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects";
+      const status = call.method === "GET" ? 301 : 307;
+      return json(status, { message: "Moved Permanently", url, documentation_url }, { location: url });
+    },
+  };
+}
