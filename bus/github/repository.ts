@@ -1,5 +1,6 @@
 /** One repository of GitHub, as whoever has a token sees it. */
 import { z } from "zod";
+import { redactedValue } from "../redact.ts";
 import { type Call, type CallerOptions, githubCalls } from "./call.ts";
 import { GitHubError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 import { pageSize, pagesOf, settledList } from "./pages.ts";
@@ -117,7 +118,17 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     parameters: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
   ): Promise<Created> =>
-    (await call({ method, path: `${root}${path}`, as, parameters, answer: createdAnswer, signal })).body;
+    // Whoever may see the repository reads it.
+    (
+      await call({
+        method,
+        path: `${root}${path}`,
+        as,
+        parameters: redactedValue(parameters),
+        answer: createdAnswer,
+        signal,
+      })
+    ).body;
 
   return {
     base,
