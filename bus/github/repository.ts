@@ -16,6 +16,7 @@ import {
   deploymentStatusBody,
   statusBody,
 } from "./reports.ts";
+import { permissionAnswer, type TimelineEvent, timelineAnswer } from "./timeline.ts";
 import { isToken, tokenCaller } from "./token.ts";
 import { githubApiUrl } from "./url.ts";
 
@@ -64,6 +65,10 @@ export interface GitHubRepositoryClient {
    * said, it throws.
    */
   openPullRequests(signal?: AbortSignal): Promise<readonly PullRequest[]>;
+  /** What has happened to a pull request, the oldest first, as far as it says who approved which commit. */
+  timeline(number: number, signal?: AbortSignal): Promise<readonly TimelineEvent[]>;
+  /** Whether somebody may push to the repository. Nobody may who is not known there. */
+  mayWrite(login: string, signal?: AbortSignal): Promise<boolean>;
   /** Needs `statuses: write`, as everything below needs the right to write what it writes. */
   createStatus(sha: string, status: CommitStatus, signal?: AbortSignal): Promise<void>;
   /** Those of an issue or a pull request, the oldest first; each page is asked for when it is reached. */
@@ -153,6 +158,24 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
         `expected the open pull requests of ${owner}/${name} to stay the same while they are read, found others each time. ` +
           "Try again later.",
       );
+    },
+    async timeline(number, signal) {
+      const path = `/issues/${number}/timeline`;
+      const read = (page: number) =>
+        get(path, { parameters: { per_page: pageSize, page }, answer: timelineAnswer, signal });
+      const events: TimelineEvent[] = [];
+      for await (const page of pagesOf(read)) events.push(...page);
+      return events;
+    },
+    async mayWrite(login, signal) {
+      const path = `/collaborators/${encodeURIComponent(login)}/permission`;
+      try {
+        const { permission } = (await get(path, { answer: permissionAnswer, signal })).body;
+        return ["write", "admin"].includes(permission);
+      } catch (error) {
+        if (error instanceof GitHubRefusedError && error.status === 404) return false;
+        throw error;
+      }
     },
     async createStatus(sha, status, signal) {
       await write("POST", `/statuses/${encodeURIComponent(sha)}`, statusBody(status), signal);

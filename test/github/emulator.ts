@@ -22,6 +22,7 @@ import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
 import { filledIn, type SeededApp, type SeedOptions, seedConfig, user } from "./seed.ts";
 import { commitStatuses } from "./statuses.ts";
+import { timelines } from "./timeline.ts";
 import { type TokenPolicy, Tokens } from "./tokens.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import { userRequests } from "./userrequests.ts";
@@ -114,10 +115,11 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const faults = new Faults();
   const requests: ApiRequest[] = [];
   const pulls = new Pulls();
+  const timeline = timelines();
   const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
   const commits = commitsOf(userRequests(ask), pulls.hasMerge);
   const repositories = repositoryApi({
-    endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve)],
+    endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve), ...timeline.endpoints],
     ask,
     tokens,
     login: ({ app }) => botOf(seed.apps, app) ?? user.login,
@@ -153,7 +155,12 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     privateKey: privateKeyOf(app, upstream),
   }));
   const keys = new AppKeys(apps);
-  const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
+  const { account: person, pushed } = account({
+    request: userRequests(answerUser),
+    pulls,
+    timelines: timeline,
+    announce,
+  });
   async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
     const call = withPageSize(withCase(asked, seed.repositories), options.mostPerPage);
     const given = await answer(keys.resigned(call));

@@ -77,7 +77,10 @@ export class Tokens {
   may({ headers }: ApiCall, permission: string, access: "read" | "write"): boolean {
     const text = bearer(headers.authorization);
     if (user.tokens.includes(text)) return true;
-    const granted = this.#issued.get(text)?.permissions[permission];
+    const issued = this.#issued.get(text);
+    // Each token has it: https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+    if (permission === "metadata") return issued !== undefined;
+    const granted = issued?.permissions[permission];
     return granted === "write" || granted === access;
   }
 

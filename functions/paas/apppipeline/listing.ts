@@ -1,5 +1,7 @@
 /** Which pull requests are open: as GitHub says now, if it is time to ask; else, or when it does not tell, as it said last. */
 import { withGitHub } from "../../../bus/github/blocked.ts";
+import type { PullRequest } from "../../../bus/github/pullrequest.ts";
+import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -9,7 +11,15 @@ import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { annotations } from "../names.ts";
 import { siteOf } from "../site/site.ts";
-import { type Candidate, candidateIn, candidatesOf, seconds } from "./select.ts";
+import { type Approval, approvalOf } from "./approval.ts";
+import {
+  type Candidate,
+  candidateIn,
+  candidatesOf,
+  defaultApprovalLabel,
+  seconds,
+  toApprove,
+} from "./select.ts";
 import { hasNewMeans } from "./watches.ts";
 
 type Pipeline = Stored<AppPipeline>;
@@ -43,9 +53,10 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
     const { config } = await siteOf(ctx);
     const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
     const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
+    const approvals = await withGitHub("Token", () => approvalsOf(pulls, pipeline, client, ctx));
     const nextAt = now.getTime() + pollMillis(spec);
     return {
-      candidates: candidatesOf(pulls, spec, known ?? [], now),
+      candidates: candidatesOf(pulls, spec, known ?? [], approvals, now),
       condition: { type, status: "True", reason: "Listed", message: "" },
       status: { ...asked, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
       nextAt,
@@ -62,6 +73,38 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
       trouble: error,
     };
   }
+}
+
+/** Pull requests that are looked at at once. */
+const batch = 10;
+
+/** Who approved which commits of forks, by number. */
+async function approvalsOf(
+  pulls: readonly PullRequest[],
+  { spec, status }: Pipeline,
+  client: GitHubRepositoryClient,
+  { signal }: Pick<Context, "signal">,
+): Promise<ReadonlyMap<number, Approval>> {
+  const known = new Map(status?.previews?.map((preview) => [preview.number, preview]));
+  const label = spec.filter?.approvalLabel ?? defaultApprovalLabel;
+  const writers = new Map<string, Promise<boolean>>();
+  const mayWrite = (login: string): Promise<boolean> => {
+    const answer = writers.get(login) ?? client.mayWrite(login, signal);
+    writers.set(login, answer);
+    return answer;
+  };
+  const left = toApprove(pulls, spec);
+  const approvals = new Map<number, Approval>();
+  for (let at = 0; at < left.length; at += batch) {
+    await Promise.all(
+      left.slice(at, at + batch).map(async (pull) => {
+        const timeline = await client.timeline(pull.number, signal);
+        const last = known.get(pull.number);
+        approvals.set(pull.number, await approvalOf({ pull, label, last, timeline, mayWrite }));
+      }),
+    );
+  }
+  return approvals;
 }
 
 const saidIn = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);

@@ -32,7 +32,9 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const secrets: Readonly<Record<string, Record<string, string>>> = {
   git: { username: "x-access-token", password: "a token of another form" },
   registry: {
-    ".dockerconfigjson": JSON.stringify({ auths: { "registry.example.com": { auth: base64("robot:hunter-2") } } }),
+    ".dockerconfigjson": JSON.stringify({
+      auths: { "registry.example.com": { auth: base64("robot:hunter-2") } },
+    }),
   },
 };
 
