@@ -67,7 +67,7 @@ export interface GitHubRepositoryClient {
   openPullRequests(signal?: AbortSignal): Promise<readonly PullRequest[]>;
   /** What has happened to a pull request, the oldest first, as far as it says who approved which commit. */
   timeline(number: number, signal?: AbortSignal): Promise<readonly TimelineEvent[]>;
-  /** Whether somebody may push to the repository. Nobody may who is not known there. */
+  /** Whether a user may push to the repository. Unknown users may not. */
   mayWrite(login: string, signal?: AbortSignal): Promise<boolean>;
   /** Needs `statuses: write`, as everything below needs the right to write what it writes. */
   createStatus(sha: string, status: CommitStatus, signal?: AbortSignal): Promise<void>;
@@ -123,7 +123,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     parameters: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
   ): Promise<Created> =>
-    // Whoever may see the repository reads it.
+    // Visible to all readers of the repository.
     (
       await call({
         method,

@@ -78,6 +78,8 @@ export interface EmulatedGitHub extends Account {
   issueTokens(policy: TokenPolicy): void;
   /** All installation tokens that were handed out so far, also those that are over. */
   tokens(): readonly string[];
+  /** What one of them was given for; undefined for one that was revoked. */
+  permissionsOf(token: string): Readonly<Record<string, string>> | undefined;
   /** Somebody takes back all that they have let Apps do in their name. */
   revokeUser(login: string): void;
   /** Gives the App with that id or the first one another private key; the one before is no longer good. */
@@ -195,6 +197,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
       tokens.policy = policy;
     },
     tokens: () => tokens.all,
+    permissionsOf: tokens.permissionsOf,
     revokeUser: users.revoke,
     rotateKey: (app = apps[0]?.id ?? 0) => keys.rotate(app),
     async stop() {

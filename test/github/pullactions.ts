@@ -18,7 +18,7 @@ export interface PullRequestActions {
   reopenPullRequest(pull: PullName): Promise<void>;
   /** Into its base, which moves. */
   mergePullRequest(pull: PullName): Promise<void>;
-  /** The label is made when there is none of that name. `by`: the user unless given. */
+  /** Creates the label if it is missing. `by`: the user unless given. */
   addLabel(pull: PullName & { readonly label: string; readonly by?: string }): Promise<void>;
   /** Reviews the last commit, or that one, and approves it. No webhook is sent of it. */
   approve(pull: PullName & { readonly commit?: string; readonly by?: string }): Promise<void>;

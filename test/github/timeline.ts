@@ -1,5 +1,5 @@
 /**
- * A stand-in for timelines of pull requests, reviews, and rights of people, of whom the user alone may write, which the package `emulate` does not have.
+ * A stand-in for timelines of pull requests, reviews, and permissions (only the user may write), which the package `emulate` does not have.
  * https://docs.github.com/en/rest/issues/timeline
  */
 import { json } from "./call.ts";

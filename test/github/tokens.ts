@@ -58,6 +58,10 @@ export class Tokens {
     return { app, installation };
   };
 
+  /** What an installation token was given for; undefined for any other text. */
+  readonly permissionsOf = (token: string): Readonly<Record<string, string>> | undefined =>
+    this.#issued.get(token)?.permissions;
+
   /** The request as `emulate` understands it, or why it is refused. */
   admit(call: ApiCall): ApiCall | ApiAnswer {
     const { authorization, ...headers } = call.headers;

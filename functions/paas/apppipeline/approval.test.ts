@@ -57,7 +57,7 @@ async function decided(
 }
 
 describe("the label", () => {
-  test("approves the last commit, by whoever gave it, and no later one", async () => {
+  test("approves the last commit, and no later one", async () => {
     const github = simulated();
     const seen = await decided(github);
     expect(seen.approvedSHA).toBeUndefined();
@@ -177,7 +177,7 @@ describe("an approving review", () => {
     expect(await decided(github, approved)).toMatchObject({ headSHA: "a3", approvedSHA: "a2" });
   });
 
-  test("counts only from somebody who may write to the repository", async () => {
+  test("counts only from users who may write to the repository", async () => {
     const github = simulated();
     github.review("a1", "stranger");
     expect((await decided(github)).approvedSHA).toBeUndefined();

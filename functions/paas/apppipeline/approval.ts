@@ -7,7 +7,7 @@ import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import type { TimelineEvent } from "../../../bus/github/timeline.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 
-/** What is known of the approval of a fork's pull request. */
+/** The approval of a fork's pull request. */
 export type Approval = Pick<
   Preview,
   "labelled" | "approvedSHA" | "approvedBy" | "approvedWith" | "approvalProblem" | "headSeenAt"
@@ -16,14 +16,14 @@ export type Approval = Pick<
 /** What was decided before. */
 export type Before = Approval & Pick<Preview, "headSHA">;
 
-/** What an approval is found in. */
+/** Inputs of a decision. */
 export interface ApprovalInput {
   readonly pull: Pick<PullRequest, "labels" | "updatedAt" | "head">;
   readonly label: string;
   readonly last: Before | undefined;
   /** The oldest first. */
   readonly timeline: readonly TimelineEvent[];
-  /** Whether somebody may write to the repository. */
+  /** Whether a user may write to the repository. */
   readonly mayWrite: (login: string) => Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ const isSame = (label: string, other: string): boolean => label.toLowerCase() ==
 export const hasLabel = (labels: readonly string[], wanted: string): boolean =>
   labels.some((label) => isSame(label, wanted));
 
-/** Decides. A commit that was approved stays so while its label or its review is there; each later one is approved anew. */
+/** Decides. A commit that was approved stays so while its label or its review is there; each later one needs its own approval. */
 export async function approvalOf(input: ApprovalInput): Promise<Approval> {
   const { pull, label, last, timeline } = input;
   const labelled = hasLabel(pull.labels, label);
@@ -69,7 +69,7 @@ function seenAt({ pull, last, timeline }: ApprovalInput): Date {
 
 const again = "look at the last commit, take the label away and give it again";
 
-/** Who gave the label to the last commit, or why it does not approve that. */
+/** The user who gave the label to the last commit, or why the label does not approve it. */
 async function byLabel(
   headSeenAt: Date,
   { pull, label, timeline, mayWrite }: ApprovalInput,
@@ -78,7 +78,7 @@ async function byLabel(
     (event): event is LabelEvent =>
       (event.type === "labeled" || event.type === "unlabeled") && isSame(event.label, label),
   );
-  // With a listing from before the label nothing is known of commits between them.
+  // A listing from before the label may lack commits that were pushed in between.
   if (given?.type !== "labeled" || given.at > pull.updatedAt)
     return "who gave the label, and to which commit, is not known yet";
   if (given.at <= headSeenAt) return `the label may have been given to an earlier commit: ${again}`;
@@ -88,7 +88,7 @@ async function byLabel(
   return { by };
 }
 
-/** Who approves a commit: of each reviewer the last word counts. */
+/** Users who approve a commit: of each reviewer, the last review counts. */
 function reviewersOf(timeline: readonly TimelineEvent[], sha: string): string[] {
   const words = new Map<string, Review>();
   for (const event of timeline)

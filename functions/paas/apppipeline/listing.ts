@@ -51,7 +51,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
   };
   try {
     const { config } = await siteOf(ctx);
-    const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
+    const client = await repositoryOf(spec.base.github, config.github.url, "read", ctx);
     const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
     const approvals = await withGitHub("Token", () => approvalsOf(pulls, pipeline, client, ctx));
     const nextAt = now.getTime() + pollMillis(spec);
@@ -75,10 +75,10 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
   }
 }
 
-/** Pull requests that are looked at at once. */
+/** Timelines that are read concurrently. */
 const batch = 10;
 
-/** Who approved which commits of forks, by number. */
+/** Approvals of commits of forks, by number. */
 async function approvalsOf(
   pulls: readonly PullRequest[],
   { spec, status }: Pipeline,

@@ -29,8 +29,8 @@ function reasonOf({ state, approvalProblem }: Selected): string {
       return "nothing has been pushed for so long that its preview has gone; a new commit brings it back";
     default:
       return approvalProblem === undefined
-        ? "it comes from another repository, and nobody has approved its last commit"
-        : `it comes from another repository, and nobody has approved its last commit: ${approvalProblem}`;
+        ? "it comes from another repository, and its last commit is not approved"
+        : `it comes from another repository, and its last commit is not approved: ${approvalProblem}`;
   }
 }
 

@@ -80,7 +80,7 @@ test("a commit has to be approved of forks that the filter lets through, unless 
   ]);
 });
 
-test("what is known of approvals is what the status says of a pull request afterwards", () => {
+test("approvals survive in the status", () => {
   const approval = {
     labelled: true,
     approvedSHA: "a1",

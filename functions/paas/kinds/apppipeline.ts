@@ -108,7 +108,7 @@ export const AppPipeline = defineKind({
           .enum(["Never", "Approved", "Always"])
           .optional()
           .describe(
-            "Those that come from other repositories: a preview runs their code. Approved: the commit that somebody who may write to the repository gave the label, or an approving review. Default: Approved.",
+            "Those that come from other repositories: a preview runs their code. Approved: commits that a user with write access to the repository approved, with a review or the label. Default: Approved.",
           ),
         approvalLabel: z.string().min(1).optional().describe("That label. Default: preview-approved."),
       })

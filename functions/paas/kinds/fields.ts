@@ -141,7 +141,7 @@ export const previewBuild = build
       )
       .optional()
       .describe(
-        "Environment variables of the builds: BP_NODE_VERSION, and so on. Builds of forks get those alone that say so.",
+        "Environment variables of the builds: BP_NODE_VERSION, and so on. Builds of forks get only those with forks: true.",
       ),
   })
   .describe("How images are built.");

@@ -109,7 +109,7 @@ function hintOf({ spec }: AppPipeline, { phase, approvedSHA, headSHA }: Preview)
   const isBehind = approvedSHA !== undefined && approvedSHA !== headSHA;
   if (phase !== "NeedsApproval" && !isBehind) return "";
   const label = spec.filter?.approvalLabel ?? defaultApprovalLabel;
-  return `\n\nThe label \`${label}\` approves the last commit when it is given, and so does an approving review, by somebody who may write to the repository. Look at what the commit runs before.`;
+  return `\n\nThe label \`${label}\` approves the last commit when it is given, and so does an approving review. Both count from users with write access. Look at what the commit runs before.`;
 }
 
 /** The comment when there is no preview any more. */
