@@ -50,8 +50,8 @@ export function pauseMillis(retries: number, at: number, now: number): number {
 }
 
 /**
- * Keeps what is known of a failure, with the end of the log while there is one: Builds and their pods go in time. What the build
- * says of it, without the credentials that it was given.
+ * Records a failure in the status, with the end of the log: Builds and their pods are deleted in time. Returns the message of the build,
+ * without the credentials that the build has.
  */
 export async function noteFailure(
   sync: Sync,

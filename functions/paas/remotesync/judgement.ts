@@ -19,8 +19,8 @@ export type Judgement = Omit<ConditionUpdate, "type">;
 const unknown = (reason: string, message: string): Judgement => ({ status: "Unknown", reason, message });
 
 /**
- * Judges what the Builds have come to; `failure` is what the newest says of its failure. An image that is made anew of the same
- * source is no less of one meanwhile.
+ * Judges the Builds; `failure` is the message of the newest one. While an image is rebuilt from the same source, the one before stays
+ * valid.
  */
 export function judge(
   { newest, succeeded, state }: Outcome,

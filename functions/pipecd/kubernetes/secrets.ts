@@ -48,7 +48,7 @@ export async function secretWith(
   if (missing.length === 0) return found;
   throw new BlockedError(
     "SecretInvalid",
-    `expected the Secret ${name} to have ${missing.join(" and ")}, found ${Object.keys(found.data ?? {}).join(", ") || "nothing"}`,
+    `the Secret ${name} has no ${missing.join(" and no ")}`,
     patience,
   );
 }
