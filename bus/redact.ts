@@ -30,7 +30,7 @@ const suspicious =
 /**
  * The text with everything replaced by `***` that looks like a credential, whatever its length: user and password of URLs, tokens
  * of GitHub and of registries, JWTs, `Authorization` headers, PEM private keys, and values of variables and fields whose name
- * says that they are secret. What stands before a token without a separator stays, what follows it goes.
+ * says that they are secret. Text directly before a token stays, text directly behind it goes.
  */
 export function redacted(text: string): string {
   if (!suspicious.test(text)) return text;

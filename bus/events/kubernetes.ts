@@ -32,8 +32,8 @@ const ownerAnnotations = `${domain}/owner-`;
 /**
  * An object without what never goes on the bus: managedFields, the last-applied annotation, and credentials that a program has
  * printed into its status. Of Secrets, ConfigMaps and other kinds whose content is confidential it keeps the metadata, and of
- * their annotations those that are allowed by name: tools keep copies of the content in annotations, under names that nobody
- * can list.
+ * their annotations those that are allowed by name: tools keep copies of the content in annotations, under names that cannot
+ * be listed.
  */
 export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<string> = none): Stored {
   const { managedFields: _managed, ...metadata } = object.metadata as Stored["metadata"] & {
