@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export type Checksums = Readonly<Record<string, string>>;
 
 /** Where they are. */
-export const checksumsPath = fileURLToPath(new URL("checksums.json", import.meta.url));
+export const checksumsPath = fileURLToPath(new URL("./checksums.json", import.meta.url));
 
 /** All that are recorded: here, or in the file that `DENREI_RELEASES_CHECKSUMS` names. */
 export const recordedChecksums = (env: NodeJS.ProcessEnv): Checksums =>
