@@ -1,4 +1,93 @@
-/** Addresses may hold passwords; what is shown or logged must not. */
+/**
+ * Credentials in texts. Whatever others wrote (build logs, errors, answers) passes through here before it gets into a status, an
+ * Event, a message on the bus, a log, or a comment at GitHub.
+ */
 
-/** The text with user and password of every URL in it replaced: `nats://***@host:4222`. */
-export const redacted = (text: string): string => text.replace(/(:\/\/)[^@/]*@/g, "$1***@");
+const gone = "***";
+
+/** A block that has lost its end goes on to the end of the text. */
+const keyBlock = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+/** What a token can be made of: a stateless one holds a JWT, with its dots. */
+const run = /[\w.-]+/g;
+/** https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/, and tokens of registries and clouds. */
+const token =
+  /(?:gh[oprsu]|github_pat)_[\w.-]|npm_[A-Za-z0-9]{30}|glpat-[\w-]{20}|dckr_pat_[\w-]{20}|pypi-[\w-]{30}|xox[abeprs]-[\w-]{10}|AKIA[0-9A-Z]{16}/;
+/** User and password of a URL: https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1 */
+const userinfo = /(:\/\/)[^\s"'`<>@/?#\\]*@/g;
+/** The header, also as curl and JSON write it: https://datatracker.ietf.org/doc/html/rfc9110#section-11.6.2 */
+const authorization =
+  /(\b(?:proxy-)?authorization\\?["']?\s*[:=]\s*\\?["']?)((?:basic|bearer|token|digest|negotiate)\s+)?[^\s"'\\,]+/gi;
+/** A variable, a flag or a parameter of a query whose name says that it is one. */
+const assignment =
+  /((?:password|passwd|secret|token|api_?key|access_?key|private_?key|credentials?)=)(?:"[^"]*"|'[^']*'|[^\s"'&;,]+)/gi;
+/** The same in JSON, and the fields of a Docker configuration. */
+const field =
+  /(\\?"(?:[\w-]*(?:password|passwd|secret|token|api_?key|access_?key|private_?key)|auth)\\?"\s*:\s*\\?")[^"\\]+/gi;
+/** Whether any of them may find something: most texts have nothing, and are done with one look. */
+const suspicious =
+  /gh[oprsu]_|github_pat_|npm_|glpat-|dckr_pat_|pypi-|xox|AKIA|eyJ|PRIVATE KEY|:\/\/[^\s/]*@|authorization|(?:password|passwd|secret|token|key|credentials?)=|(?:password|passwd|secret|token|key|auth)\\?"/i;
+
+/**
+ * The text with everything replaced by `***` that looks like a credential, whatever its length: user and password of URLs, tokens
+ * of GitHub and of registries, JWTs, `Authorization` headers, PEM private keys, and values of variables and fields whose name
+ * says that they are secret. Text directly before a token stays, text directly behind it goes.
+ */
+export function redacted(text: string): string {
+  if (!suspicious.test(text)) return text;
+  return text
+    .replace(keyBlock, gone)
+    .replace(userinfo, `$1${gone}@`)
+    .replace(authorization, `$1$2${gone}`)
+    .replace(assignment, `$1${gone}`)
+    .replace(field, `$1${gone}`)
+    .replace(run, (word) => {
+      const starts = [word.search(token), startOfJwt(word)].filter((at) => at >= 0);
+      return starts.length === 0 ? word : `${word.slice(0, Math.min(...starts))}${gone}`;
+    });
+}
+
+/** `{"` in base64, and two dots after it; -1 if there is none. The first one has the most dots after it. */
+function startOfJwt(word: string): number {
+  const at = word.indexOf("eyJ");
+  return at >= 0 && word.slice(at).split(".").length > 2 ? at : -1;
+}
+
+/** A JSON value with each text in it {@link redacted}. The value itself where there is nothing to replace. */
+export function redactedValue<T>(value: T): T {
+  if (typeof value === "string") return redacted(value) as T;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const all = value.map(redactedValue);
+    return all.some((one, at) => one !== value[at]) ? (all as T) : value;
+  }
+  const entries = Object.entries(value).map(([name, one]) => [name, redactedValue(one)] as const);
+  const isSame = entries.every(([name, one]) => one === (value as Record<string, unknown>)[name]);
+  return isSame ? value : (Object.fromEntries(entries) as T);
+}
+
+/** A line of JSON with each text in it {@link redacted}; still a line of JSON, whatever was replaced. */
+export function redactedLine(line: string): string {
+  if (!suspicious.test(line)) return line;
+  try {
+    return `${JSON.stringify(redactedValue(JSON.parse(line)))}\n`;
+  } catch {
+    return redacted(line);
+  }
+}
+
+/** Shorter values occur by chance. Characters. */
+const shortestValue = 6;
+
+/**
+ * Replaces values that are known to be secret, also in base64 and as a part of a URL, and then what {@link redacted} finds. Values
+ * of less than six characters are left alone: they would be found in every text.
+ */
+export function redactorOf(values: Iterable<string>): (text: string) => string {
+  const forms = [...values]
+    .map((value) => value.trim())
+    .filter((value) => value.length >= shortestValue)
+    .flatMap((value) => [value, Buffer.from(value).toString("base64"), encodeURIComponent(value)]);
+  // A value may be a part of another one.
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return (text) => redacted(longestFirst.reduce((all, form) => all.replaceAll(form, () => gone), text));
+}

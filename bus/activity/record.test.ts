@@ -104,3 +104,9 @@ test("a record of another version is read as far as it is known, and what is non
   expect(activityIn(JSON.stringify({ ...line, outcome: "unheard of" }))).toBeUndefined();
   expect(activityIn("")).toBeUndefined();
 });
+
+test("an error's text is kept without credentials, also where it is cut", () => {
+  const message = `${"m".repeat(290)} ghs_abcdefghijklmnop`;
+  const { error } = activityIn(recordText({ ...plain, error: { name: "Error", message } })) ?? {};
+  expect(error?.message).toBe(`${"m".repeat(290)} ***`);
+});

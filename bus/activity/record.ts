@@ -1,6 +1,7 @@
 /** What a worker did with one request, as it is kept on the bus. Names and numbers, and an error's text; of objects nothing else. */
 import { z } from "zod";
 import { type Cause, readCause } from "../queue/request.ts";
+import { redacted } from "../redact.ts";
 
 /** How a reconcile ended. */
 export const outcomes = [
@@ -82,7 +83,7 @@ export function recordText(ended: Ended): string {
     const named = { causes: causes.slice(0, Math.min(keptCauses, room)), writes: writes.slice(0, room) };
     const record: Activity = {
       ...facts,
-      ...(error && { error: { name: cut(error.name), message: cut(error.message) } }),
+      ...(error && { error: { name: cut(error.name), message: cut(redacted(error.message)) } }),
       causes: named.causes,
       moreCauses: causes.length - named.causes.length,
       writes: named.writes,

@@ -38,6 +38,20 @@ test.each([
   ]);
 });
 
+test("publishable - credentials that a program has printed into a status stay off the bus", () => {
+  const message = "Container build terminated with error: GITHUB_TOKEN=ghs_abc123 is not good";
+  const pod = object("Pod", {
+    spec: { x: 1 },
+    status: { conditions: [{ type: "Ready", message }], phase: "Failed" },
+  });
+  expect(publishable(Pod, pod)).toMatchObject({
+    status: {
+      conditions: [{ message: "Container build terminated with error: GITHUB_TOKEN=*** is not good" }],
+      phase: "Failed",
+    },
+  });
+});
+
 test("publishable - of annotations of a Secret only those that are allowed go on the bus", () => {
   const annotations = {
     "kapp.k14s.io/original": "{secret}",

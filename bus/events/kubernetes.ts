@@ -4,6 +4,7 @@ import { domain } from "../domain.ts";
 import { resourcePath } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
+import { redactedValue } from "../redact.ts";
 import { keyText, type ObjectAddress } from "../subjects.ts";
 import { type Change, changeType, partialAttribute } from "./attributes.ts";
 import { newTrace } from "./trace.ts";
@@ -29,9 +30,10 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const ownerAnnotations = `${domain}/owner-`;
 
 /**
- * An object without what never goes on the bus: managedFields and the last-applied annotation. Of Secrets, ConfigMaps and other
- * kinds whose content is confidential it keeps the metadata, and of their annotations those that are allowed by name: tools
- * keep copies of the content in annotations, under names that nobody can list.
+ * An object without what never goes on the bus: managedFields, the last-applied annotation, and credentials that a program has
+ * printed into its status. Of Secrets, ConfigMaps and other kinds whose content is confidential it keeps the metadata, and of
+ * their annotations those that are allowed by name: tools keep copies of the content in annotations, under names that cannot
+ * be listed.
  */
 export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<string> = none): Stored {
   const { managedFields: _managed, ...metadata } = object.metadata as Stored["metadata"] & {
@@ -49,7 +51,9 @@ export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<str
         ([name]) => allowed.has(name) || name.startsWith(ownerAnnotations),
       ),
     );
-  return { ...whole, apiVersion, kind: name, metadata } as Stored;
+  // Termination messages and conditions of other controllers hold what their programs printed.
+  const status = "status" in whole ? { status: redactedValue(whole.status) } : {};
+  return { ...whole, ...status, apiVersion, kind: name, metadata } as Stored;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** What GitHub refuses, as the owner of the object that wants it reads it. */
 
+import { redacted } from "../redact.ts";
 import { BlockedError } from "../worker/errors.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
-import { redactTokens } from "./redact.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
@@ -29,7 +29,7 @@ const requestId =
  * (401), `Forbidden` (403), `NotFound` (404), `Refused` (422) or `GitHubFailed`.
  */
 export function blockedBy(error: GitHubError, credential: Credential): BlockedError {
-  const message = redactTokens(error.message.replaceAll(requestId, ""));
+  const message = redacted(error.message.replaceAll(requestId, ""));
   const options = { cause: error };
   if (error instanceof GitHubRateLimitedError)
     return new BlockedError("RateLimited", message, error.retryAfterMillis, options);

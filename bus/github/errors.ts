@@ -1,5 +1,5 @@
 /** What can go wrong with a call to GitHub. */
-import { redactTokens } from "./redact.ts";
+import { redacted } from "../redact.ts";
 
 /**
  * A call to GitHub failed. Of this class itself: the answer is not what GitHub's API gives. No message holds a token, a
@@ -11,7 +11,7 @@ export class GitHubError extends Error {
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
-    super(redactTokens(message), options);
+    super(redacted(message), options);
     this.status = status;
   }
 }

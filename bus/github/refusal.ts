@@ -1,5 +1,6 @@
 /** What an answer of GitHub means that is not the wanted one. */
 import { z } from "zod";
+import { redacted } from "../redact.ts";
 import { advice, type RefusedAnswer } from "./advice.ts";
 import {
   type GitHubError,
@@ -7,7 +8,6 @@ import {
   GitHubRefusedError,
   GitHubUnreachableError,
 } from "./errors.ts";
-import { redactTokens } from "./redact.ts";
 
 const bodySchema = z.object({
   message: z.string(),
@@ -39,9 +39,7 @@ function words(raw: unknown, body: z.infer<typeof bodySchema> | undefined): stri
   );
   const all = body ? [body.message, ...details].join("; ") : typeof raw === "string" ? raw : "no message";
   // Redacted first: half a token is not known for one.
-  return (
-    redactTokens(all.replace(/\s+/g, " ").trim()).slice(0, shownLength).replace(/\.$/, "") || "no message"
-  );
+  return redacted(all.replace(/\s+/g, " ").trim()).slice(0, shownLength).replace(/\.$/, "") || "no message";
 }
 
 /** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit */

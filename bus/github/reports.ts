@@ -1,5 +1,6 @@
 /** What is told to GitHub about a commit or a pull request, and the bodies of the requests that tell it. */
 import { z } from "zod";
+import { redacted } from "../redact.ts";
 
 /** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
 export interface CommitStatus {
@@ -82,11 +83,12 @@ const longestDescription = 140;
 
 function described(description: string | undefined): { readonly description?: string } {
   if (description === undefined) return {};
-  const characters = Array.from(description);
+  // Before it is cut: half a credential is not known for one.
+  const characters = Array.from(redacted(description));
   return {
     description:
       characters.length <= longestDescription
-        ? description
+        ? characters.join("")
         : `${characters.slice(0, longestDescription - 1).join("")}…`,
   };
 }

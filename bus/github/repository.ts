@@ -1,5 +1,6 @@
 /** One repository of GitHub, as whoever has a token sees it. */
 import { z } from "zod";
+import { redactedValue } from "../redact.ts";
 import { type Call, type CallerOptions, githubCalls } from "./call.ts";
 import { GitHubError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 import { pageSize, pagesOf, settledList } from "./pages.ts";
@@ -15,6 +16,7 @@ import {
   deploymentStatusBody,
   statusBody,
 } from "./reports.ts";
+import { permissionAnswer, type TimelineEvent, timelineAnswer } from "./timeline.ts";
 import { isToken, tokenCaller } from "./token.ts";
 import { githubApiUrl } from "./url.ts";
 
@@ -65,6 +67,10 @@ export interface GitHubRepositoryClient {
    * said, it throws.
    */
   openPullRequests(signal?: AbortSignal): Promise<readonly PullRequest[]>;
+  /** What has happened to a pull request, the oldest first, as far as it says who approved which commit. */
+  timeline(number: number, signal?: AbortSignal): Promise<readonly TimelineEvent[]>;
+  /** Whether a user may push to the repository. Unknown users may not. */
+  mayWrite(login: string, signal?: AbortSignal): Promise<boolean>;
   /** Needs `statuses: write`, as everything below needs the right to write what it writes. */
   createStatus(sha: string, status: CommitStatus, signal?: AbortSignal): Promise<void>;
   /** Those of an issue or a pull request, the oldest first; each page is asked for when it is reached. */
@@ -120,7 +126,17 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     parameters: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
   ): Promise<Created> =>
-    (await call({ method, path: `${root}${path}`, as, parameters, answer: createdAnswer, signal })).body;
+    // Visible to all readers of the repository.
+    (
+      await call({
+        method,
+        path: `${root}${path}`,
+        as,
+        parameters: redactedValue(parameters),
+        answer: createdAnswer,
+        signal,
+      })
+    ).body;
 
   return {
     base,
@@ -145,6 +161,24 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
         `expected the open pull requests of ${owner}/${name} to stay the same while they are read, found others each time. ` +
           "Try again later.",
       );
+    },
+    async timeline(number, signal) {
+      const path = `/issues/${number}/timeline`;
+      const read = (page: number) =>
+        get(path, { parameters: { per_page: pageSize, page }, answer: timelineAnswer, signal });
+      const events: TimelineEvent[] = [];
+      for await (const page of pagesOf(read)) events.push(...page);
+      return events;
+    },
+    async mayWrite(login, signal) {
+      const path = `/collaborators/${encodeURIComponent(login)}/permission`;
+      try {
+        const { permission } = (await get(path, { answer: permissionAnswer, signal })).body;
+        return ["write", "admin"].includes(permission);
+      } catch (error) {
+        if (error instanceof GitHubRefusedError && error.status === 404) return false;
+        throw error;
+      }
     },
     async createStatus(sha, status, signal) {
       await write("POST", `/statuses/${encodeURIComponent(sha)}`, statusBody(status), signal);

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 import { type Bus, type BusAddress, busAddress, connectBus } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { KubeconfigSource } from "../kube/kubeconfig.ts";
-import { redacted } from "../redact.ts";
+import { redacted, redactedLine } from "../redact.ts";
 import type { BusOptions } from "../topology.ts";
 import { connectCluster } from "./cluster.ts";
 import type { BusProcessSettings, ProcessSettings } from "./config.ts";
@@ -105,6 +105,7 @@ async function run<P>(
       base: { process: name, replica: settings.replica },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: redactedLine },
     },
     // The line before a crash is the one that is looked for.
     pino.destination({ dest: 1, sync: true }),

@@ -9,6 +9,7 @@ import type { DeadLetter, DeadLetters } from "../queue/deadletters.ts";
 import { isCovered, type TicketQueue } from "../queue/queue.ts";
 import { followUp, newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
+import { redacted } from "../redact.ts";
 import type { Pacing } from "./brake.ts";
 import { believedMillis, type Echoes } from "./echoes.ts";
 import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
@@ -197,8 +198,8 @@ export function failures({
     metrics.deadLetters.inc({ ...name, reason });
     const letter: DeadLetter = {
       reason,
-      message: error.message.slice(0, maxTextLength),
-      ...(error.stack && { stack: error.stack.slice(0, maxTextLength) }),
+      message: redacted(error.message).slice(0, maxTextLength),
+      ...(error.stack && { stack: redacted(error.stack).slice(0, maxTextLength) }),
       attempts: request.attempt,
       cause: request.cause,
       ...(request.traceparent && { traceparent: request.traceparent }),

@@ -6,6 +6,7 @@ import { resourcePath } from "../kube/client.ts";
 import { isAlreadyExists } from "../kube/errors.ts";
 import { externalKind } from "../kube/kind.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
+import { redacted } from "../redact.ts";
 
 interface EventObject extends KubeObject {
   eventTime: string;
@@ -42,8 +43,9 @@ const maxPending = 500;
 export function eventRecorder(client: KubeClient, controller: string, replica: string): Recorder {
   const pending = new Set<Promise<void>>();
   return {
-    record(about, type, reason, note, log) {
+    record(about, type, reason, given, log) {
       if (pending.size >= maxPending) return;
+      const note = redacted(given);
       const { namespace, name, uid, resourceVersion } = about.metadata;
       const window = Math.floor(Date.now() / onceMillis);
       const digest = createHash("sha256")

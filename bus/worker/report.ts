@@ -5,6 +5,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { withConditions } from "../kube/conditions.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
 import type { Condition, KubeObject, Stored } from "../kube/object.ts";
+import { redacted } from "../redact.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { ReconcileFunction } from "./function.ts";
 import { keepsConditions, stalled } from "./platformconditions.ts";
@@ -38,7 +39,7 @@ export async function reportTrouble(
   },
 ): Promise<void> {
   if (!keepsConditions(fn)) return;
-  const message = trouble.message.slice(0, messageLimit);
+  const message = redacted(trouble.message).slice(0, messageLimit);
   const { reason } = trouble;
   for (let tries = 0; ; tries++) {
     try {

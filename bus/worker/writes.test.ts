@@ -40,37 +40,50 @@ test("merge patch - applying a patch twice is applying it once, and its target i
   );
 });
 
+const Thing = externalKind<KubeObject<unknown, { observedGeneration?: number; log?: string }>>({
+  ...{ group: "example.com", version: "v1", kind: "Thing", plural: "things" },
+});
+const thing = {
+  apiVersion: "example.com/v1",
+  kind: "Thing",
+  metadata: { namespace: "default", name: "thing", uid: "u", resourceVersion: "1", generation: 2 },
+} as Stored<KubeObject<unknown, { observedGeneration?: number; log?: string }>>;
+
+/** The status that is sent for one that is written with that condition. */
+async function statusSent(
+  status: { log?: string },
+  message: string,
+  secondary?: true,
+): Promise<{ observedGeneration?: number; log?: string; conditions?: { message: string }[] }> {
+  let patch: { status?: Awaited<ReturnType<typeof statusSent>> } = {};
+  const client = {
+    async mergePatch(_: unknown, __: unknown, body: object) {
+      patch = body;
+      return thing;
+    },
+  } as unknown as KubeClient;
+  const tools = {
+    ...{ client, fn: "one", fieldManager: "one", traceparent: undefined, secondary },
+    ...{ own: ownWrites().of({ namespace: "default", name: "thing" }), signal: AbortSignal.timeout(1000) },
+    ...{
+      reads: { wrote: () => undefined },
+      assertOwned: () => undefined,
+      onWrite: () => undefined,
+      now: () => 0,
+    },
+  } as unknown as WriteTools;
+  const condition = { type: "Told", status: "True", reason: "Told", message } as const;
+  await reconcileWrites(thing, tools).status(Thing, thing, status, [condition]);
+  return patch.status ?? {};
+}
+
 test("status - the generation that it speaks of is noted by the function that speaks for the object, and by no other", async () => {
-  const Thing = externalKind<KubeObject<unknown, { observedGeneration?: number }>>({
-    ...{ group: "example.com", version: "v1", kind: "Thing", plural: "things" },
-  });
-  const thing = {
-    apiVersion: "example.com/v1",
-    kind: "Thing",
-    metadata: { namespace: "default", name: "thing", uid: "u", resourceVersion: "1", generation: 2 },
-  } as Stored<KubeObject<unknown, { observedGeneration?: number }>>;
-  async function written(secondary?: true): Promise<unknown> {
-    let patch: { status?: { observedGeneration?: number; conditions?: unknown[] } } = {};
-    const client = {
-      async mergePatch(_: unknown, __: unknown, body: object) {
-        patch = body;
-        return thing;
-      },
-    } as unknown as KubeClient;
-    const tools = {
-      ...{ client, fn: "one", fieldManager: "one", traceparent: undefined, secondary },
-      ...{ own: ownWrites().of({ namespace: "default", name: "thing" }), signal: AbortSignal.timeout(1000) },
-      ...{
-        reads: { wrote: () => undefined },
-        assertOwned: () => undefined,
-        onWrite: () => undefined,
-        now: () => 0,
-      },
-    } as unknown as WriteTools;
-    const condition = { type: "Told", status: "True", reason: "Told", message: "" } as const;
-    await reconcileWrites(thing, tools).status(Thing, thing, {}, [condition]);
-    expect(patch.status?.conditions).toHaveLength(1);
-    return patch.status?.observedGeneration;
-  }
-  expect([await written(), await written(true)]).toEqual([2, undefined]);
+  const [own, secondary] = [await statusSent({}, ""), await statusSent({}, "", true)];
+  expect([own.conditions?.length, secondary.conditions?.length]).toEqual([1, 1]);
+  expect([own.observedGeneration, secondary.observedGeneration]).toEqual([2, undefined]);
+});
+
+test("status - credentials are in no field and in no condition that is written", async () => {
+  const { log, conditions } = await statusSent({ log: "a\nghs_abc123\n" }, "https://u:hunter2@h is down");
+  expect([log, conditions?.[0]?.message]).toEqual(["a\n***\n", "https://***@h is down"]);
 });

@@ -16,6 +16,7 @@ import {
   type KubeObject,
   type Stored,
 } from "../kube/object.ts";
+import { redactedValue } from "../redact.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { BlockedError } from "./errors.ts";
 import type { Context, NewChild } from "./function.ts";
@@ -212,9 +213,11 @@ export function reconcileWrites(
       const { namespace = "", name, uid, resourceVersion } = object.metadata;
       tools.onWrite({ verb: "delete", kind, namespace, name, uid, resourceVersion, event: "echo" });
     },
-    async status(kind, object, status, conditions) {
+    async status(kind, object, given, givenConditions) {
       const before = (object.status ?? {}) as Record<string, unknown>;
       const { generation } = object.metadata;
+      // What others wrote (a log, an error) may hold credentials, and many may read a status.
+      const { status, conditions } = redactedValue({ status: given, conditions: givenConditions });
       const wanted: Record<string, unknown> = { ...status };
       if (conditions) {
         if (!tools.secondary) wanted.observedGeneration = generation;

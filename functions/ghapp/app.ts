@@ -3,10 +3,10 @@
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import { withGitHub } from "../../bus/github/blocked.ts";
 import { GitHubError } from "../../bus/github/errors.ts";
-import { redactTokens } from "../../bus/github/redact.ts";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { redacted } from "../../bus/redact.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type ReconcileFunction } from "../../bus/worker/function.ts";
@@ -111,7 +111,7 @@ async function deliver(
     };
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error;
-    const message = redactTokens(error.message);
+    const message = redacted(error.message);
     ctx.log.warn({ err: error }, "not known whether webhooks have arrived");
     return { status: {}, condition: { type, status: "Unknown", reason: "NotListed", message } };
   }

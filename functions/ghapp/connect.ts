@@ -51,7 +51,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   if (encoded === undefined)
     throw new BlockedError(
       "KeyNotFound",
-      `expected the key ${key} in the Secret ${at.name} in ${at.namespace}, found ${Object.keys(secret.data ?? {}).join(", ") || "none"}`,
+      `the Secret ${at.name} in ${at.namespace} has nothing under the key ${key}`,
       patience,
     );
   try {

@@ -16,9 +16,10 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { type App, clientOf, keyOf } from "./connect.ts";
 import { isOf, tokenIn, tokensIn } from "./foundsecret.ts";
+import { appOf, rulesOf } from "./granting.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
 import { isNotAllowed, mint, notAllowed, revoke } from "./mint.ts";
-import { type Rule, rulesFor } from "./policy.ts";
+import { storedPermissions } from "./permissions.ts";
 import { isRenewalDue, renewalMark } from "./renewal.ts";
 import { type AppIdentity, requestDigest, type SecretObject, TokenSecret, wantedSecret } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
@@ -90,7 +91,14 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
   const renews = token !== undefined && isRenewalDue(installation, token, ctx);
   if (good && !renews && now < token.refresh) return ready(installation, token, ctx);
   try {
-    const issued = await mint({ client, app, installation, rules, ctx });
+    const issued = await mint({
+      client,
+      app,
+      installation,
+      rules,
+      permissions: storedPermissions(spec),
+      ctx,
+    });
     await writeSecret(installation, secret, wantedSecret(spec, identity, issued), ctx).catch(
       async (error) => {
         // The API server has said no: nobody will ever have that token.
@@ -158,37 +166,6 @@ async function unready(
 }
 
 /**
- * The App's rules that allow the Installation, or why none does. A GitHubApp without rules is for whoever is in its
- * namespace: undefined.
- */
-async function rulesOf(
-  app: App,
-  { metadata, spec }: Stored<Installation>,
-  ctx: Context,
-): Promise<readonly Rule[] | undefined | string> {
-  if (app.spec.allowed === undefined && app.metadata.namespace !== undefined) return undefined;
-  const rules: readonly Rule[] = app.spec.allowed ?? [];
-  const namespace = metadata.namespace ?? "";
-  const labels = rules.some(({ namespaceSelector }) => namespaceSelector !== undefined)
-    ? await labelsOf(namespace, ctx)
-    : {};
-  return rulesFor(rules, {
-    namespace,
-    labels,
-    installationID: spec.installationID,
-    permissions: spec.permissions,
-  });
-}
-
-/** A bus that does not know the namespace (yet) is no reason to take a token back. */
-const labelsOf = async (
-  namespace: string,
-  { read, live }: Context,
-): Promise<Readonly<Record<string, string>>> =>
-  ((await read.get(Namespace, namespace, "")) ?? (await live.get(Namespace, namespace, "")))?.metadata
-    .labels ?? {};
-
-/**
  * What is not allowed any more is taken back: the Secret goes, whatever else is wrong with the App, and the token ends as far
  * as it can be known.
  */
@@ -209,21 +186,6 @@ async function withdraw(secret: Stored<SecretObject> | undefined, app: App, ctx:
 }
 
 const keyOfObject = ({ namespace = "", name }: Stored["metadata"]): ObjectKey => ({ namespace, name });
-
-/** The App. Throws a `BlockedError` when there is none. */
-async function appOf({ metadata, spec }: Stored<Installation>, ctx: Context): Promise<App> {
-  const { kind, name } = spec.appRef;
-  const found: App | undefined =
-    kind === "GitHubApp"
-      ? await ctx.read.get(GitHubApp, name)
-      : await ctx.read.get(ClusterGitHubApp, name, "");
-  if (found !== undefined) return found;
-  throw new BlockedError(
-    "AppNotFound",
-    `expected the ${kind} ${name}${kind === "GitHubApp" ? ` in ${metadata.namespace}` : ""}, found none`,
-    patience,
-  );
-}
 
 /** The Secret of the Installation's name, read live: on the bus there is no data of it. Throws when it is somebody else's. */
 async function secretOf(

@@ -116,6 +116,8 @@ describe("CustomResourceDefinitions", () => {
     expect(rules("spec")).toEqual([
       expect.objectContaining({ rule: "has(self.key) || (has(self.format) && self.format != 'raw')" }),
       expect.objectContaining({ message: "either repositories or repositoryIDs" }),
+      expect.objectContaining({ message: "with apiPermissions, exactly one repository has to be named" }),
+      expect.objectContaining({ message: "with apiPermissions, permissions can only be contents: read" }),
     ]);
     expect(schema("spec", "format").enum).toEqual(formats);
     expect(schema("spec").required).toEqual(["appRef", "installationID", "template"]);
@@ -154,6 +156,15 @@ describe("types of Secrets", () => {
     expect(JSON.parse(list)).toEqual(allowedTypes);
   });
 });
+
+const separated = {
+  appRef: { kind: "ClusterGitHubApp", name: "main" },
+  installationID: 678,
+  repositories: ["web"],
+  apiPermissions: { pull_requests: "write", statuses: "write" },
+  key: "token",
+  template: {},
+};
 
 describe("objects of ghapp-controller", () => {
   test("the samples fit", () => {
@@ -219,9 +230,26 @@ describe("objects of ghapp-controller", () => {
     ["repositories twice", { ...acmeWeb, repositories: ["web"] }, /either repositories or repositoryIDs/],
     ["no key of a Secret", { ...acmeWeb, key: "a/b" }, /spec\.key/],
     ["another format", { ...acmeWeb, format: "base64" }, /spec\.format/],
+    ["nothing to do with the API", { ...separated, apiPermissions: {} }, /at least one permission/],
+    ["the API for no repository", { ...separated, repositories: undefined }, /exactly one repository/],
+    [
+      "the API for two repositories",
+      { ...separated, repositories: ["web", "api"] },
+      /exactly one repository/,
+    ],
+    [
+      "a Secret that may do more than builds need",
+      { ...separated, permissions: { contents: "write" } },
+      /permissions can only be contents: read/,
+    ],
     ["a refresh after an hour", { ...acmeWeb, refreshBeforeSeconds: 3001 }, /refreshBeforeSeconds/],
   ])("an Installation is refused with %s", (_, spec, why) => {
     expect(refusal(Installation, spec)).toMatch(why);
+  });
+
+  test("tokens for the API are made beside the one that builds get", () => {
+    expect(refusal(Installation, separated)).toBeUndefined();
+    expect(refusal(Installation, { ...separated, permissions: { contents: "read" } })).toBeUndefined();
   });
 
   test("each format but raw brings its key", () => {

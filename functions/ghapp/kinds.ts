@@ -128,6 +128,9 @@ export type ClusterGitHubApp = ObjectOf<typeof ClusterGitHubApp>;
 const immutable = (what: string) =>
   cel({ rule: "self == oldSelf", message: `${what} can not be changed: create another Installation` });
 
+const oneRepository = "with apiPermissions, exactly one repository has to be named";
+const onlyContents = "with apiPermissions, permissions can only be contents: read";
+
 const templateSchema = z.object({
   metadata: z
     .object({
@@ -202,6 +205,13 @@ export const Installation = defineKind({
       permissions: permissionsSchema
         .optional()
         .describe("What the token may do: contents: read. Without it, all that the installation may."),
+      apiPermissions: permissionsSchema
+        .refine((permissions) => Object.keys(permissions).length > 0, "at least one permission")
+        .meta(cel({ rule: "size(self) > 0", message: "apiPermissions needs at least one permission" }))
+        .optional()
+        .describe(
+          "What previews may do at GitHub: pull_requests: write, statuses: write. Their tokens are made in the memory of a worker. The token in the Secret then reads the contents of one repository, and no more.",
+        ),
       key: secretKey
         .optional()
         .describe("Which key of the Secret gets the token. Needed with the format raw."),
@@ -234,6 +244,18 @@ export const Installation = defineKind({
       ({ repositories, repositoryIDs }) => !(repositories?.length && repositoryIDs?.length),
       "either repositories or repositoryIDs",
     )
+    .refine(
+      ({ apiPermissions, repositories = [], repositoryIDs = [] }) =>
+        apiPermissions === undefined || repositories.length + repositoryIDs.length === 1,
+      oneRepository,
+    )
+    .refine(
+      ({ apiPermissions, permissions }) =>
+        apiPermissions === undefined ||
+        permissions === undefined ||
+        Object.entries(permissions).every(([name, level]) => name === "contents" && level === "read"),
+      onlyContents,
+    )
     .meta(
       cel(
         {
@@ -243,6 +265,14 @@ export const Installation = defineKind({
         {
           rule: "!(has(self.repositories) && size(self.repositories) > 0 && has(self.repositoryIDs) && size(self.repositoryIDs) > 0)",
           message: "either repositories or repositoryIDs",
+        },
+        {
+          rule: "!has(self.apiPermissions) || (has(self.repositories) ? size(self.repositories) : 0) + (has(self.repositoryIDs) ? size(self.repositoryIDs) : 0) == 1",
+          message: oneRepository,
+        },
+        {
+          rule: "!has(self.apiPermissions) || !has(self.permissions) || size(self.permissions) == 0 || (size(self.permissions) == 1 && 'contents' in self.permissions && self.permissions['contents'] == 'read')",
+          message: onlyContents,
         },
       ),
     ),

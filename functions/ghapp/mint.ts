@@ -17,6 +17,8 @@ export interface MintOptions {
   readonly installation: Stored<Installation>;
   /** Those of the App's rules that allow the Installation; undefined where the App has none and needs none. */
   readonly rules: readonly Rule[] | undefined;
+  /** Undefined: all that the installation may. */
+  readonly permissions: Readonly<Record<string, string>> | undefined;
   readonly ctx: Context;
 }
 
@@ -24,7 +26,8 @@ export interface MintOptions {
  * Makes a token. One of which it is not certain that the App allows it is ended at once. Throws a `GitHubError`, and a
  * `BlockedError` when it is not allowed.
  */
-export async function mint({ client, app, installation, rules, ctx }: MintOptions): Promise<IssuedToken> {
+export async function mint(options: MintOptions): Promise<IssuedToken> {
+  const { client, app, installation, rules, permissions, ctx } = options;
   const { spec } = installation;
   ctx.assertOwned();
   const issued = ctx.now();
@@ -34,7 +37,7 @@ export async function mint({ client, app, installation, rules, ctx }: MintOption
       repositoryIds: spec.repositoryIDs,
       // People write names with their owner, GitHub wants them without.
       repositories: spec.repositories?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
-      permissions: spec.permissions,
+      permissions,
     },
     ctx.signal,
   );

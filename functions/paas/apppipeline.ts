@@ -9,6 +9,7 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { list } from "./apppipeline/listing.ts";
 import { previewName } from "./apppipeline/names.ts";
 import { newsOf } from "./apppipeline/news.ts";
@@ -37,6 +38,7 @@ export default defineFunction({
     repository: ({ spec: { base }, status }) => repositoryKeys(base.github, status?.repository),
   },
   watches: tokenWatches,
+  permissions: apiTokenPermissions,
   webhooks: {
     pull_request: ({ owner, repository, payload }, find) =>
       findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id)),

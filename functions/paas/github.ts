@@ -10,6 +10,7 @@ import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
+import { type Access, type ApiToken, apiTokenOf, hasApiTokens, Installation } from "../ghapp/apitoken.ts";
 import { patience } from "./problems.ts";
 
 /** What GitHub asked this process to wait for, and what it answered before, whichever object it was about. */
@@ -28,18 +29,12 @@ export interface RepositoryRef {
   readonly secretName: string;
 }
 
-/** A repository, and the address that it is cloned from. */
-export interface Repository {
-  readonly client: GitHubRepositoryClient;
-  readonly url: string;
-}
-
-/** Reads a Secret of the namespace. Throws a `BlockedError` when there is none, or nobody may. */
-export async function secretOf(
+/** Reads a Secret of the namespace, if there is one. Throws a `BlockedError` when it may not be read. */
+export async function findSecret(
   name: string,
   { key, live }: Pick<Context, "key" | "live">,
-): Promise<Stored<SecretObject>> {
-  const found = await live.get(Secret, name).catch((error: unknown) => {
+): Promise<Stored<SecretObject> | undefined> {
+  return live.get(Secret, name).catch((error: unknown) => {
     if (!isForbidden(error)) throw error;
     throw new BlockedError(
       "SecretAccessDenied",
@@ -48,24 +43,32 @@ export async function secretOf(
       { cause: error },
     );
   });
-  if (found !== undefined) return found;
+}
+
+/**
+ * Reads a Secret with a token. A Secret without the key, and without the annotation that declares it for git, is treated as missing:
+ * a user must not learn here which other Secrets exist. Throws a `BlockedError` for a missing one.
+ */
+export async function secretOf(
+  name: string,
+  ctx: Pick<Context, "key" | "live">,
+): Promise<Stored<SecretObject>> {
+  const found = await findSecret(name, ctx);
+  const isMeant = found?.metadata.annotations?.[hostAnnotation] || found?.data?.[tokenKey];
+  if (found !== undefined && isMeant) return found;
   throw new BlockedError(
     "SecretNotFound",
-    `expected the Secret ${name} in ${key.namespace}, found none. Create it, or the Installation that keeps it.`,
+    `found no Secret ${name} in ${ctx.key.namespace} with a token under the key ${tokenKey}. Create it, or the Installation that keeps it.`,
     patience,
   );
 }
 
-/** The value of a key. Throws a `BlockedError` when there is none. */
+/** The value of a key. Throws a `BlockedError` for a missing key, without naming the other keys. */
 export function valueIn({ metadata: { name }, data = {} }: Stored<SecretObject>, key: string): string {
   const encoded = data[key];
   const value = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().trim();
   if (value !== "") return value;
-  throw new BlockedError(
-    "SecretInvalid",
-    `expected the key ${key} in the Secret ${name}, found ${Object.keys(data).join(", ") || "none"}`,
-    patience,
-  );
+  throw new BlockedError("SecretInvalid", `the Secret ${name} has nothing under the key ${key}`, patience);
 }
 
 /**
@@ -78,20 +81,31 @@ export function githubUrlOf({ metadata }: Stored<SecretObject>, siteUrl: string)
   return (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
 }
 
-/** Opens a repository. Throws a `BlockedError` that says what is missing. */
+/**
+ * Opens a repository, to read it or also to tell it something. Where the Secret is that of an Installation with `apiPermissions`,
+ * the token in it is for builds alone, and GitHub is asked with one of this worker's own. Throws a `BlockedError` that says what
+ * is missing.
+ */
 export async function repositoryOf(
   { owner, repo, secretName }: RepositoryRef,
   siteUrl: string,
-  ctx: Pick<Context, "key" | "live">,
-): Promise<Repository> {
-  const secret = await secretOf(secretName, ctx);
-  const token = valueIn(secret, tokenKey);
-  const url = githubUrlOf(secret, siteUrl);
+  access: Access,
+  ctx: Context,
+): Promise<GitHubRepositoryClient> {
+  const installation = await installationOf(secretName, ctx);
+  const { token, url, reject } =
+    installation === undefined
+      ? await storedToken(secretName, siteUrl, ctx)
+      : await apiTokenOf(installation, access, ctx);
+  const fetch: typeof globalThis.fetch = async (...request) => {
+    const answer = await globalThis.fetch(...request);
+    if (answer.status === 401) reject?.();
+    return answer;
+  };
   try {
-    const client = await withGitHub("Token", async () =>
-      githubRepository({ url, owner, name: repo, token, limits, etags }),
+    return await withGitHub("Token", async () =>
+      githubRepository({ url, owner, name: repo, token, limits, etags, fetch }),
     );
-    return { client, url: `${url}/${owner}/${repo}` };
   } catch (error) {
     if (!(error instanceof GitHubUrlError)) throw error;
     throw new BlockedError(
@@ -101,4 +115,19 @@ export async function repositoryOf(
       { cause: error },
     );
   }
+}
+
+/** The Installation that keeps the Secret, where functions have tokens of their own. */
+async function installationOf(name: string, { read }: Context): Promise<Stored<Installation> | undefined> {
+  const found = await read.get(Installation, name);
+  return found !== undefined && hasApiTokens(found) ? found : undefined;
+}
+
+async function storedToken(
+  name: string,
+  siteUrl: string,
+  ctx: Context,
+): Promise<Pick<ApiToken, "token" | "url"> & Partial<ApiToken>> {
+  const secret = await secretOf(name, ctx);
+  return { token: valueIn(secret, tokenKey), url: githubUrlOf(secret, siteUrl) };
 }

@@ -9,6 +9,7 @@ import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { apiTokenPermissions, Installation } from "../ghapp/apitoken.ts";
 import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.ts";
 import { Build, Image } from "./kinds/kpack.ts";
 import { Application, RemoteSync } from "./kinds.ts";
@@ -47,6 +48,7 @@ export default defineFunction({
   watches: [
     watchSite,
     { kind: Secret, keys: ({ metadata }, find) => find("secret", at({ metadata }, metadata.name)) },
+    { kind: Installation, keys: ({ metadata }, find) => find("secret", at({ metadata }, metadata.name)) },
     { kind: Application, keys: ({ metadata }, find) => find("application", at({ metadata }, metadata.name)) },
     // When one goes, another one of the same Application may have it.
     {
@@ -86,6 +88,7 @@ export default defineFunction({
     { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },
     { apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] },
     { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
+    ...apiTokenPermissions,
   ],
   sweepMillis: 300_000,
   outbound: { github: true },

@@ -7,6 +7,7 @@ import { isConflict } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { seconds } from "./apppipeline/select.ts";
 import { hasNewMeans, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
@@ -28,6 +29,7 @@ export default defineFunction({
   secondary: true,
   indexes: tokenIndexes,
   watches: tokenWatches,
+  permissions: apiTokenPermissions,
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;

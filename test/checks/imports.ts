@@ -34,6 +34,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   test: ["test", "deploy", "dashboard", "functions", "bus"],
 };
 
+/** What a system of functions offers others, by who may use it. */
+const offered: Readonly<Record<string, readonly string[]>> = {
+  "functions/paas": ["functions/ghapp/apitoken.ts"],
+};
+
 /** Files at the root that anybody may read. */
 const common = ["package.json"];
 
@@ -106,6 +111,7 @@ function problemOfFile(path: string, specifier: string): string | undefined {
     return `${from} may import ${allowed.join(", ")}, but not ${to}. ${whatToDo(from, to)}`;
   }
   const [system, other] = [systemOf(path), systemOf(target)];
+  if (offered[`functions/${system}`]?.includes(target)) return undefined;
   if (from === "functions" && to === "functions" && system !== undefined && system !== other) {
     return `functions/${system} may not know ${other ? `functions/${other}` : target}. Move what both need to bus/.`;
   }

@@ -74,6 +74,20 @@ describe("connecting", () => {
     expect(await comeBack(alice, path, cookie)).toBe("/builds?github=failed");
   });
 
+  test("is finished in the session that has begun it, and in no other one", async () => {
+    const { path, cookie } = await decided(alice, "octo");
+    const again = await scene.visitor(people.alice);
+    const bob = await scene.visitor(people.bob);
+    const github = cookie.split("; ").filter((one) => one.includes("denrei-github"));
+    expect(github).toHaveLength(1);
+    for (const other of [bob, again]) {
+      const withTheirs = [cookieHeader(other.cookies), ...github].join("; ");
+      expect(await comeBack(other, path, withTheirs)).toBe("/?github=failed");
+      expect((await read(other, "/api/github"))[1]).toMatchObject({ login: null });
+    }
+    expect(await comeBack(alice, path, cookie)).toBe("/builds?github=connected");
+  });
+
   test("is for whoever is logged in, of the dashboard's own page", async () => {
     const stranger = await fetch(`${scene.url}/auth/github/login`, { redirect: "manual" });
     expect(stranger.status).toBe(401);

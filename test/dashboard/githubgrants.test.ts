@@ -93,6 +93,16 @@ describe("an Installation", () => {
       { installationID: own, repositories: ["docs"], permissions: { contents: "write", metadata: "read" } },
       "ReadOnlyRepository",
     ],
+    [
+      "what they only read, to tell it something",
+      {
+        installationID: own,
+        repositories: ["docs"],
+        permissions: { contents: "read" },
+        apiPermissions: { pull_requests: "write" },
+      },
+      "ReadOnlyRepository",
+    ],
     ["no installation", {}, "NotAllowed"],
   ])("is not made of %s", async (_, spec, reason) => {
     await connect(alice, "octo");

@@ -39,7 +39,7 @@ test("each trouble with a key is told with what to do, and is over when its Secr
 
   await told("KeySecretNotFound", "expected the Secret late-key in default with the App's private key");
   await ghapps.create(TokenSecret, { metadata: at, ...stored(own, "pem") });
-  await told("KeyNotFound", `expected the key ${pemKey} in the Secret late-key in default, found pem`);
+  await told("KeyNotFound", `the Secret late-key in default has nothing under the key ${pemKey}`);
   await ghapps.patch(TokenSecret, at, stored("no key at all"));
   await told("KeyInvalid", "expected a PEM RSA private key", "found a text without a PEM block");
   await ghapps.patch(TokenSecret, at, stored(own.slice(0, 400)));

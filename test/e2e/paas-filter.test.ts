@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { annotations } from "../../functions/paas/names.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 
@@ -89,6 +90,30 @@ test("of a stranger's pull request nothing is made or built but the commit that 
   expect(again?.approvedSHA).toBe(after);
   const built = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
   expect(built.status?.revision).toBe(after);
+
+  // The label is given, and a commit is pushed before the pipeline has heard of either.
+  const refresh = (times: number) =>
+    paas.patch(AppPipeline, "strangers", {
+      metadata: { annotations: { [annotations.refreshedAt]: `${times}` } },
+    });
+  paas.github.deliverTo([]);
+  await paas.github.removeLabel({ ...pull, label });
+  await paas.github.addLabel({ ...pull, label });
+  const { after: late } = await paas.github.push({ repository: fork, branch: "change" });
+  await refresh(1);
+  const raced = await previews.until("strangers", ({ status }) => status?.previews?.[0]?.headSHA === late);
+  expect(raced.status?.previews?.[0]).toMatchObject({ approvedSHA: after, approvedBy: "octocat" });
+  await paas.github.approve({ ...pull, by: "stranger" });
+  await paas.github.approve({ ...pull, commit: after });
+  await refresh(2);
+  const refreshed = await previews.until("strangers", ({ status }) => status?.refreshedAt === "2");
+  expect(refreshed.status?.previews?.[0]).toMatchObject({ approvedSHA: after });
+  await paas.github.approve(pull);
+  await refresh(3);
+  await previews.until("strangers", ({ status }) => status?.previews?.[0]?.approvedSHA === late);
+  paas.github.deliverTo(paas.gateways.map((gateway) => gateway.hookUrl()));
+  const [reviewed] = await previews.phases("strangers", { 1: "Ready" });
+  expect(reviewed).toMatchObject({ approvedSHA: late, approvedWith: "review" });
 });
 
 test("strangers' pull requests get nothing at all, or all that others get, where the pipeline says so", async () => {

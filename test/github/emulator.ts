@@ -23,6 +23,7 @@ import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
 import { filledIn, type SeededApp, type SeedOptions, seedConfig, user } from "./seed.ts";
 import { commitStatuses } from "./statuses.ts";
+import { timelines } from "./timeline.ts";
 import { type TokenPolicy, Tokens } from "./tokens.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import { userRequests } from "./userrequests.ts";
@@ -78,6 +79,8 @@ export interface EmulatedGitHub extends Account, RepositoryMoves {
   issueTokens(policy: TokenPolicy): void;
   /** All installation tokens that were handed out so far, also those that are over. */
   tokens(): readonly string[];
+  /** What one of them was given for; undefined for one that was revoked. */
+  permissionsOf(token: string): Readonly<Record<string, string>> | undefined;
   /** Somebody takes back all that they have let Apps do in their name. */
   revokeUser(login: string): void;
   /** Gives the App with that id or the first one another private key; the one before is no longer good. */
@@ -115,10 +118,11 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const faults = new Faults();
   const requests: ApiRequest[] = [];
   const pulls = new Pulls();
+  const timeline = timelines();
   const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
   const commits = commitsOf(userRequests(ask), pulls.hasMerge);
   const repositories = repositoryApi({
-    endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve)],
+    endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve), ...timeline.endpoints],
     ask,
     tokens,
     login: ({ app }) => botOf(seed.apps, app) ?? user.login,
@@ -156,7 +160,12 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const keys = new AppKeys(apps);
   const names = [...seed.repositories];
   const moved = moves({ request: userRequests(ask), names, pulls, announce, apiUrl: url + apiPrefix });
-  const { account: person, pushed } = account({ request: userRequests(answerUser), pulls, announce });
+  const { account: person, pushed } = account({
+    request: userRequests(answerUser),
+    pulls,
+    timelines: timeline,
+    announce,
+  });
   async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
     return moved.answer(withPageSize(withCase(asked, names), options.mostPerPage), async (call) => {
       const given = await answer(keys.resigned(call));
@@ -193,6 +202,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
       tokens.policy = policy;
     },
     tokens: () => tokens.all,
+    permissionsOf: tokens.permissionsOf,
     revokeUser: users.revoke,
     rotateKey: (app = apps[0]?.id ?? 0) => keys.rotate(app),
     async stop() {

@@ -3,6 +3,8 @@
  * made here.
  */
 import type { Mergeability, Pull, Pulls } from "./pulls.ts";
+import { user } from "./seed.ts";
+import type { Timelines } from "./timeline.ts";
 
 /** Which pull request. */
 export interface PullName {
@@ -16,8 +18,10 @@ export interface PullRequestActions {
   reopenPullRequest(pull: PullName): Promise<void>;
   /** Into its base, which moves. */
   mergePullRequest(pull: PullName): Promise<void>;
-  /** The label is made when there is none of that name. */
-  addLabel(pull: PullName & { readonly label: string }): Promise<void>;
+  /** Creates the label if it is missing. `by`: the user unless given. */
+  addLabel(pull: PullName & { readonly label: string; readonly by?: string }): Promise<void>;
+  /** Reviews the last commit, or that one, and approves it. No webhook is sent of it. */
+  approve(pull: PullName & { readonly commit?: string; readonly by?: string }): Promise<void>;
   removeLabel(pull: PullName & { readonly label: string }): Promise<void>;
   convertToDraft(pull: PullName): Promise<void>;
   markReadyForReview(pull: PullName): Promise<void>;
@@ -36,11 +40,12 @@ export interface PullRequestActions {
 export interface PullActionParts {
   readonly api: <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
   readonly pulls: Pulls;
+  readonly timelines: Timelines;
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
 /** The actions; `announce` sends a webhook about a pull request as it is. */
-export function pullRequestActions({ api, pulls, announce }: PullActionParts): {
+export function pullRequestActions({ api, pulls, timelines, announce }: PullActionParts): {
   readonly ofUser: PullRequestActions;
   announce(repository: string, number: number, payload: Record<string, unknown>): Promise<void>;
 } {
@@ -59,6 +64,10 @@ export function pullRequestActions({ api, pulls, announce }: PullActionParts): {
   const pullOf = (pull: PullName): Promise<Pull> => api<Pull>("GET", at(pull));
   const labelsAt = ({ repository, number }: PullName): string =>
     `/repos/${repository}/issues/${number}/labels`;
+
+  function note({ repository, number }: PullName, event: Readonly<Record<string, unknown>>): void {
+    pulls.touch(repository, number, timelines.add(repository, number, event));
+  }
 
   async function setDraft({ repository, number }: PullName, draft: "draft" | "ready"): Promise<void> {
     await api("PATCH", at({ repository, number }), { draft: draft === "draft" });
@@ -80,16 +89,22 @@ export function pullRequestActions({ api, pulls, announce }: PullActionParts): {
         const { sha } = await api<{ sha: string }>("PUT", `${at(pull)}/merge`, {});
         pulls.moveBase(pull.repository, base.ref, sha);
       },
-      async addLabel({ label, ...pull }) {
+      async addLabel({ label, by = user.login, ...pull }) {
         const labels = await api<{ name: string }[]>("POST", labelsAt(pull), { labels: [label] });
+        note(pull, { event: "labeled", actor: { login: by }, label: { name: label } });
         await tell(pull.repository, pull.number, {
           action: "labeled",
           label: labels.find(({ name }) => name === label),
         });
       },
+      async approve({ commit, by = user.login, ...pull }) {
+        const commit_id = commit ?? (await pullOf(pull)).head.sha;
+        note(pull, { event: "reviewed", state: "approved", user: { login: by }, commit_id });
+      },
       async removeLabel({ label, ...pull }) {
         const found = await api("GET", `/repos/${pull.repository}/labels/${encodeURIComponent(label)}`);
         await api("DELETE", `${labelsAt(pull)}/${encodeURIComponent(label)}`);
+        note(pull, { event: "unlabeled", actor: { login: user.login }, label: { name: label } });
         await tell(pull.repository, pull.number, { action: "unlabeled", label: found });
       },
       convertToDraft: (pull) => setDraft(pull, "draft"),

@@ -54,6 +54,7 @@ const notInLists = [
 /** All pull requests that have changed since `emulate` took note. */
 export class Pulls {
   readonly #heads = new Map<string, { readonly sha: string; readonly at: string }>();
+  readonly #changes = new Map<string, string>();
   readonly #tips = new Map<string, string>();
   readonly #merging = new Map<string, Merging>();
   readonly #goneForks = new Set<string>();
@@ -61,6 +62,11 @@ export class Pulls {
   /** The branch of a pull request has moved. */
   moveHead(repository: string, number: number, sha: string): void {
     this.#heads.set(`${repository}#${number}`, { sha, at: new Date().toISOString() });
+  }
+
+  /** Something else has happened to a pull request: a label, a review. */
+  touch(repository: string, number: number, at: string): void {
+    this.#changes.set(`${repository}#${number}`, at);
   }
 
   /** A branch has moved that may be the base of some. */
@@ -106,6 +112,8 @@ export class Pulls {
       value.head.sha = head.sha;
       if (value.updated_at < head.at) value.updated_at = head.at;
     }
+    const changed = this.#changes.get(idOf(value));
+    if (changed !== undefined && value.updated_at < changed) value.updated_at = changed;
     const fork = asOfFork(value);
     if (fork !== undefined && this.#goneForks.has(fork)) value.head.repo = null;
     this.#merge(value);

@@ -58,6 +58,10 @@ export class Tokens {
     return { app, installation };
   };
 
+  /** What an installation token was given for; undefined for any other text. */
+  readonly permissionsOf = (token: string): Readonly<Record<string, string>> | undefined =>
+    this.#issued.get(token)?.permissions;
+
   /** The request as `emulate` understands it, or why it is refused. */
   admit(call: ApiCall): ApiCall | ApiAnswer {
     const { authorization, ...headers } = call.headers;
@@ -77,7 +81,10 @@ export class Tokens {
   may({ headers }: ApiCall, permission: string, access: "read" | "write"): boolean {
     const text = bearer(headers.authorization);
     if (user.tokens.includes(text)) return true;
-    const granted = this.#issued.get(text)?.permissions[permission];
+    const issued = this.#issued.get(text);
+    // Each token has it: https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+    if (permission === "metadata") return issued !== undefined;
+    const granted = issued?.permissions[permission];
     return granted === "write" || granted === access;
   }
 

@@ -238,3 +238,14 @@ test("repository - each call ends when its caller gives up", async () => {
     expect(await failed(one(giving.signal))).toBe(reason);
   }
 });
+
+test("repository - what is written has no credentials in it, also where it is cut", async () => {
+  const { repository, seen } = await repositoryAt(() => ({ status: 201, body: { id: 1 } }));
+  await repository.createComment(1, "it printed ghs_abc123");
+  const description = `${"x".repeat(120)} https://robot:${"p".repeat(40)}@h`;
+  await repository.createStatus("c1", { state: "failure", context: "c", description });
+  expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
+    { body: "it printed ***" },
+    { state: "failure", context: "c", description: `${"x".repeat(120)} https://***@h` },
+  ]);
+});

@@ -33,7 +33,9 @@ const existingBuilder = {
   name: process.env.DENREI_TEST_BUILDER || "default",
 } as const;
 
-const all = functions.filter(({ name }) => name.startsWith("modoki-"));
+const isPaas = ({ name }: { readonly name: string }): boolean => name.startsWith("modoki-");
+/** Those of GitHub Apps keep tokens that the PaaS uses. */
+const all = functions.filter((fn) => isPaas(fn) || ["clustergithubapp", "installation"].includes(fn.name));
 
 /** What there is. */
 export interface PaasOptions extends GitHubOptions {
@@ -41,7 +43,7 @@ export interface PaasOptions extends GitHubOptions {
   readonly gateways?: number;
   /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
   readonly workers?: number | "one each";
-  /** Which functions there are, all of the PaaS unless given. `modoki-application` alone needs neither GitHub nor kpack. */
+  /** Which functions there are, all of the PaaS and none of GitHub Apps unless given. `modoki-application` alone needs neither GitHub nor kpack. */
   readonly functions?: readonly string[];
   /** Whether everybody has the generated rights, as it is unless given; with `none` nobody has any, and all are administrators. */
   readonly rights?: "granted" | "none";
@@ -87,7 +89,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
  * and the nodes are those that it has.
  */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
-  const ours = all.filter(({ name }) => options.functions?.includes(name) ?? true);
+  const ours = all.filter((fn) => options.functions?.includes(fn.name) ?? isPaas(fn));
   const names = ours.map(({ name }) => name);
   const builds = names.some((name) => name !== "modoki-application");
   const [ground, github] = await Promise.all([

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { create } from "tar";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { releaseHosts, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
+import { catalogue, releaseHosts, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
 import { ChecksumMismatchError } from "../../deploy/local/binaries/download.ts";
 import { cacheFolder } from "../../deploy/local/binaries/installed.ts";
 import { BinaryUnavailableError, obtainBinaries } from "../../deploy/local/binaries/obtain.ts";
@@ -28,6 +28,7 @@ import {
   publishNats,
   putExecutable,
   putGo,
+  record,
   root,
   sha256,
   withEmptyMachine,
@@ -121,6 +122,20 @@ describe.runIf(hasReleases)("a release", () => {
     expect(String(error)).toContain(`found ${sha256(archive)}`);
     expect(cached()).toEqual([]);
     expect(goBuilds()).toBe("");
+  });
+
+  test("is the recorded one, whatever the host that serves it states", async () => {
+    const archive = await archiveOf(pinned());
+    const url = catalogue[name].release(thisTarget(), releaseHosts({}))?.url ?? "";
+    const asked = await publishNats(archive);
+    record({ [url]: sha256("another archive") });
+    const error = await obtainNats().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ChecksumMismatchError);
+    expect(String(error)).toContain("that is recorded for it");
+    expect(cached()).toEqual([]);
+    record({ [url]: sha256(archive) });
+    expect((await obtainNats()).binary.origin).toBe("download");
+    expect(asked).toEqual([paths().archive, paths().archive]);
   });
 
   test("without a checksum is not downloaded", async () => {

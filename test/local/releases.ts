@@ -19,6 +19,7 @@ import { catalogue, thisTarget } from "../../deploy/local/binaries/catalogue.ts"
 import { cacheFolder } from "../../deploy/local/binaries/installed.ts";
 import { obtainBinaries } from "../../deploy/local/binaries/obtain.ts";
 import type { Progress } from "../../deploy/local/binaries/progress.ts";
+import type { Checksums } from "../../deploy/local/binaries/recorded.ts";
 import { type BinaryName, versions } from "../../deploy/local/versions.ts";
 
 // Releases as Linux has them; what differs on macOS is in catalogue.test.ts.
@@ -37,8 +38,10 @@ export function withEmptyMachine(): void {
     const closed = createTcpServer();
     const nowhere = await listen(closed, "http");
     closed.close();
+    record({});
     env = {
       PATH: join(root, "bin"),
+      DENREI_RELEASES_CHECKSUMS: join(root, "checksums.json"),
       DENREI_CACHE_DIR: join(root, "cache"),
       DENREI_RELEASES_KUBERNETES: nowhere,
       DENREI_RELEASES_GITHUB: nowhere,
@@ -48,6 +51,10 @@ export function withEmptyMachine(): void {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 }
+
+/** What is recorded of releases. */
+export const record = (checksums: Checksums): void =>
+  writeFileSync(join(root, "checksums.json"), JSON.stringify(checksums));
 
 export async function listen(server: Server, scheme: "http" | "https"): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

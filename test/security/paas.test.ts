@@ -1,16 +1,18 @@
 /** The functions of the PaaS with exactly their generated rights, each as a user of its own. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
+import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { gatewayName } from "../../deploy/generate/rbac.ts";
+import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { functions } from "../../functions/index.ts";
 import { childKinds } from "../../functions/paas/charts/kinds.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
-import { type Paas, registry, startPaas } from "../harness/paas.ts";
+import { texts } from "../harness/ghapp.ts";
+import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
 import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
@@ -24,7 +26,8 @@ const later = { timeout: 90_000, interval: 200 };
 
 let paas: Paas;
 beforeAll(async () => {
-  paas = await startPaas({ gateways: 1, workers: "one each" });
+  const names = [...ours.map(({ name }) => name), "clustergithubapp", "installation"];
+  paas = await startPaas({ gateways: 1, workers: "one each", functions: names });
   const signal = AbortSignal.timeout(60_000);
   await installCrds(paas.kit.client, await gatewayCrds(), { fieldManager: "test", signal });
 });
@@ -129,6 +132,79 @@ test("a branch is built, its failure is told, it moves to another image, and all
   }
   await kit.untilGone(Image, at);
   await kit.untilGone(ServiceAccount, account);
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** Tokens that GitHub has given for just these permissions, beside the metadata that every token may read. */
+const tokensFor = (...wanted: readonly string[]): readonly string[] =>
+  paas.github.tokens().filter((token) => {
+    const { metadata: _, ...permissions } = paas.github.permissionsOf(token) ?? {};
+    const found = Object.entries(permissions).map((one) => one.join(":"));
+    return found.sort().join() === [...wanted].sort().join();
+  });
+
+test("the token that builds get reads one repository, and API tokens are in no Secret", async () => {
+  const { kit, github } = paas;
+  const [app] = github.apps;
+  const [installation] = app?.installations ?? [];
+  const privateKeySecretRef = { name: "gh-app-key", key: "private-key.pem" };
+  await paas.create(Secret, {
+    metadata: { namespace: platformNamespace, name: privateKeySecretRef.name },
+    data: { [privateKeySecretRef.key]: base64(app?.privateKey ?? "") },
+  });
+  const apiPermissions = { pull_requests: "write", statuses: "write" };
+  const permissions = { contents: "read", ...apiPermissions };
+  await paas.create(ClusterGitHubApp, {
+    metadata: { name: "main" },
+    spec: {
+      url: github.url,
+      appID: app?.id,
+      privateKeySecretRef,
+      allowed: [{ namespaces: ["default"], repositories: ["acme/api"], permissions }],
+    },
+  });
+  await paas.create(Installation, {
+    metadata: { namespace: "default", name: "clone" },
+    spec: {
+      appRef: { kind: "ClusterGitHubApp", name: "main" },
+      installationID: installation?.id,
+      repositories: ["api"],
+      apiPermissions,
+      format: "basic-auth",
+      template: { metadata: { annotations: { "kpack.io/git": github.url } } },
+    },
+  });
+  await kit.until(Installation, { name: "clone" }, has("Ready", "True"));
+  const previews = previewsOn(paas);
+  const told = toldOf(paas, "api");
+  await previews.create("api", {
+    base: { github: { owner: "acme", repo: "api", secretName: "clone" } },
+    report: {},
+  });
+  const pull = await previews.open("api", { branch: "change" });
+  await previews.phases("api", { [pull.number]: "Ready" });
+  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+
+  const { items } = await kit.client.list(Secret);
+  const stored = JSON.stringify(items.map((secret) => [secret, texts(secret)]));
+  const clone = items.find(({ metadata }) => metadata.name === "clone");
+  expect(tokensFor("contents:read")).toContain(texts(clone).password);
+  const reading = tokensFor("contents:read", "pull_requests:read", "statuses:read");
+  const writing = tokensFor("contents:read", "pull_requests:write", "statuses:write");
+  expect(reading.length).toBeGreaterThan(0);
+  expect(writing.length).toBeGreaterThan(0);
+  for (const token of [...reading, ...writing]) expect(stored).not.toContain(token);
+  // The harness has made one, before, for all that there is.
+  const asked = github.requests().filter(({ path, body }) => /\/access_tokens$/.test(path) && body !== "");
+  expect(new Set(asked.map(({ body }) => JSON.parse(body).repositories?.join()))).toEqual(new Set(["api"]));
+  const account = { namespace: "default", name: `modoki-${previewAt("api", pull.number).name}-builder` };
+  const { secrets: listed } = await kit.client.get(ServiceAccount, account);
+  expect(listed?.map(({ name }) => name)).toEqual(["clone", "regcred"]);
+  await kit.client.delete(AppPipeline, { namespace: "default", name: "api" }, {});
+  await kit.untilGone(AppPipeline, { name: "api" });
+  await untilNoObjects(paas, "api", pull.number);
 });
 
 /** Their accounts go with them; a Build is had again in remotesync.test.ts; reports that fail are not Events. */

@@ -25,7 +25,10 @@ const loginSchema = z.object({
 /** What a browser keeps while somebody logs in. */
 export type LoginCookie = Omit<z.infer<typeof loginSchema>, "endsAt">;
 
-const githubSchema = loginSchema.omit({ nonce: true });
+const githubSchema = loginSchema.omit({ nonce: true }).extend({
+  /** The session that has begun it: in no other one it can be finished. */
+  session: z.string(),
+});
 /** What a browser keeps while somebody connects GitHub. */
 export type GitHubCookie = Omit<z.infer<typeof githubSchema>, "endsAt">;
 

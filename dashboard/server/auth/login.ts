@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
 import type { LoginOutcome } from "../metrics.ts";
 import { AwayError } from "./away.ts";
-import { loginCookie, sessionCookie } from "./cookies.ts";
+import { githubCookie, loginCookie, sessionCookie } from "./cookies.ts";
 import { ofSession, ownRequests } from "./guard.ts";
 import { LoginError } from "./issuer.ts";
 import { pathWithin } from "./pathwithin.ts";
@@ -65,6 +65,7 @@ export function loginRoutes(parts: Parts): Hono<Env> {
     const last = await sessions.end(id);
     sessionCookie.clear(c, parts);
     loginCookie.clear(c, parts);
+    githubCookie.clear(c, parts);
     const [there] = await Promise.all([
       issuer.logoutUrl(session.user, `${url}/`).catch(() => undefined),
       revoked(parts, (last ?? session).refreshToken),

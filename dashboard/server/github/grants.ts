@@ -25,6 +25,7 @@ const granted = z.object({
     repositories: z.array(z.string()).nullish(),
     repositoryIDs: z.array(z.int()).nullish(),
     permissions: z.record(z.string(), z.string()).nullish(),
+    apiPermissions: z.record(z.string(), z.string()).nullish(),
   }),
 });
 
@@ -45,7 +46,7 @@ export async function whyNot(
       "expected an Installation with an installationID, as its kind has it, found another object",
     );
   if (user === undefined) return notConnected;
-  const { installationID, repositories, repositoryIDs, permissions } = read.data.spec;
+  const { installationID, repositories, repositoryIDs, permissions, apiPermissions } = read.data.spec;
   const installations = await github.installations(user.token, signal);
   const installation = installations.find(({ id }) => id === installationID);
   if (installation === undefined) {
@@ -70,7 +71,8 @@ export async function whyNot(
     );
   }
   const readOnly = wanted.filter(([, found]) => !found?.canPush).map(([named]) => named);
-  return onlyReads(permissions) || readOnly.length === 0
+  const isReading = onlyReads(permissions ?? apiPermissions) && onlyReads(apiPermissions ?? permissions);
+  return isReading || readOnly.length === 0
     ? undefined
     : refusal(
         "ReadOnlyRepository",

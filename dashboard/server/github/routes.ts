@@ -21,7 +21,8 @@ export function githubRoutes(parts: Parts): Hono<Env> {
   app.get("/auth/github/login", ownRequests(parts), ofSession(parts), async (c) => {
     if (github === undefined) return c.json(notSetUp, 404);
     const { url: there, begun } = await github.begin(`${url}${callbackPath}`);
-    await githubCookie.set(c, parts, { ...begun, to: pathWithin(url, c.req.query("to")) });
+    const { id: session } = c.get("session");
+    await githubCookie.set(c, parts, { ...begun, session, to: pathWithin(url, c.req.query("to")) });
     return c.redirect(there.href, 303);
   });
 
@@ -29,10 +30,10 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     if (github === undefined) return c.json(notSetUp, 404);
     const begun = await githubCookie.read(c, parts);
     githubCookie.clear(c, parts);
-    // A connection that nobody here has begun, or too long ago.
-    if (begun === undefined) return c.redirect(toldOf("/", "failed"), 303);
-    const came = new URL(c.req.url);
     const open = c.get("session");
+    // A connection that was begun in another session, or too long ago.
+    if (begun?.session !== open.id) return c.redirect(toldOf("/", "failed"), 303);
+    const came = new URL(c.req.url);
     let user: ConnectedUser;
     try {
       user = await github.finish(new URL(`${url}${came.pathname}${came.search}`), begun);

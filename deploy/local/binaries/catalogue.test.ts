@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type BinaryName, versions } from "../versions.ts";
 import { catalogue, releaseHosts } from "./catalogue.ts";
 import { toolsDirectory } from "./gobuild.ts";
+import { recordedChecksums } from "./recorded.ts";
 
 const names = Object.keys(catalogue) as BinaryName[];
 
@@ -78,4 +79,16 @@ describe("releases", () => {
       helm: "https://get.helm.sh/helm-v3.22.0-darwin-arm64.tar.gz",
     });
   });
+});
+
+test("checksums are recorded of releases of today, and of no others: after a change of versions run npm run checksums", () => {
+  const targets = ["linux", "darwin"].flatMap((os) => ["amd64", "arm64"].map((arch) => ({ os, arch })));
+  const urls = targets.flatMap((target) =>
+    names.map((name) => catalogue[name].release(target, releaseHosts({}))?.url),
+  );
+  for (const [url, sha256] of Object.entries(recordedChecksums({}))) {
+    expect(urls).toContain(url);
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+  }
+  expect(() => recordedChecksums({ DENREI_RELEASES_CHECKSUMS: "/nowhere" })).toThrow("/nowhere");
 });

@@ -41,15 +41,17 @@ export class HostUnreachableError extends Error {
 export interface Download {
   readonly url: string;
   readonly checksumUrl: string;
+  /** Its SHA-256, where that is known; else the document at `checksumUrl` is asked. */
+  readonly sha256?: string | undefined;
   /** Where to put it. */
   readonly path: string;
   /** Called for every piece that arrives; `total` as far as the server tells. */
   readonly onBytes: (bytes: number, total: number | undefined) => void;
 }
 
-/** Fetches the file; throws {@link ChecksumMismatchError} when its SHA-256 is not the stated one. */
-export async function download(file: Download, options: FetchOptions): Promise<void> {
-  const expected = await publishedSha256(file, options);
+/** Fetches the file; its SHA-256. Throws {@link ChecksumMismatchError} when that is not the known or stated one. */
+export async function download(file: Download, options: FetchOptions): Promise<string> {
+  const expected = file.sha256 ?? (await publishedSha256(file, options));
   const found = await withResponse(file.url, options, async (response) => {
     const length = Number(response.headers.get("content-length"));
     const total = length > 0 ? length : undefined;
@@ -68,11 +70,12 @@ export async function download(file: Download, options: FetchOptions): Promise<v
   });
   if (found !== expected) {
     throw new ChecksumMismatchError(
-      `expected ${file.url} to have the SHA-256 ${expected} that ${file.checksumUrl} states, but found ${found}. ` +
+      `expected ${file.url} to have the SHA-256 ${expected} that ${file.sha256 ? "is recorded for it" : `${file.checksumUrl} states`}, but found ${found}. ` +
         "Nothing was installed. Something between here and the publisher changes or cuts the file: look for a " +
         "proxy or a mirror, or install the program yourself and point KUBEBUILDER_ASSETS to its folder.",
     );
   }
+  return found;
 }
 
 async function publishedSha256({ url, checksumUrl }: Download, options: FetchOptions): Promise<string> {

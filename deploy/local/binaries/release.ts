@@ -7,6 +7,7 @@ import type { BinaryName } from "../versions.ts";
 import { catalogue, type Release, releaseHosts, thisTarget } from "./catalogue.ts";
 import { download, HostUnreachableError } from "./download.ts";
 import { isExecutable } from "./installed.ts";
+import { recordedChecksums } from "./recorded.ts";
 import type { Request } from "./request.ts";
 
 /** Downloads, verifies and unpacks the program in a scratch folder, and returns its path there. */
@@ -14,7 +15,10 @@ export async function fromRelease(name: BinaryName, scratch: string, request: Re
   const target = thisTarget();
   const release = catalogue[name].release(target, releaseHosts(request.env));
   if (!release) throw new Error(`none is published for ${target.os}-${target.arch}`);
-  for (const url of [release.checksumUrl, release.url]) {
+  // Wherever the file comes from, a mirror or not, it has to be the official one.
+  const official = catalogue[name].release(target, releaseHosts({}))?.url ?? release.url;
+  const sha256 = recordedChecksums(request.env)[official];
+  for (const url of [...(sha256 === undefined ? [release.checksumUrl] : []), release.url]) {
     const { host } = new URL(url);
     const reason = request.unreachable.get(host);
     if (reason !== undefined) throw new Error(`${url} was not tried: no connection to ${host} (${reason})`);
@@ -24,7 +28,7 @@ export async function fromRelease(name: BinaryName, scratch: string, request: Re
     request.onProgress({ binary: name, phase: "downloading", detail: release.url, bytes, total });
   onBytes(0, undefined);
   try {
-    await download({ ...release, path, onBytes }, request);
+    await download({ ...release, sha256, path, onBytes }, request);
   } catch (error) {
     if (error instanceof HostUnreachableError) request.unreachable.set(error.host, error.reason);
     throw error;

@@ -74,7 +74,7 @@ test("whoever speaks to GitHub may read its token and the site's settings, and n
     ]);
     expect(workerRules(fn, "all")).toContainEqual({
       apiGroups: [""],
-      resources: ["configmaps"],
+      resources: ["configmaps", "namespaces"],
       verbs: ["get"],
     });
   }

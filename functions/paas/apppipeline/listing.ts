@@ -1,6 +1,7 @@
 /** Which pull requests are open: as GitHub says now, if it is time to ask; else, or when it does not tell, as it said last. */
 import { withGitHub } from "../../../bus/github/blocked.ts";
-import type { GitHubRepositoryClient, PullRequest } from "../../../bus/github/repository.ts";
+import type { PullRequest } from "../../../bus/github/pullrequest.ts";
+import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -11,7 +12,15 @@ import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { annotations } from "../names.ts";
 import { siteOf } from "../site/site.ts";
-import { type Candidate, candidateIn, candidatesOf, seconds } from "./select.ts";
+import { type Approval, approvalOf } from "./approval.ts";
+import {
+  type Candidate,
+  candidateIn,
+  candidatesOf,
+  defaultApprovalLabel,
+  seconds,
+  toApprove,
+} from "./select.ts";
 import { hasNewMeans } from "./watches.ts";
 
 type Pipeline = Stored<AppPipeline>;
@@ -43,8 +52,9 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
   };
   try {
     const { config } = await siteOf(ctx);
-    const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
+    const client = await repositoryOf(spec.base.github, config.github.url, "read", ctx);
     const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
+    const approvals = await withGitHub("Token", () => approvalsOf(pulls, pipeline, client, ctx));
     const { github } = spec.base;
     const repository = identified(github, await repositoryIn(pulls, client, ctx), status?.repository);
     const note = renameNote(repository);
@@ -52,7 +62,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
       ctx.event("Warning", renamed, note);
     const nextAt = now.getTime() + pollMillis(spec);
     return {
-      candidates: candidatesOf(pulls, spec, known ?? [], now),
+      candidates: candidatesOf(pulls, spec, known ?? [], approvals, now),
       condition:
         note === undefined
           ? { type, status: "True", reason: "Listed", message: "" }
@@ -82,6 +92,38 @@ async function repositoryIn(
 ): Promise<{ readonly id: number; readonly fullName: string }> {
   if (first !== undefined) return { id: first.base.repositoryId, fullName: first.base.repository };
   return withGitHub("Token", () => client.repository(signal));
+}
+
+/** Timelines that are read concurrently. */
+const batch = 10;
+
+/** Approvals of commits of forks, by number. */
+async function approvalsOf(
+  pulls: readonly PullRequest[],
+  { spec, status }: Pipeline,
+  client: GitHubRepositoryClient,
+  { signal }: Pick<Context, "signal">,
+): Promise<ReadonlyMap<number, Approval>> {
+  const known = new Map(status?.previews?.map((preview) => [preview.number, preview]));
+  const label = spec.filter?.approvalLabel ?? defaultApprovalLabel;
+  const writers = new Map<string, Promise<boolean>>();
+  const mayWrite = (login: string): Promise<boolean> => {
+    const answer = writers.get(login) ?? client.mayWrite(login, signal);
+    writers.set(login, answer);
+    return answer;
+  };
+  const left = toApprove(pulls, spec);
+  const approvals = new Map<number, Approval>();
+  for (let at = 0; at < left.length; at += batch) {
+    await Promise.all(
+      left.slice(at, at + batch).map(async (pull) => {
+        const timeline = await client.timeline(pull.number, signal);
+        const last = known.get(pull.number);
+        approvals.set(pull.number, await approvalOf({ pull, label, last, timeline, mayWrite }));
+      }),
+    );
+  }
+  return approvals;
 }
 
 const saidIn = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);

@@ -18,19 +18,19 @@ export interface Known {
   readonly before: Preview | undefined;
 }
 
-const again = "take the label away and give it again";
+const again = "approve it in a review, or take the label away and give it again";
 
 /** Why there is no preview. */
-function reasonOf({ state, labelled }: Selected): string {
+function reasonOf({ state, approvalProblem }: Selected): string {
   switch (state) {
     case "Waiting":
       return "there are as many previews as there may be: it has its turn when one goes";
     case "Expired":
       return "nothing has been pushed for so long that its preview has gone; a new commit brings it back";
     default:
-      return labelled
-        ? `it comes from another repository, and which of its commits the label is for is not known: ${again}`
-        : "it comes from another repository, and nobody has approved its last commit";
+      return approvalProblem === undefined
+        ? "it comes from another repository, and its last commit is not approved"
+        : `it comes from another repository, and its last commit is not approved: ${approvalProblem}`;
   }
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
-import { type Candidate, candidatesOf, endsOf, selected } from "./select.ts";
+import { type Candidate, candidateIn, candidatesOf, endsOf, selected, toApprove } from "./select.ts";
 
 type Filter = NonNullable<AppPipeline["spec"]["filter"]>;
 
@@ -29,17 +29,10 @@ const pull = (
   head: { ref: "change", sha: "a1", repository: "acme/web", ...at },
   base: { ref: "main", sha: "b1", repository: "acme/web", repositoryId: 1 },
 });
-const fork = (sha: string, ...labels: string[]) => pull(1, { labels }, { repository: "stranger/web", sha });
+const fork = (sha: string) => pull(1, {}, { repository: "stranger/web", sha });
+const none: Parameters<typeof candidatesOf>[3] = new Map();
 const numbers = (pulls: readonly PullRequest[], filter: Filter) =>
-  candidatesOf(pulls, { filter } as AppPipeline["spec"], [], now).map(({ number }) => number);
-/** Listings one after another, each with what was decided before. */
-const inTurn = (listings: readonly PullRequest[], filter: Filter = {}): Candidate[] =>
-  listings.reduce<Candidate[]>(
-    (before, listing) => candidatesOf([listing], { filter } as AppPipeline["spec"], before, now),
-    [],
-  );
-const approvedIn = (...listings: readonly PullRequest[]) => inTurn(listings)[0]?.approvedSHA;
-
+  candidatesOf(pulls, { filter } as AppPipeline["spec"], [], none, now).map(({ number }) => number);
 describe("the filter", () => {
   test("of labels lets through what has all of them, whatever their case", () => {
     const pulls = [pull(1, { labels: ["Preview", "web"] }), pull(2, { labels: ["preview"] }), pull(3)];
@@ -67,7 +60,7 @@ describe("the filter", () => {
       [2],
       [1, 2, 3],
     ]);
-    expect(candidatesOf(pulls, {} as AppPipeline["spec"], [], now).map((one) => one.fork)).toEqual([
+    expect(candidatesOf(pulls, {} as AppPipeline["spec"], [], none, now).map((one) => one.fork)).toEqual([
       "stranger/web",
       undefined,
       "a repository that is gone",
@@ -75,79 +68,45 @@ describe("the filter", () => {
   });
 });
 
-describe("the label approves", () => {
-  test("the commit that is the last one, and no later one", () => {
-    expect(approvedIn(fork("a1"))).toBeUndefined();
-    expect(approvedIn(fork("a1"), fork("a1", "preview-approved"))).toBe("a1");
-    expect(approvedIn(fork("a1"), fork("a1", "preview-approved"), fork("a2", "preview-approved"))).toBe("a1");
-  });
+test("a commit has to be approved of forks that the filter lets through, unless all of them get a preview", () => {
+  const pulls = [fork("a1"), pull(2), { ...fork("a1"), number: 3, draft: true }];
+  const of = (filter: Filter) =>
+    toApprove(pulls, { filter } as AppPipeline["spec"]).map(({ number }) => number);
+  expect([of({}), of({ drafts: false }), of({ forks: "Always" }), of({ forks: "Never" })]).toEqual([
+    [1, 3],
+    [1],
+    [],
+    [],
+  ]);
+});
 
-  test("a later commit when it is taken away and given again", () => {
-    const [unseen, was, without, again] = [
-      fork("a1"),
-      fork("a1", "Preview-Approved"),
-      fork("a2"),
-      fork("a2", "preview-approved"),
-    ];
-    expect(approvedIn(unseen, was)).toBe("a1");
-    expect(approvedIn(unseen, was, without)).toBeUndefined();
-    expect(approvedIn(unseen, was, without, again)).toBe("a2");
-  });
-
-  test("nothing when it is found together with another commit: it may be for the one before", () => {
-    const found = fork("a2", "preview-approved");
-    expect(approvedIn(fork("a1"), found)).toBeUndefined();
-    expect(approvedIn(fork("a1"), found, found)).toBeUndefined();
-    expect(approvedIn(fork("a1"), found, fork("a2"), found)).toBe("a2");
-  });
-
-  test("nothing of a pull request that is new here, or is open again: what was pushed meanwhile nobody knows", () => {
-    const labelled = fork("a2", "preview-approved");
-    expect(approvedIn(labelled)).toBeUndefined();
-    expect(approvedIn(labelled, labelled)).toBeUndefined();
-    expect(approvedIn(labelled, fork("a2"), labelled)).toBe("a2");
-    const [approved] = inTurn([fork("a1"), fork("a1", "preview-approved")], {});
-    expect(approved?.approvedSHA).toBe("a1");
-    const closed = candidatesOf([], {} as AppPipeline["spec"], approved ? [approved] : [], now);
-    const [reopened] = candidatesOf([labelled], {} as AppPipeline["spec"], closed, now);
-    expect(reopened?.approvedSHA).toBeUndefined();
-  });
-
-  test("by another name where the pipeline says so, and nothing where forks need no approval", () => {
-    expect(inTurn([fork("a1"), fork("a1", "ok")], { approvalLabel: "ok" })[0]?.approvedSHA).toBe("a1");
-    expect(inTurn([fork("a1", "preview-approved")], { forks: "Always" })[0]?.approvedSHA).toBeUndefined();
-  });
-
-  test("only commits that were the last one when it was given, whatever happens in between", () => {
-    const step = fc.record({ push: fc.boolean(), labelled: fc.boolean(), open: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
-        let [before, head, wasLabelled]: [Candidate[], number, boolean] = [[], 0, false];
-        const allowed = new Set<string>();
-        for (const { push, labelled, open } of steps) {
-          if (push) head++;
-          // Seen before without the label, and nothing else has happened since.
-          else if (labelled && !wasLabelled && before.length > 0) allowed.add(`a${head}`);
-          const listing = open ? [fork(`a${head}`, ...(labelled ? ["preview-approved"] : []))] : [];
-          before = candidatesOf(listing, {} as AppPipeline["spec"], before, now);
-          const approved = before[0]?.approvedSHA;
-          if (approved !== undefined) expect([...allowed]).toContain(approved);
-          if (!labelled) expect(approved).toBeUndefined();
-          wasLabelled = labelled;
-        }
-      }),
-    );
-  });
+test("approvals survive in the status", () => {
+  const approval = {
+    labelled: true,
+    approvedSHA: "a1",
+    approvedBy: "octocat",
+    approvedWith: "label" as const,
+  };
+  const [found] = candidatesOf([fork("a2")], {} as AppPipeline["spec"], [], new Map([[1, approval]]), now);
+  expect(found).toMatchObject({ number: 1, headSHA: "a2", fork: "stranger/web", ...approval });
+  const preview = { ...(found as Candidate), phase: "Ready" as const, message: "m" };
+  expect(candidateIn(preview)).toEqual(found);
 });
 
 describe("the last commit's time", () => {
   test("is when it was first seen, in whole seconds", () => {
-    const before = candidatesOf([pull(1)], {} as AppPipeline["spec"], [], now);
+    const before = candidatesOf([pull(1)], {} as AppPipeline["spec"], [], none, now);
     expect(before[0]?.since).toBe("2026-01-02T03:04:05Z");
-    expect(candidatesOf([pull(1)], {} as AppPipeline["spec"], before, later(60))[0]?.since).toBe(
+    expect(candidatesOf([pull(1)], {} as AppPipeline["spec"], before, none, later(60))[0]?.since).toBe(
       before[0]?.since,
     );
-    const moved = candidatesOf([pull(1, {}, { sha: "a2" })], {} as AppPipeline["spec"], before, later(60));
+    const moved = candidatesOf(
+      [pull(1, {}, { sha: "a2" })],
+      {} as AppPipeline["spec"],
+      before,
+      none,
+      later(60),
+    );
     expect(moved[0]?.since).toBe("2026-01-02T03:05:05Z");
   });
 });

@@ -4,33 +4,24 @@ import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import { matchesGlob } from "../../../bus/glob.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
+import { type Approval, hasLabel } from "./approval.ts";
 
 /** A pull request that may have a preview, before anything is known of its objects. */
 export type Candidate = Pick<
   Preview,
-  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "labelled" | "approvedSHA" | "since"
+  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "since" | keyof Approval
 >;
 
+const kept = [
+  ...(["number", "headSHA", "headRef", "baseRef", "fork", "since"] as const),
+  ...(["labelled", "approvedSHA", "approvedBy", "approvedWith", "approvalProblem", "headSeenAt"] as const),
+] as const satisfies readonly (keyof Candidate)[];
+
 /** What of a preview is known from the last listing. */
-export const candidateIn = ({
-  number,
-  headSHA,
-  headRef,
-  baseRef,
-  fork,
-  labelled,
-  approvedSHA,
-  since,
-}: Preview): Candidate => ({
-  number,
-  headSHA,
-  since,
-  ...(headRef !== undefined && { headRef }),
-  ...(baseRef !== undefined && { baseRef }),
-  ...(fork !== undefined && { fork }),
-  ...(labelled !== undefined && { labelled }),
-  ...(approvedSHA !== undefined && { approvedSHA }),
-});
+export const candidateIn = (preview: Preview): Candidate =>
+  Object.fromEntries(
+    kept.flatMap((name) => (preview[name] === undefined ? [] : [[name, preview[name]]])),
+  ) as unknown as Candidate;
 
 /** A candidate, and whether it has a preview. */
 export interface Selected extends Candidate {
@@ -47,66 +38,52 @@ function forkOf({ head, base }: PullRequest): string | undefined {
   return head.repository ?? "a repository that is gone";
 }
 
-/** GitHub's labels ignore case. */
-const has = (labels: readonly string[], wanted: string): boolean =>
-  labels.some((label) => label.toLowerCase() === wanted.toLowerCase());
-
 function isWanted(
   { labels, draft, base }: PullRequest,
   { labels: wanted = [], baseBranches, drafts = true }: NonNullable<Spec["filter"]>,
 ): boolean {
   if (draft && !drafts) return false;
-  if (!wanted.every((label) => has(labels, label))) return false;
+  if (!wanted.every((label) => hasLabel(labels, label))) return false;
   return baseBranches === undefined || baseBranches.some((glob) => matchesGlob(glob, base.ref));
 }
 
 /** A time as objects have it. */
 export const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
 
-/**
- * What the label says of a fork's commit. Of a fork a commit is approved, not the pull request: whoever pushes once more has
- * to be looked at once more, which taking the label away and giving it again says. A label that is found together with a
- * commit that nobody has seen before may have been given for the one before that, and approves neither; nor does one on a
- * pull request that is new here: its author may have closed it, pushed, and opened it again.
- */
-function approvalOf(
-  { labels, head }: PullRequest,
-  label: string,
-  last: Candidate | undefined,
-): Pick<Candidate, "labelled" | "approvedSHA"> {
-  if (!has(labels, label)) return {};
-  const isNew = last !== undefined && !last.labelled && last.headSHA === head.sha;
-  const approvedSHA = last?.approvedSHA ?? (isNew ? head.sha : undefined);
-  return { labelled: true, ...(approvedSHA !== undefined && { approvedSHA }) };
-}
-
 /** The pull requests of a listing that the filter lets through. */
-export function candidatesOf(
+const wantedOf = (pulls: readonly PullRequest[], { filter = {} }: Spec): PullRequest[] =>
+  pulls.filter((pull) => isWanted(pull, filter) && (filter.forks !== "Never" || forkOf(pull) === undefined));
+
+/** Those of them of which a commit has to be approved. */
+export const toApprove = (pulls: readonly PullRequest[], spec: Spec): PullRequest[] =>
+  (spec.filter?.forks ?? "Approved") === "Approved"
+    ? wantedOf(pulls, spec).filter((pull) => forkOf(pull) !== undefined)
+    : [];
+
+/** The candidates of a listing; `approvals` by the numbers of those that {@link toApprove} has. */
+export const candidatesOf = (
   pulls: readonly PullRequest[],
-  { filter = {} }: Spec,
+  spec: Spec,
   before: readonly Candidate[],
+  approvals: ReadonlyMap<number, Approval>,
   now: Date,
-): Candidate[] {
-  const { forks = "Approved", approvalLabel = defaultApprovalLabel } = filter;
+): Candidate[] => {
   const known = new Map(before.map((preview) => [preview.number, preview]));
-  const candidates: Candidate[] = [];
-  for (const pull of pulls) {
-    const fork = forkOf(pull);
-    if (!isWanted(pull, filter) || (fork !== undefined && forks === "Never")) continue;
+  return wantedOf(pulls, spec).map((pull) => {
     const { number, head, base } = pull;
+    const fork = forkOf(pull);
     const last = known.get(number);
-    candidates.push({
+    return {
       number,
       headSHA: head.sha,
       headRef: head.ref,
       baseRef: base.ref,
       since: last?.headSHA === head.sha ? last.since : seconds(now),
       ...(fork !== undefined && { fork }),
-      ...(fork !== undefined && forks === "Approved" && approvalOf(pull, approvalLabel, last)),
-    });
-  }
-  return candidates;
-}
+      ...approvals.get(number),
+    };
+  });
+};
 
 /** What is asked of a candidate as well: that it is approved, not too old, and that there is room for it. */
 export function selected(

@@ -75,3 +75,21 @@ test("a stranger's code gets no Secret and acts as nobody; all else it gets as t
   const { domains: _, ...rest } = previewObjects(template, stranger).application.spec;
   expect(rest).toEqual({ args: ["--debug"], env: plain, envFrom: [{ configMapRef: { name: "settings" } }] });
 });
+
+test("a stranger's build gets the variables that are marked for forks, approved or not, and nothing else", () => {
+  const env = [
+    { name: "NPM_TOKEN", value: "secret" },
+    { name: "DEPLOY_KEY", value: "secret", forks: false },
+    { name: "BP_NODE_VERSION", value: "24", forks: true },
+  ];
+  const build = { env, timeoutSeconds: 60 };
+  const envOf = (of: Candidate) => previewObjects(pipeline({ build }), of).remoteSync.spec.build;
+  const marked = { timeoutSeconds: 60, env: [{ name: "BP_NODE_VERSION", value: "24" }] };
+  expect([envOf(stranger), envOf({ ...stranger, approvedSHA: "approved" })]).toEqual([marked, marked]);
+  expect(envOf(candidate)).toEqual({
+    timeoutSeconds: 60,
+    env: env.map(({ name, value }) => ({ name, value })),
+  });
+  const unmarked = pipeline({ build: { env: env.slice(0, 2) } });
+  expect(previewObjects(unmarked, stranger).remoteSync.spec.build).toEqual({});
+});

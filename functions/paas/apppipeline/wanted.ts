@@ -25,6 +25,17 @@ function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTempla
   };
 }
 
+/** How a preview is built. A stranger's build gets variables that are marked for it: kpack takes none from Secrets, so others may be secret. */
+function buildOf(
+  { env = [], ...rest }: NonNullable<AppPipeline["spec"]["build"]>,
+  fork: string | undefined,
+): RemoteSync["spec"]["build"] {
+  const given = env
+    .filter(({ forks = false }) => fork === undefined || forks)
+    .map(({ forks: _, ...variable }) => variable);
+  return { ...rest, ...(given.length > 0 && { env: given }) };
+}
+
 /** Where a pull request's preview is reached. */
 export const hostOf = ({ metadata, spec }: Stored<AppPipeline>, number: number): string =>
   previewHost({ namespace: metadata.namespace ?? "", name: metadata.name }, number, spec.domainBase);
@@ -69,7 +80,7 @@ export function previewObjects(owner: Stored<AppPipeline>, candidate: Candidate)
         },
         image,
         ...(revision !== undefined && { revision }),
-        ...(build !== undefined && { build }),
+        ...(build !== undefined && { build: buildOf(build, fork) }),
         ...(builder !== undefined && { builder }),
       },
     },

@@ -4,6 +4,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Cause } from "../../../bus/queue/request.ts";
 import { keyText } from "../../../bus/subjects.ts";
 import type { Watch } from "../../../bus/worker/function.ts";
+import { Installation } from "../../ghapp/apitoken.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { siteIndex, watchSite } from "../site/site.ts";
 
@@ -15,15 +16,19 @@ export const tokenIndexes = {
   ],
 } as const;
 
+const byName: Watch["keys"] = ({ metadata: { namespace = "", name } }, find) =>
+  find("secret", keyText({ namespace, name }));
+
 /** Wakes those that {@link tokenIndexes} finds. */
 export const tokenWatches: readonly Watch[] = [
   watchSite as Watch,
-  {
-    kind: Secret as Kind,
-    keys: ({ metadata: { namespace = "", name } }, find) => find("secret", keyText({ namespace, name })),
-  },
+  { kind: Secret as Kind, keys: byName },
+  // The Installation that keeps the Secret has its name.
+  { kind: Installation as Kind, keys: byName },
 ];
 
 /** Whether what is needed to speak to GitHub has changed. */
 export const hasNewMeans = (causes: readonly Cause[]): boolean =>
-  causes.some((cause) => cause.type === "object" && ["Secret", "ConfigMap"].includes(cause.kind));
+  causes.some(
+    (cause) => cause.type === "object" && ["Secret", "ConfigMap", "Installation"].includes(cause.kind),
+  );

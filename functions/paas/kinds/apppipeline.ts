@@ -5,7 +5,6 @@ import { group, version } from "../names.ts";
 import { runtime } from "./application.ts";
 import {
   age,
-  build,
   builder,
   conditions,
   durationText,
@@ -13,6 +12,7 @@ import {
   knownRepository,
   observedGeneration,
   owner,
+  previewBuild,
   ready,
   repo,
   revision,
@@ -41,6 +41,14 @@ const previewSchema = z.object({
   fork: z.string().optional().describe("The repository that it comes from, if that is another one."),
   labelled: z.boolean().optional().describe("Of one from a fork: whether it has the label that approves."),
   approvedSHA: z.string().optional().describe("The commit of a fork that somebody has approved."),
+  approvedBy: z.string().optional().describe("Login of who approved it."),
+  approvedWith: z.enum(["label", "review"]).optional().describe("How they did."),
+  approvalProblem: z.string().optional().describe("Why the label does not approve the last commit."),
+  headSeenAt: time
+    .optional()
+    .describe(
+      "Of a fork: GitHub's time when its last commit was first seen. A label that is older is for another one.",
+    ),
   since: time.describe("When its last commit was first seen."),
   phase: z.enum(phases),
   application: z.string().optional().describe("Name of its Application and its RemoteSync."),
@@ -101,7 +109,7 @@ export const AppPipeline = defineKind({
           .enum(["Never", "Approved", "Always"])
           .optional()
           .describe(
-            "Those that come from other repositories: a preview runs their code. Approved: the commit that somebody gave the label. Default: Approved.",
+            "Those that come from other repositories: a preview runs their code. Approved: commits that a user with write access to the repository approved, with a review or the label. Default: Approved.",
           ),
         approvalLabel: z.string().min(1).optional().describe("That label. Default: preview-approved."),
       })
@@ -124,7 +132,7 @@ export const AppPipeline = defineKind({
       .optional()
       .describe("What GitHub is told."),
     revision: revision.optional(),
-    build: build.optional(),
+    build: previewBuild.optional(),
     builder: builder.optional(),
   }),
   status: z.object({

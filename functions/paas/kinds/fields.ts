@@ -57,9 +57,11 @@ export const envFrom = z
   )
   .describe("Secrets and ConfigMaps all of whose keys become environment variables.");
 
+const buildVariable = z.object({ name: z.string().min(1), value: z.string().optional() });
+
 /** Environment variables of a build. kpack takes none from Secrets. */
 export const buildEnv = z
-  .array(z.object({ name: z.string().min(1), value: z.string().optional() }))
+  .array(buildVariable)
   .describe("Environment variables of the build: BP_NODE_VERSION, and so on.");
 
 /** Names on GitHub: https://docs.github.com/en/rest/repos/repos */
@@ -130,6 +132,27 @@ export const build = z
     resources: resources.optional(),
     cacheSize: z.string().min(1).optional().describe("Size of the volume for the build's cache: 2G."),
     timeoutSeconds: z.int().min(1).optional().describe("How long a build may take."),
+  })
+  .describe("How images are built.");
+
+/** The same for previews, of which some run code of forks. */
+export const previewBuild = build
+  .extend({
+    env: z
+      .array(
+        buildVariable.extend({
+          forks: z
+            .boolean()
+            .optional()
+            .describe(
+              "Whether builds of forks get it, too: their code can send it anywhere. Default: false, also when a commit is approved.",
+            ),
+        }),
+      )
+      .optional()
+      .describe(
+        "Environment variables of the builds: BP_NODE_VERSION, and so on. Builds of forks get only those with forks: true.",
+      ),
   })
   .describe("How images are built.");
 

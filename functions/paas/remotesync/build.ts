@@ -35,14 +35,16 @@ export async function build(
   );
   const outcome = outcomeOf(builds, revision);
   const { newest, succeeded, state } = outcome;
-  const { status, reason, message } = judge(outcome, image);
+  const failure =
+    newest !== undefined && (state === "failed" || state === "infrastructure")
+      ? await noteFailure(sync, newest, ctx, said)
+      : undefined;
+  const { status, reason, message } = judge(outcome, image, failure);
   say(said, "Built", status, reason, message);
   said.status.buildRef = newest?.metadata.name ?? null;
   said.status.buildNumber = newest ? numberOf(newest) : null;
   said.status.latestImage = succeeded?.status?.latestImage ?? null;
   if (state === "succeeded" || state === "failed") said.status.retries = null;
-  if (newest !== undefined && (state === "failed" || state === "infrastructure"))
-    await noteFailure(sync, newest, ctx, said);
   if (state === "infrastructure") await retry(sync, outcome, ctx, said);
   return succeeded?.status?.latestImage;
 }

@@ -41,6 +41,8 @@ export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], no
   // What is planned is not done before its time: GitHub may have asked for that.
   if (wait === undefined && causes.some(({ type }) => type === "timer")) return "due";
   const stands = before.status === "False" && !answers.has(before.reason);
-  const hasNewSecret = causes.some((cause) => cause.type === "object" && cause.kind === "Secret");
-  return stands && hasNewSecret ? "due" : { ...before, stands };
+  const hasNewToken = causes.some(
+    (cause) => cause.type === "object" && ["Secret", "Installation"].includes(cause.kind),
+  );
+  return stands && hasNewToken ? "due" : { ...before, stands };
 }

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pauseMillis } from "./failure.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import type { Build } from "../kinds/kpack.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { noteFailure, pauseMillis } from "./failure.ts";
+import { nothingSaid } from "./status.ts";
 
 const made = Date.parse("2026-01-01T00:00:00Z");
 
@@ -21,4 +26,65 @@ test("after its pause it is time, and a clock that is behind puts it off no furt
   expect(pauseMillis(1, made, made + 12_000)).toBe(0);
   expect(pauseMillis(1, made, made + 11_000)).toBe(1000);
   expect(pauseMillis(1, made, made - 86_400_000)).toBe(10_000);
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const secrets: Readonly<Record<string, Record<string, string>>> = {
+  git: { username: "x-access-token", password: "a token of another form" },
+  registry: {
+    ".dockerconfigjson": JSON.stringify({
+      auths: { "registry.example.com": { auth: base64("robot:hunter-2") } },
+    }),
+  },
+};
+
+test("what a build has printed is kept without the credentials that it was given", async () => {
+  const printed = [
+    "token: a token of another form",
+    `auth: ${base64("robot:hunter-2")}, password: hunter-2`,
+    "deploy key: dk-123456, level: verbose",
+    "old token: ghs_expired",
+    `url: https://x:${encodeURIComponent("a token of another form")}@github.com`,
+  ].join("\n");
+  const sync = {
+    spec: {
+      base: { github: { secretName: "git" } },
+      image: { secretName: "registry" },
+      build: {
+        env: [
+          { name: "DEPLOY_KEY", value: "dk-123456" },
+          { name: "LOG_LEVEL", value: "verbose" },
+        ],
+      },
+    },
+  } as Stored<RemoteSync>;
+  const build = {
+    metadata: { name: "web-build-1", uid: "u" },
+    spec: {},
+    status: { podName: "pod", conditions: [{ type: "Succeeded", status: "False", message: printed }] },
+  } as unknown as Stored<Build>;
+  const events: string[] = [];
+  const ctx = {
+    live: {
+      async get(_: unknown, name: string) {
+        const data = Object.entries(secrets[name] ?? {}).map(([key, value]) => [key, base64(value)]);
+        return { metadata: { name }, data: Object.fromEntries(data) };
+      },
+      podLog: async () => printed,
+    },
+    event: (_: string, __: string, note: string) => events.push(note),
+    now: () => made,
+  } as unknown as Context;
+  const said = nothingSaid();
+  const message = await noteFailure(sync, build, ctx, said);
+  const wanted = [
+    "token: ***",
+    "auth: ***, password: ***",
+    "deploy key: ***, level: verbose",
+    "old token: ***",
+    "url: https://***@github.com",
+  ].join("\n");
+  const { lastFailure } = said.status;
+  expect([message, lastFailure?.message, lastFailure?.log]).toEqual([wanted, wanted, wanted]);
+  expect(events).toEqual([expect.stringContaining(wanted)]);
 });

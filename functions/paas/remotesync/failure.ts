@@ -1,12 +1,13 @@
 /** What is done about a Build that has failed: it is kept in mind, and where it is not the code's fault, had again. */
 import type { Stored } from "../../../bus/kube/object.ts";
+import { redactorOf } from "../../../bus/redact.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { kpack } from "../names.ts";
 import { failureText, type Outcome, stepOf } from "./builds.ts";
 import { taken } from "./kept.ts";
-import { checkSecrets } from "./secrets.ts";
+import { checkSecrets, secretValuesOf } from "./secrets.ts";
 import type { Said } from "./status.ts";
 
 type Sync = Stored<RemoteSync>;
@@ -48,17 +49,22 @@ export function pauseMillis(retries: number, at: number, now: number): number {
   return Math.min(pause, Math.max(0, pause + apartMillis - (now - at)));
 }
 
-/** Keeps what is known of a failure, with the end of the log while there is one: Builds and their pods go in time. */
+/**
+ * Records a failure in the status, with the end of the log: Builds and their pods are deleted in time. Returns the message of the build,
+ * without the credentials that the build has.
+ */
 export async function noteFailure(
   sync: Sync,
   failed: Stored<Build>,
   ctx: Context,
   said: Said,
-): Promise<void> {
+): Promise<string> {
   const { name, uid } = failed.metadata;
-  if (sync.status?.lastFailure?.uid === uid) return;
+  const before = sync.status?.lastFailure;
+  if (before?.uid === uid) return before.message;
+  const redact = redactorOf(await secretValuesOf(sync, ctx));
   const step = stepOf(failed);
-  const message = failureText(failed);
+  const message = redact(failureText(failed));
   const pod = failed.status?.podName;
   const log =
     pod !== undefined && step !== undefined
@@ -72,7 +78,8 @@ export async function noteFailure(
     time: new Date(ctx.now()).toISOString().replace(/\.\d+Z$/, "Z"),
     // Null, or those of the failure before would stay.
     step: step ?? null,
-    log: log ? log.slice(-longestLog) : null,
+    // Redacted first: half a credential is not known for one.
+    log: log ? redact(log).slice(-longestLog) : null,
   };
   said.status.lastFailure = facts as unknown as NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
   ctx.event(
@@ -80,4 +87,5 @@ export async function noteFailure(
     "BuildFailed",
     `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000),
   );
+  return message;
 }

@@ -68,7 +68,7 @@ async function ask(
   siteUrl: string,
   ctx: Context,
 ): Promise<Resolution> {
-  const { client } = await repositoryOf(spec.base.github, siteUrl, ctx);
+  const client = await repositoryOf(spec.base.github, siteUrl, "read", ctx);
   return resolve(source, client, ctx.signal);
 }
 

@@ -18,8 +18,15 @@ export type Judgement = Omit<ConditionUpdate, "type">;
 
 const unknown = (reason: string, message: string): Judgement => ({ status: "Unknown", reason, message });
 
-/** Judges what the Builds have come to. An image that is made anew of the same source is no less of one meanwhile. */
-export function judge({ newest, succeeded, state }: Outcome, image: Stored<Image>): Judgement {
+/**
+ * Judges the Builds; `failure` is the message of the newest one. While an image is rebuilt from the same source, the one before stays
+ * valid.
+ */
+export function judge(
+  { newest, succeeded, state }: Outcome,
+  image: Stored<Image>,
+  failure = newest === undefined ? "" : failureText(newest),
+): Judgement {
   if (newest === undefined) {
     const { reason, message } = waitingFor(image);
     return unknown(reason, message);
@@ -36,7 +43,7 @@ export function judge({ newest, succeeded, state }: Outcome, image: Stored<Image
     case "infrastructure": {
       const where = step && state === "failed" ? ` in the step ${step}` : "";
       const kept = succeeded ? ` The image of build ${numberOf(succeeded)} is kept.` : "";
-      const message = `build ${number} failed${where}: ${failureText(newest)}`;
+      const message = `build ${number} failed${where}: ${failure}`;
       return state === "failed"
         ? { status: "False", reason: "BuildFailed", message: `${message}${kept && `.${kept}`}` }
         : {

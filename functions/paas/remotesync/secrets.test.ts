@@ -74,39 +74,40 @@ describe("credentials that kpack can use", () => {
 
 describe("what is said of credentials that kpack would give a build up for", () => {
   test.each<[string, Given | undefined, RegExp]>([
-    ["none", undefined, /^SecretNotFound: expected the Secret git in default, found none/],
-    [
-      "another type",
-      { type: "Opaque", data: data({ password: "x" }) },
-      /^SecretInvalid: .*its type is Opaque, and has to be kubernetes.io\/basic-auth/,
-    ],
-    ["no type", { data: data({ password: "x" }) }, /^SecretInvalid: .*its type is Opaque/],
     [
       "no user",
       { ...git, data: data({ password: "x" }) },
-      /^SecretInvalid: expected the key username in the Secret git, found password/,
+      /^SecretInvalid: the Secret git has nothing .*username$/,
     ],
     [
       "an empty password",
       { ...git, data: data({ username: "x", password: " \n" }) },
-      /^SecretInvalid: expected the key password/,
+      /^SecretInvalid: the Secret git has nothing under the key password$/,
     ],
-    ["no host", { ...git, annotations: {} }, /^SecretInvalid: .*without the annotation kpack.io\/git/],
   ])("of git: %s", async (_, found, message) => {
     expect(await said({ ...(found && { git: found }) })).toMatch(message);
   });
 
-  test.each<[string, Given | undefined, RegExp]>([
-    ["none", undefined, /^SecretNotFound: expected the Secret registry/],
-    ["those of git", git, /^SecretInvalid: .*without the annotation kpack.io\/docker/],
-    ["another type", { type: "Opaque" }, /^SecretInvalid: .*has to be kubernetes.io\/dockerconfigjson or/],
+  test("of a registry: an empty configuration", async () => {
+    const registry: Given = { type: "kubernetes.io/dockerconfigjson" };
+    expect(await said({ git, registry }, "registry")).toMatch(/has nothing under the key .dockerconfigjson$/);
+  });
+
+  test.each<[string, Given]>([
+    ["another type", { type: "Opaque", data: data({ password: "x", "db-url": "y" }) }],
+    ["no type", { data: data({ password: "x" }) }],
+    ["no host", { ...git, annotations: {} }],
     [
-      "an empty configuration",
-      { type: "kubernetes.io/dockerconfigjson" },
-      /expected the key .dockerconfigjson/,
+      "that of a service account",
+      { type: "kubernetes.io/service-account-token", data: data({ token: "x" }) },
     ],
-  ])("of a registry: %s", async (_, found, message) => {
-    expect(await said({ git, ...(found && { registry: found }) }, "registry")).toMatch(message);
+  ])("of a Secret that is not meant for builds, nothing: %s", async (_, found) => {
+    const missing = await said({});
+    expect(missing).toMatch(/^SecretNotFound: found no Secret git that is meant for git: .* kpack.io\/git/);
+    expect(await said({ git: found })).toBe(missing);
+    const missingRegistry = await said({ git }, "registry");
+    expect(missingRegistry).toMatch(/^SecretNotFound: found no Secret registry that is meant for registry/);
+    expect(await said({ git, registry: found }, "registry")).toBe(missingRegistry);
   });
 
   test("of a namespace that is not opted in: the commands that do it", async () => {

@@ -1,7 +1,7 @@
 /** What GitHub is told of a preview. Pure. */
 
-import { redactTokens } from "../../../bus/github/redact.ts";
 import type { CommitStatus, DeploymentStatus } from "../../../bus/github/reports.ts";
+import { redacted } from "../../../bus/redact.ts";
 import { defaultApprovalLabel } from "../apppipeline/select.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 
@@ -88,7 +88,7 @@ const longestText = 2000;
 
 /** Text of others, which must not become anything else than text, and must not tell what is secret. */
 const quoted = (text: string): string =>
-  `\n\n\`\`\`\n${redactTokens(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
+  `\n\n\`\`\`\n${redacted(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
 
 /** The comment on a pull request. */
 export function commentOf(pipeline: AppPipeline, preview: Preview): string {
@@ -109,7 +109,7 @@ function hintOf({ spec }: AppPipeline, { phase, approvedSHA, headSHA }: Preview)
   const isBehind = approvedSHA !== undefined && approvedSHA !== headSHA;
   if (phase !== "NeedsApproval" && !isBehind) return "";
   const label = spec.filter?.approvalLabel ?? defaultApprovalLabel;
-  return `\n\nThe label \`${label}\` approves the last commit when it is given. Look at what the commit runs before.`;
+  return `\n\nThe label \`${label}\` approves the last commit when it is given, and so does an approving review. Both count from users with write access. Look at what the commit runs before.`;
 }
 
 /** The comment when there is no preview any more. */

@@ -46,11 +46,7 @@ export async function secretWith(
     );
   const missing = keys.filter((key) => !found.data?.[key]);
   if (missing.length === 0) return found;
-  throw new BlockedError(
-    "SecretInvalid",
-    `expected the Secret ${name} to have ${missing.join(" and ")}, found ${Object.keys(found.data ?? {}).join(", ") || "nothing"}`,
-    patience,
-  );
+  throw new BlockedError("SecretInvalid", `the Secret ${name} has no ${missing.join(" and no ")}`, patience);
 }
 
 /** Bytes of a key. */

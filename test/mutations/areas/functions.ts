@@ -60,11 +60,11 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "paas-approves-the-next-commit-too",
-    file: "functions/paas/apppipeline/select.ts",
-    find: "const isNew = last !== undefined && !last.labelled && last.headSHA === head.sha;",
-    replace: "const isNew = last !== undefined && !last.labelled;",
-    breaks: "A stranger's commit is built that was pushed just before the label for another one.",
-    tests: ["functions/paas/apppipeline/select.test.ts"],
+    file: "functions/paas/apppipeline/approval.ts",
+    find: "if (given.at <= headSeenAt)",
+    replace: "if (given.at.getTime() < 0)",
+    breaks: "A stranger's commit is built that was pushed just after the label for another one.",
+    tests: ["functions/paas/apppipeline/approval.test.ts"],
   },
   {
     name: "paas-asks-github-on-every-event",

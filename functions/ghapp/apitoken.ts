@@ -1,0 +1,71 @@
+/**
+ * Tokens for GitHub's API. A worker makes one with the App's key when it is needed and keeps it in its memory: who may read Secrets
+ * of the namespace, or runs a build there, never has it.
+ */
+
+import { digestOf } from "../../bus/digest.ts";
+import { withGitHub } from "../../bus/github/blocked.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { Recent } from "../../bus/recent.ts";
+import type { Context, PolicyRule } from "../../bus/worker/function.ts";
+import { clientOf, keyOf } from "./connect.ts";
+import { appOf, rulesOf } from "./granting.ts";
+import type { Installation } from "./kinds.ts";
+import { mint, notAllowed } from "./mint.ts";
+import { group } from "./names.ts";
+import { type Access, apiPermissionsOf } from "./permissions.ts";
+
+export { Installation } from "./kinds.ts";
+export type { Access } from "./permissions.ts";
+
+/** A token for the API of one GitHub. */
+export interface ApiToken {
+  readonly token: string;
+  /** The web address of a GitHub Enterprise Server; undefined for github.com. */
+  readonly url: string | undefined;
+  /** Forgets it: GitHub has refused it. */
+  reject(): void;
+}
+
+/** Permissions of a function that mints tokens, beside its watches of Installations and Secrets. */
+export const apiTokenPermissions: readonly PolicyRule[] = [
+  { apiGroups: [group], resources: ["githubapps", "clustergithubapps"], verbs: ["get"] },
+  { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
+];
+
+const hourMillis = 3_600_000;
+/** One that ends sooner is not used any more. Milliseconds. */
+const leastLeftMillis = 300_000;
+
+/** Tokens of this process: nothing else ever holds them. */
+const tokens = new Recent<{ readonly token: string; readonly expires: number }>({
+  keptMillis: hourMillis,
+  limit: 1000,
+});
+
+/** Whether functions speak to GitHub with tokens of their own, and not with the one in the Installation's Secret. */
+export const hasApiTokens = ({ spec }: Stored<Installation>): boolean => spec.apiPermissions !== undefined;
+
+/** A token of an Installation that {@link hasApiTokens}. Throws a `BlockedError` when the App does not allow it, or GitHub refuses. */
+export async function apiTokenOf(
+  installation: Stored<Installation>,
+  access: Access,
+  ctx: Context,
+): Promise<ApiToken> {
+  const app = await appOf(installation, ctx);
+  const rules = await rulesOf(app, installation, ctx);
+  if (typeof rules === "string") throw notAllowed(app, rules);
+  // Under other rules, or for another wish, it is another token.
+  const { uid } = installation.metadata;
+  const id = digestOf([uid, installation.spec, app.metadata.uid, app.spec, access], 32);
+  const url = app.spec.url || undefined;
+  const reject = () => tokens.delete(id);
+  const kept = tokens.get(id);
+  if (kept !== undefined && kept.expires - ctx.now() > leastLeftMillis)
+    return { token: kept.token, url, reject };
+  const client = clientOf(app, await keyOf(app, ctx));
+  const permissions = apiPermissionsOf(installation.spec, access);
+  const issued = await withGitHub("Key", () => mint({ client, app, installation, rules, permissions, ctx }));
+  tokens.set(id, issued);
+  return { token: issued.token, url, reject };
+}

@@ -1,0 +1,59 @@
+/** Which App an Installation is of, and whether that App allows it. */
+import { patience } from "../../bus/github/blocked.ts";
+import { type Kind, Namespace } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import type { Context } from "../../bus/worker/function.ts";
+import type { App } from "./connect.ts";
+import { ClusterGitHubApp, GitHubApp, type Installation } from "./kinds.ts";
+import { allPermissions } from "./permissions.ts";
+import { type Rule, rulesFor } from "./policy.ts";
+
+/** The App of an Installation. Throws a `BlockedError` if it is missing. */
+export async function appOf(
+  { metadata, spec }: Stored<Installation>,
+  { read, live }: Pick<Context, "read" | "live">,
+): Promise<App> {
+  const { kind, name } = spec.appRef;
+  const find = async <T extends GitHubApp | ClusterGitHubApp>(of: Kind<T>, namespace?: string) =>
+    (await read.get(of, name, namespace)) ?? (await live.get(of, name, namespace));
+  const found: App | undefined =
+    kind === "GitHubApp" ? await find(GitHubApp) : await find(ClusterGitHubApp, "");
+  if (found !== undefined) return found;
+  throw new BlockedError(
+    "AppNotFound",
+    `expected the ${kind} ${name}${kind === "GitHubApp" ? ` in ${metadata.namespace}` : ""}, found none`,
+    patience,
+  );
+}
+
+/**
+ * The App's rules that allow the Installation, or why none does. A GitHubApp without rules allows every Installation in its
+ * namespace: undefined.
+ */
+export async function rulesOf(
+  app: App,
+  { metadata, spec }: Stored<Installation>,
+  ctx: Context,
+): Promise<readonly Rule[] | undefined | string> {
+  if (app.spec.allowed === undefined && app.metadata.namespace !== undefined) return undefined;
+  const rules: readonly Rule[] = app.spec.allowed ?? [];
+  const namespace = metadata.namespace ?? "";
+  const labels = rules.some(({ namespaceSelector }) => namespaceSelector !== undefined)
+    ? await labelsOf(namespace, ctx)
+    : {};
+  return rulesFor(rules, {
+    namespace,
+    labels,
+    installationID: spec.installationID,
+    permissions: allPermissions(spec),
+  });
+}
+
+/** A bus that does not know the namespace (yet) is no reason to take a token back. */
+const labelsOf = async (
+  namespace: string,
+  { read, live }: Context,
+): Promise<Readonly<Record<string, string>>> =>
+  ((await read.get(Namespace, namespace, "")) ?? (await live.get(Namespace, namespace, "")))?.metadata
+    .labels ?? {};

@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { TimelineEvent } from "../../../bus/github/timeline.ts";
+import { type Approval, approvalOf, type Before } from "./approval.ts";
+
+const label = "preview-approved";
+const second = (count: number): Date => new Date(Date.parse("2026-01-02T03:04:00Z") + count * 1000);
+
+/** A pull request of a fork on GitHub: each step takes a second of its clock. */
+function simulated() {
+  let [clock, head, labelled, updatedAt] = [0, "a1", false, second(0)];
+  const timeline: TimelineEvent[] = [];
+  const step = (event?: (at: Date) => TimelineEvent) => {
+    updatedAt = second(++clock);
+    if (event) timeline.push(event(updatedAt));
+  };
+  return {
+    get head() {
+      return head;
+    },
+    push(sha: string, how: "forward" | "forced" = "forward") {
+      head = sha;
+      step(how === "forced" ? (at) => ({ type: "force-pushed", at }) : undefined);
+    },
+    label(by: string | null = "owner") {
+      labelled = true;
+      step((at) => ({ type: "labeled", label: "Preview-Approved", by: by ?? undefined, at }));
+    },
+    unlabel() {
+      labelled = false;
+      step((at) => ({ type: "unlabeled", label: "Preview-Approved", by: "owner", at }));
+    },
+    review(
+      commit: string,
+      by = "owner",
+      state: "approved" | "changes_requested" | "dismissed" | "commented" = "approved",
+    ) {
+      step(() => ({ type: "reviewed", state, commit, by }));
+    },
+    /** What the list says now; a replica of GitHub's may say later what it said. */
+    listing: () => ({ labels: labelled ? ["Preview-Approved"] : [], updatedAt, headSHA: head }),
+    timeline: () => [...timeline],
+  };
+}
+type GitHub = ReturnType<typeof simulated>;
+
+/** What the pipeline decides, with what it decided before. */
+async function decided(
+  github: GitHub,
+  last?: Before,
+  { labels, updatedAt, headSHA } = github.listing(),
+): Promise<Before> {
+  const pull = { labels, updatedAt, head: { ref: "change", sha: headSHA, repository: "stranger/web" } };
+  const mayWrite = async (login: string) => ["owner", "maintainer"].includes(login);
+  const approval: Approval = await approvalOf({ pull, label, last, timeline: github.timeline(), mayWrite });
+  return { headSHA, ...approval };
+}
+
+describe("the label", () => {
+  test("approves the last commit, and no later one", async () => {
+    const github = simulated();
+    const seen = await decided(github);
+    expect(seen.approvedSHA).toBeUndefined();
+    github.label();
+    const approved = await decided(github, seen);
+    expect(approved).toMatchObject({ approvedSHA: "a1", approvedBy: "owner", approvedWith: "label" });
+    github.push("a2");
+    expect(await decided(github, approved)).toMatchObject({ headSHA: "a2", approvedSHA: "a1" });
+  });
+
+  test("approves nothing when a commit is pushed before it is processed", async () => {
+    const github = simulated();
+    const seen = await decided(github);
+    github.label();
+    github.push("a2");
+    const found = await decided(github, seen);
+    expect(found.approvedSHA).toBeUndefined();
+    expect(found.approvalProblem).toContain("an earlier commit");
+    expect((await decided(github, found)).approvedSHA).toBeUndefined();
+    github.unlabel();
+    github.label();
+    expect((await decided(github, found)).approvedSHA).toBe("a2");
+  });
+
+  test("approves nothing when the branch was moved to another commit for it, and back again", async () => {
+    const github = simulated();
+    github.push("bad");
+    const seen = await decided(github);
+    github.push("a1", "forced");
+    github.label();
+    github.push("bad");
+    expect((await decided(github, seen)).approvedSHA).toBeUndefined();
+  });
+
+  test("approves nothing when the listing is older than the label", async () => {
+    const github = simulated();
+    const stale = github.listing();
+    const seen = await decided(github, undefined, stale);
+    github.push("a2");
+    github.label();
+    const found = await decided(github, seen, { ...stale, labels: [label] });
+    expect(found.approvedSHA).toBeUndefined();
+  });
+
+  test.each(["stranger", null])("approves nothing when %j gave it, who may not write", async (by) => {
+    const github = simulated();
+    const seen = await decided(github);
+    github.label(by);
+    const { approvedSHA, approvalProblem } = await decided(github, seen);
+    expect(approvedSHA).toBeUndefined();
+    expect(approvalProblem).toContain(by ?? "an account that is gone");
+  });
+
+  test("approves nothing on a pull request that is new here, until it is given again", async () => {
+    const github = simulated();
+    github.label();
+    const seen = await decided(github);
+    expect(seen.approvedSHA).toBeUndefined();
+    github.unlabel();
+    github.label();
+    expect((await decided(github, seen)).approvedSHA).toBe("a1");
+  });
+
+  test("takes its approval back when it is taken away", async () => {
+    const github = simulated();
+    const seen = await decided(github);
+    github.label();
+    const approved = await decided(github, seen);
+    github.unlabel();
+    expect((await decided(github, approved)).approvedSHA).toBeUndefined();
+  });
+
+  test("keeps what was approved before times were noted", async () => {
+    const github = simulated();
+    github.label();
+    const last = { headSHA: "a1", labelled: true, approvedSHA: "a1" };
+    expect(await decided(github, last)).toMatchObject({ approvedSHA: "a1" });
+  });
+
+  test("approves only commits that were the last one when it was given, whatever happens in between", async () => {
+    const steps = fc.constantFrom("push", "force", "back", "label", "unlabel", "list", "list");
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 16 }), async (all) => {
+        const github = simulated();
+        const [allowed, heads] = [new Set<string>(), ["a1"]];
+        let [last, labelled]: [Before | undefined, boolean] = [undefined, false];
+        for (const step of all) {
+          if (step === "push" || step === "force") {
+            heads.push(`a${heads.length + 1}`);
+            github.push(heads.at(-1) as string, step === "force" ? "forced" : "forward");
+          } else if (step === "back") github.push(heads[0] as string, "forced");
+          else if (step === "label" && !labelled) {
+            labelled = true;
+            github.label();
+            allowed.add(github.head);
+          } else if (step === "unlabel" && labelled) {
+            labelled = false;
+            github.unlabel();
+          } else last = await decided(github, last);
+          if (last?.approvedSHA !== undefined) expect([...allowed]).toContain(last.approvedSHA);
+        }
+      }),
+    );
+  });
+});
+
+describe("an approving review", () => {
+  test("approves the commit that the reviewer had before them", async () => {
+    const github = simulated();
+    github.push("a2");
+    github.review("a1");
+    expect((await decided(github)).approvedSHA).toBeUndefined();
+    github.review("a2");
+    const approved = await decided(github);
+    expect(approved).toMatchObject({ approvedSHA: "a2", approvedBy: "owner", approvedWith: "review" });
+    github.push("a3");
+    expect(await decided(github, approved)).toMatchObject({ headSHA: "a3", approvedSHA: "a2" });
+  });
+
+  test("counts only from users who may write to the repository", async () => {
+    const github = simulated();
+    github.review("a1", "stranger");
+    expect((await decided(github)).approvedSHA).toBeUndefined();
+    github.review("a1", "maintainer");
+    expect((await decided(github)).approvedBy).toBe("maintainer");
+  });
+
+  test.each(["changes_requested", "dismissed"] as const)("counts no longer when it is %s", async (state) => {
+    const github = simulated();
+    github.review("a1");
+    github.review("a1", "owner", "commented");
+    const approved = await decided(github);
+    expect(approved.approvedSHA).toBe("a1");
+    github.review("a1", "owner", state);
+    expect((await decided(github, approved)).approvedSHA).toBeUndefined();
+  });
+});
