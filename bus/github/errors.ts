@@ -43,9 +43,12 @@ export class GitHubRefusedError extends GitHubError {
   override readonly name = "GitHubRefusedError";
   /** Where GitHub explains it. */
   readonly documentationUrl: string | undefined;
+  /** What it is, where GitHub's words say more than the code: `ConversationLocked` and so on (`restrictions.ts`). */
+  readonly reason: string | undefined;
 
-  constructor(message: string, status: number, documentationUrl?: string) {
+  constructor(message: string, status: number, documentationUrl?: string, reason?: string) {
     super(message, status);
     this.documentationUrl = documentationUrl;
+    this.reason = reason;
   }
 }
