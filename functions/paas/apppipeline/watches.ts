@@ -5,6 +5,7 @@ import type { Cause } from "../../../bus/queue/request.ts";
 import { keyText } from "../../../bus/subjects.ts";
 import type { Watch } from "../../../bus/worker/function.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
+import { repositoryText } from "../remotesync/source.ts";
 import { siteIndex, watchSite } from "../site/site.ts";
 
 /** Finds AppPipelines by the Secret with their token, and all of them for the site. */
@@ -14,6 +15,11 @@ export const tokenIndexes = {
     keyText({ namespace: metadata.namespace ?? "", name: spec.base.github.secretName }),
   ],
 } as const;
+
+/** Finds AppPipelines by their repository. */
+export const repositoryIndex = ({ spec: { base } }: Stored<AppPipeline>): readonly string[] => [
+  repositoryText(base.github.owner, base.github.repo),
+];
 
 /** Wakes those that {@link tokenIndexes} finds. */
 export const tokenWatches: readonly Watch[] = [
