@@ -8,7 +8,7 @@ import { millisOf } from "../kinds/fields.ts";
 /** A pull request that may have a preview, before anything is known of its objects. */
 export type Candidate = Pick<
   Preview,
-  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "labelled" | "approvedSHA" | "since"
+  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "labelled" | "approvedSHA" | "since" | "slug"
 >;
 
 /** What of a preview is known from the last listing. */
