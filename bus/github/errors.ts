@@ -43,7 +43,7 @@ export class GitHubRefusedError extends GitHubError {
   override readonly name = "GitHubRefusedError";
   /** Where GitHub explains it. */
   readonly documentationUrl: string | undefined;
-  /** What it is, where GitHub's words say more than the code: `ConversationLocked` and so on (`restrictions.ts`). */
+  /** A more exact reason than the code gives, such as `ConversationLocked` (`restrictions.ts`). */
   readonly reason: string | undefined;
 
   constructor(message: string, status: number, documentationUrl?: string, reason?: string) {

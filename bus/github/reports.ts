@@ -44,7 +44,7 @@ export interface Comment {
 /** A deployment that was made before. */
 export interface FoundDeployment {
   readonly id: number;
-  /** Who made it, as in {@link Comment}. */
+  /** Its creator, as in {@link Comment}. */
   readonly author: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export const deploymentsAnswer: z.ZodType<FoundDeployment[]> = z.array(
     .transform(({ id, creator }) => ({ id, author: creator?.login })),
 );
 
-/** What GraphQL says of whoever asks. https://docs.github.com/en/graphql/reference/queries#viewer */
+/** GraphQL's view of the caller. https://docs.github.com/en/graphql/reference/queries#viewer */
 export const viewerQuery = "query { viewer { login } }";
 export const viewerAnswer = z
   .object({ data: z.object({ viewer: z.object({ login: z.string() }) }) })
@@ -96,7 +96,7 @@ export const deploymentStatusBody = ({ state, environmentUrl, description, logUr
   ...described(description),
   ...(environmentUrl !== undefined && { environment_url: environmentUrl }),
   ...(logUrl !== undefined && { log_url: logUrl }),
-  // By default, GitHub sets others of the environment inactive, whoever made them.
+  // By default, GitHub sets other deployments of the environment inactive, also those of other creators.
   auto_inactive: false,
 });
 

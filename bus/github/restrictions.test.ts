@@ -5,7 +5,7 @@ import { refusal } from "./refusal.ts";
 
 const answered = (status: number, message: string, request = "POST /repos/acme/web/issues/7/comments") =>
   refusal({
-    request: `${request} as whoever has the token at https://api.github.com`,
+    request: `${request} as the token's owner at https://api.github.com`,
     status,
     headers: { "x-accepted-github-permissions": "issues=write; pull_requests=write" },
     body: { message },
@@ -84,6 +84,6 @@ test.each([
   [403, "You have exceeded a secondary rate limit and have been temporarily blocked from content creation."],
   [403, "You have been temporarily blocked from content creation."],
   [422, "Validation Failed; was submitted too quickly"],
-])("%i %s is a rate limit, and nobody is blocked", (status, message) => {
+])("%i %s is a rate limit, and not a blocked user", (status, message) => {
   expect(answered(status, message)).toBeInstanceOf(GitHubRateLimitedError);
 });

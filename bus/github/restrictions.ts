@@ -89,7 +89,7 @@ const restrictions: readonly (Restriction & {
   },
 ];
 
-/** What the refusal of a call about a repository really is; undefined when it is what its status says. `said`: GitHub's words. */
+/** The restriction behind a refused call about a repository; undefined when the status says it all. `said`: GitHub's words. */
 export const restrictionOf = (
   { request, status }: Pick<RefusedAnswer, "request" | "status">,
   said: string,

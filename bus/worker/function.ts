@@ -51,7 +51,7 @@ export interface Context {
   readonly attempt: number;
   /** The name of this worker replica. */
   readonly replica: string;
-  /** What the cluster is called on the bus: `DENREI_CLUSTER`, or `default`. */
+  /** The cluster's name on the bus: `DENREI_CLUSTER`, or `default`. */
   readonly cluster: string;
   /** Aborts when ownership is lost, the time is up, or the worker shuts down. Pass it on to what waits. */
   readonly signal: AbortSignal;

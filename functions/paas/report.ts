@@ -104,7 +104,7 @@ function blocked(error: unknown): BlockedError {
   throw error;
 }
 
-/** Notes why nothing could be told. */
+/** Notes why nothing could be reported. */
 async function notTold(pipeline: Pipeline, stopped: BlockedError, now: Date, ctx: Context): Promise<Told> {
   const nextAt = new Date(now.getTime() + stopped.retryAfterMillis);
   const reports = pipeline.status?.reports ?? [];
@@ -119,7 +119,7 @@ const isUnlocked = (causes: readonly Cause[]): boolean => causes.some(({ type })
 function notesOf({ status }: Pipeline, previews: readonly Preview[], by: number): Map<number, Notes> {
   const reports = status?.reports ?? [];
   const all = new Map<number, Notes>(reports.map((report) => [report.number, unrefused(report, by)]));
-  // A status of an earlier version that has come to its end stays as it is.
+  // Leave a final status of an earlier version alone.
   for (const notes of all.values()) if (notes.pendingSHA === undefined) delete notes.status;
   for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
   return all;

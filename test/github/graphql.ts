@@ -8,7 +8,7 @@ import type { Caller, Tokens } from "./tokens.ts";
 /** Where it is, below the server's URL; without `/api` for those who answer. */
 export const graphqlPath = "/graphql";
 
-/** Answers `viewer { login }`; `login`: whom a request is made as. */
+/** Answers `viewer { login }`; `login` names the account of a caller. */
 export const graphql =
   (tokens: Pick<Tokens, "caller">, login: (caller: Caller) => string): Endpoint =>
   async (call) => {

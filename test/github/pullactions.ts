@@ -22,7 +22,7 @@ export interface PullRequestActions {
   removeLabel(pull: PullName & { readonly label: string }): Promise<void>;
   convertToDraft(pull: PullName): Promise<void>;
   markReadyForReview(pull: PullName): Promise<void>;
-  /** Nobody comments on it any more but those who may write to the repository, and no App does. */
+  /** Only members comment on it from then on, and no App. */
   lockConversation(pull: PullName): Promise<void>;
   unlockConversation(pull: PullName): Promise<void>;
   /** The branch is made when there is none of that name. */

@@ -162,7 +162,7 @@ describe("an App that has the permission", () => {
     });
   });
 
-  test("is told by GraphQL whom it writes as", async () => {
+  test("learns its own login from GraphQL", async () => {
     const asked = await fetch(`${github.url}/api/graphql`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },

@@ -11,7 +11,7 @@ import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 /** What an owner can do to a repository. */
 export type Restricted = "archived" | "issues disabled" | "blocked";
 
-/** Who may not write what. */
+/** The restrictions of all repositories. */
 export interface Restrictions {
   /** Ends with the result. */
   restrict(repository: string, restricted: Restricted): () => void;

@@ -66,7 +66,7 @@ test("every other branch says what it can, and ends with a digest", () => {
   expect(slug("-dashes-")).toMatch(/^dashes-[0-9a-f]{10}$/);
   for (const name of ["機能/支払い", "🚀", "___"]) expect(slug(name)).toMatch(/^branch-[0-9a-f]{10}$/);
   expect(slug("a".repeat(51))).toMatch(/^a{39}-[0-9a-f]{10}$/);
-  // What would be the slug of another branch is not its own.
+  // A branch cannot take the slug of another one as its own.
   expect(slug(slug("機能/支払い"))).not.toBe(slug("機能/支払い"));
 });
 
@@ -119,7 +119,7 @@ test("a preview of an earlier version keeps what it has, as long as no other one
   expect(slugs(now, before)).toEqual(["feature-a", "feature-b", slug("feature/b"), slug("機能")]);
 });
 
-test("what a preview has been given it keeps, and nobody else gets it", () => {
+test("a preview keeps a noted slug, and no other branch gets it", () => {
   const before = [shown(1, "feature/a", { slug: "feature-a" })];
   const [kept, other] = slugs([candidate(1, "feature/a"), candidate(2, "feature-a")], before);
   expect(kept).toBe("feature-a");

@@ -12,7 +12,7 @@ const longest = 50;
 const digestLength = 10;
 const digested = new RegExp(`-[0-9a-f]{${digestLength}}$`);
 
-/** What is left of a branch in a DNS label: nothing of one that is written in another script. */
+/** The part of a branch's name that a DNS label can show: nothing of a name in another script. */
 const readable = (branch: string, length: number): string =>
   branch
     .toLowerCase()
@@ -44,8 +44,8 @@ export function slugOf(branch: Branch): string {
 const formerSlug = ({ headRef = "" }: Branch): string => readable(headRef, longest);
 
 /**
- * The candidates with their slugs. What a preview has is kept: the noted slug, or, of one that an earlier version made, what
- * that made of the branch, if it is a label that no other preview has.
+ * The candidates with their slugs. A preview keeps its noted slug. One that an earlier version made keeps the slug of that version,
+ * if it is a label that no other preview has.
  */
 export function withSlugs<T extends Candidate>(
   candidates: readonly T[],

@@ -1,10 +1,10 @@
-/** The comment on a pull request, told: one, that is edited. */
+/** Reports the comment on a pull request: one comment, edited in place. */
 import { digestOf } from "../../../bus/digest.ts";
 import { former, markerOf } from "./names.ts";
 import type { Notes, Report } from "./notes.ts";
 import { isOwn, type Piece, type Telling, unlessGone } from "./piece.ts";
 
-/** What is new of the comment. */
+/** The update of the comment, if its text has changed. */
 export function commentPieces(body: string, notes: Notes): Piece[] {
   const digest = digestOf([body], 16);
   if (notes.commentText === digest) return [];
@@ -20,7 +20,7 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
   ];
 }
 
-/** Edits the comment. Where it is not known, or somebody has deleted it, it is looked for, and made if there is none. */
+/** Edits the comment. If its id is unknown or the comment was deleted, finds an own one or creates it. */
 async function keepComment(body: string, { number, comment }: Report, telling: Telling): Promise<number> {
   const { client, signal } = telling;
   if (comment !== undefined) {

@@ -1,4 +1,4 @@
-/** Deployments, told. Each preview has an environment of its own. */
+/** Reports deployments. Each preview has an environment of its own. */
 import { digestOf } from "../../../bus/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
@@ -45,7 +45,7 @@ async function deploymentAt(
   return (await client.createDeployment({ ...at, ref: at.sha }, signal)).id;
 }
 
-/** What ends a deployment, if there is one. */
+/** Sets a noted deployment inactive. */
 export const inactivation = (notes: Notes): Piece[] =>
   notes.deployment === undefined ? [] : [{ name, notes, tell: (telling) => deactivate(notes, telling) }];
 

@@ -1,4 +1,4 @@
-/** Names on GitHub, which tell what is reported of one preview apart from all others of a repository. */
+/** Names on GitHub: each preview has its own among all that report to a repository. */
 import { digestOf } from "../../../bus/digest.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Namespace } from "../../../bus/kube/kind.ts";
@@ -8,14 +8,14 @@ import type { Context } from "../../../bus/worker/function.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { patience } from "../problems.ts";
 
-/** A cluster that nobody has named. */
+/** The name of a cluster without a name of its own. */
 const unnamed = "default";
 /** A namespace that every cluster has, and whose uid stays as long as the cluster. */
 const systemNamespace = "kube-system";
 
 /**
- * The context of a pipeline's commit statuses: `denrei/<cluster>/<namespace>/<pipeline>`. The name of a cluster that nobody
- * has named ends with a digest of the cluster's identity, which is read once and then taken from the status. At most 198
+ * The context of a pipeline's commit statuses: `denrei/<cluster>/<namespace>/<pipeline>`. The name `default`
+ * gets a digest of the cluster's identity, which is read once and then taken from the status. At most 198
  * characters, and 14 more with the number of a pull request; GitHub takes 255. Throws a `BlockedError` when the identity cannot be read.
  */
 export async function contextOf(
@@ -33,7 +33,7 @@ export async function contextOf(
   if (found !== undefined) return of(`${unnamed}-${digestOf(found.metadata.uid, 8)}`);
   throw new BlockedError(
     "ClusterUnknown",
-    `the worker cannot read the namespace ${systemNamespace}, by which clusters are told apart on GitHub. Apply the roles of this version, or set DENREI_CLUSTER.`,
+    `the worker cannot read the namespace ${systemNamespace}, whose uid distinguishes clusters on GitHub. Apply the roles of this version, or set DENREI_CLUSTER.`,
     patience,
   );
 }
@@ -41,7 +41,7 @@ export async function contextOf(
 /** What is one preview's alone, below the pipeline's context: its environment, and its status of a commit of several. */
 export const previewContext = (context: string, number: number): string => `${context}/pr-${number}`;
 
-/** In the comment, where nobody sees it: by this it is found again. */
+/** A hidden line of the comment, by which the comment is found again. */
 export const markerOf = (context: string, number: number): string =>
   `<!-- ${previewContext(context, number)} -->`;
 

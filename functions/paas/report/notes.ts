@@ -1,9 +1,9 @@
-/** What GitHub was told of a pull request, as the pipeline's status has it. */
+/** Notes of earlier reports, as the pipeline's status has them. */
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 
-/** What GitHub was told of one pull request. */
+/** Everything reported of one pull request. */
 export type Report = NonNullable<NonNullable<AppPipeline["status"]>["reports"]>[number];
-/** The same, while more is told. */
+/** The same, open for changes. */
 export type Notes = { -readonly [K in keyof Report]: Report[K] };
 
 /** Notes without what was refused and may be tried again by then: milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-/** A piece of a report: it is told when there is something new, and noted when it is told. */
+/** A piece of a report: sent when its content is new, and then noted. */
 import {
   GitHubError,
   GitHubRateLimitedError,
@@ -10,24 +10,24 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Notes } from "./notes.ts";
 
-/** Of whose previews GitHub is told. */
+/** The pipeline whose previews are reported. */
 export interface Subject {
   readonly pipeline: Stored<AppPipeline>;
   /** The context of its statuses, with which all other names begin (`names.ts`). */
   readonly context: string;
 }
 
-/** How GitHub is told. */
+/** The means to report. */
 export interface Telling extends Subject {
   readonly client: GitHubRepositoryClient;
   readonly signal: AbortSignal;
 }
 
-/** Something that is to be told. What was told is noted. */
+/** A change to report. */
 export interface Piece {
   readonly name: "commitStatus" | "deployment" | "comment";
   readonly notes: Notes;
-  /** Throws a `GitHubError`. */
+  /** Sends it and notes it. Throws a `GitHubError`. */
   tell(telling: Telling): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function unlessGone(error: unknown): undefined {
   if (!isGone) throw error;
 }
 
-/** Whether the token has written something. Without an answer it has not: what others wrote is never taken for one's own. */
+/** Whether the token's account is the author. False if GitHub does not name that account. */
 export async function isOwn(
   { author }: { readonly author: string | undefined },
   { client, signal }: Telling,

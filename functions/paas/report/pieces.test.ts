@@ -19,7 +19,7 @@ const preview = (phase: Preview["phase"], headSHA = first): Preview => ({
   url: "https://pr-7.example.com",
 });
 
-/** What is to be told of one pull request, and nothing of others. */
+/** The pieces of one pull request alone. */
 const piecesFor = (pipeline: Stored<AppPipeline>, what: Preview | "gone", notes: Notes, at = now) =>
   piecesOf({ pipeline, context }, what === "gone" ? [] : [what], new Map([[notes.number, notes]]), at);
 

@@ -1,4 +1,4 @@
-/** The pieces of a report that are to be told. */
+/** Compares previews with notes, and makes the pieces to report. */
 import type { Preview } from "../kinds/apppipeline.ts";
 import { commentPieces } from "./commentpieces.ts";
 import { deploymentPieces, inactivation } from "./deploymentpieces.ts";
@@ -9,8 +9,8 @@ import { statusPieces } from "./statuspieces.ts";
 import { closingComment, commentOf, reportedSHA, stageOf } from "./text.ts";
 
 /**
- * What is to be told of all previews, and of those that are no more. `all` has notes of each of them; what is to be noted of
- * statuses elsewhere, or no longer, is changed there.
+ * The pieces of all previews, and of those that are gone. `all` has notes of each; notes of statuses move there to the pull
+ * request that now looks after the status.
  */
 export function piecesOf(
   subject: Subject,
@@ -32,7 +32,7 @@ export function piecesOf(
   ]);
 }
 
-/** What is new of a preview. */
+/** The pieces of a preview. */
 function openPieces(
   subject: Subject,
   preview: Preview,
@@ -50,7 +50,7 @@ function openPieces(
   ];
 }
 
-/** What is to be told of a preview that is no more. */
+/** The pieces of a preview that is gone. */
 export const closingPieces = (subject: Subject, notes: Notes): Piece[] => [
   ...statusPieces(subject, [], notes, undefined),
   ...inactivation(notes),

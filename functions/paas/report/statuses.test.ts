@@ -17,7 +17,7 @@ const preview = (number: number, phase: Preview["phase"], headSHA = first): Prev
   url: `https://pr-${number}.example.com`,
 });
 
-/** The statuses that commits have, as whoever looks at them sees: the last of each commit and context. */
+/** The statuses of commits as GitHub shows them: the last of each commit and context. */
 function commits(notes: readonly Notes[] = [], of = pipeline) {
   const all = new Map(notes.map((one) => [one.number, one]));
   const last = new Map<string, { state: string; description?: string; targetUrl?: string }>();
@@ -74,7 +74,7 @@ test("one that leaves, closed or with another commit, does not end the status of
   }
 });
 
-test("a status is told by the name of its pipeline alone where a commit has one pull request", async () => {
+test("a commit of one pull request has the status of the pipeline's context alone", async () => {
   const { tell, states } = commits();
   await tell(preview(7, "Building"), preview(9, "Ready", second));
   expect(states()).toEqual({ [`a ${context}`]: "pending", [`b ${context}`]: "success" });

@@ -1,6 +1,6 @@
 /**
- * Commit statuses. A status belongs to a commit, and several pull requests can have the same last commit: that of the pipeline's
- * context, which branch protection rules name, then tells of all of them, and each preview has one of its own beside it. Pure.
+ * Commit statuses. Several pull requests can have the same last commit. The status of the pipeline's context, which branch
+ * protection rules name, then combines all of them, and each preview has a status of its own beside it. Pure.
  */
 import { digestOf } from "../../../bus/digest.ts";
 import type { CommitStatus } from "../../../bus/github/reports.ts";
@@ -70,7 +70,7 @@ export const isSame = (given: GivenStatus, { sha, status }: WantedStatus): boole
 /** What tells the content of statuses apart. */
 export const statusDigest = ({ sha, status }: WantedStatus): string => digestOf([sha, status], 16);
 
-/** A status as it is noted when it was given. */
+/** The note of a status that was set. */
 export const givenOf = (wanted: WantedStatus): GivenStatus => ({
   context: wanted.status.context,
   sha: wanted.sha,
@@ -79,8 +79,8 @@ export const givenOf = (wanted: WantedStatus): GivenStatus => ({
 });
 
 /**
- * Sorts what was given before: what another pull request looks after now is noted there, and what nobody wants any more is
- * noted no longer, unless it is still pending.
+ * Moves notes of statuses to the pull request that looks after them now, and drops those of unwanted statuses that are not
+ * pending.
  */
 export function sortGiven(
   all: ReadonlyMap<number, Notes>,

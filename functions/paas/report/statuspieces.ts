@@ -1,4 +1,4 @@
-/** Commit statuses, told. */
+/** Reports commit statuses. */
 import type { CommitStatus } from "../../../bus/github/reports.ts";
 import { former } from "./names.ts";
 import type { Notes } from "./notes.ts";

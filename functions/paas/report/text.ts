@@ -37,7 +37,7 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
 /** The commit that a report is about: of a fork the one that is shown, and not what was pushed since. */
 export const reportedSHA = ({ approvedSHA, headSHA }: Preview): string => approvedSHA ?? headSHA;
 
-/** What a preview says of its commit; nothing where nothing is to be expected of it. */
+/** The state of a preview's commit; undefined when no preview is to come of it. */
 export function commitStateOf(preview: Preview): Omit<CommitStatus, "context"> | undefined {
   const stage = stageOf(preview);
   if (stage === "gone") return undefined;
