@@ -193,6 +193,34 @@ test("a deployment that was made and not noted is not made a second time", async
   expect(notes.deployment).toBe(4);
 });
 
+test("a deployment of an earlier version ends, and another one takes its place in the preview's own environment", async () => {
+  const { tell } = github();
+  const notes: Notes = { number: 7, deployment: 3, deployedSHA: first, deploymentStatus: "d" };
+  const onlyDeployment = pipelineWith({ commitStatus: false, comment: false, deployment: true });
+  expect(await tell(notes, preview("Ready"), onlyDeployment)).toEqual([
+    "POST deployments/3/statuses inactive",
+    "GET deployments",
+    "POST deployments",
+    "POST deployments/3/statuses success",
+  ]);
+  expect(notes).toMatchObject({ deployment: 3, environment: `${context}/pr-7` });
+  expect(await tell(notes, preview("Ready"), onlyDeployment)).toEqual([]);
+  const off = pipelineWith({ commitStatus: false, comment: false });
+  expect(await tell(notes, preview("Ready"), off)).toEqual(["POST deployments/3/statuses inactive"]);
+});
+
+test("a comment that is locked is not taken for one that is deleted", async () => {
+  const { tell, requests } = github((request) =>
+    request.startsWith("PATCH")
+      ? { status: 422, body: { message: "Unable to update comment because issue is locked." } }
+      : undefined,
+  );
+  await expect(tell({ number: 7, comment: 5 }, preview("Ready"), onlyComment)).rejects.toThrow(
+    "turn comments off",
+  );
+  expect(requests).toEqual(["PATCH issues/comments/5"]);
+});
+
 test("commits and deployments that are gone from GitHub keep nothing from ending", async () => {
   const { tell } = github((request) =>
     request.startsWith("POST")
