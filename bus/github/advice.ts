@@ -14,9 +14,12 @@ export interface RefusedAnswer {
 /** A clock that is further from GitHub's than this makes JWTs invalid, or soon will. */
 const tolerableSkewMillis = 30_000;
 
+/** Whether a request, as errors show it, is one about a repository. */
+export const isAboutRepository = (request: string): boolean => /^\S+ \/repos\//.test(request);
+
 /** The end of the message: a full stop, and what to check. */
 export const advice = (answer: RefusedAnswer): string =>
-  /^\S+ \/repos\//.test(answer.request) ? forToken(answer) : forApp(answer);
+  isAboutRepository(answer.request) ? forToken(answer) : forApp(answer);
 
 function forApp({ request, status, headers }: RefusedAnswer): string {
   switch (status) {

@@ -26,7 +26,7 @@ const requestId =
 
 /**
  * A refusal of GitHub as a condition, whose reason is `RateLimited`, `GitHubUnreachable`, `KeyRejected` or `TokenRejected`
- * (401), `Forbidden` (403), `NotFound` (404), `Refused` (422) or `GitHubFailed`.
+ * (401), `Forbidden` (403), `NotFound` (404), `Refused` (422), one of `restrictions.ts`, or `GitHubFailed`.
  */
 export function blockedBy(error: GitHubError, credential: Credential): BlockedError {
   const message = redacted(error.message.replaceAll(requestId, ""));
@@ -41,7 +41,7 @@ export function blockedBy(error: GitHubError, credential: Credential): BlockedEr
 function reasonOf(error: GitHubError, credential: Credential): string {
   if (!(error instanceof GitHubRefusedError)) return "GitHubFailed";
   if (error.status === 401) return `${credential}Rejected`;
-  return reasons[error.status ?? 0] ?? "GitHubFailed";
+  return error.reason ?? reasons[error.status ?? 0] ?? "GitHubFailed";
 }
 
 /** Runs calls of GitHub; what it refuses becomes a {@link BlockedError}. */

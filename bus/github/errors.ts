@@ -43,9 +43,12 @@ export class GitHubRefusedError extends GitHubError {
   override readonly name = "GitHubRefusedError";
   /** Where GitHub explains it. */
   readonly documentationUrl: string | undefined;
+  /** A more exact reason than the code gives, such as `ConversationLocked` (`restrictions.ts`). */
+  readonly reason: string | undefined;
 
-  constructor(message: string, status: number, documentationUrl?: string) {
+  constructor(message: string, status: number, documentationUrl?: string, reason?: string) {
     super(message, status);
     this.documentationUrl = documentationUrl;
+    this.reason = reason;
   }
 }

@@ -8,6 +8,7 @@ import {
   GitHubRefusedError,
   GitHubUnreachableError,
 } from "./errors.ts";
+import { restrictionOf } from "./restrictions.ts";
 
 const bodySchema = z.object({
   message: z.string(),
@@ -30,7 +31,9 @@ export function refusal(answer: RefusedAnswer): GitHubError {
     return new GitHubRateLimitedError(`${text}. Wait for the limit to pass.`, status, wait);
   if (status >= 500) return new GitHubUnreachableError(`${text}. Try again later.`, status);
   const see = body?.documentation_url ? ` See ${body.documentation_url}` : "";
-  return new GitHubRefusedError(`${text}${advice(answer)}${see}`, status, body?.documentation_url);
+  const restriction = restrictionOf(answer, said);
+  const what = restriction ? `. ${restriction.advice}.` : advice(answer);
+  return new GitHubRefusedError(`${text}${what}${see}`, status, body?.documentation_url, restriction?.reason);
 }
 
 function words(raw: unknown, body: z.infer<typeof bodySchema> | undefined): string {
@@ -44,6 +47,8 @@ function words(raw: unknown, body: z.infer<typeof bodySchema> | undefined): stri
 
 /** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit */
 function waitMillis({ status, headers }: RefusedAnswer, said: string): number | undefined {
+  // The limit of what may be written in a moment comes as a validation that failed.
+  if (status === 422 && /submitted too quickly/i.test(said)) return unsaidWaitMillis;
   if (status !== 403 && status !== 429) return undefined;
   // Its own clock, if it tells: the one here may be wrong.
   const now = Date.parse(String(headers.date)) || Date.now();
@@ -54,5 +59,7 @@ function waitMillis({ status, headers }: RefusedAnswer, said: string): number | 
   }
   const reset = Number(headers["x-ratelimit-reset"]) * 1000;
   if (String(headers["x-ratelimit-remaining"]) === "0" && Number.isFinite(reset)) return reset - now;
-  return status === 429 || /rate limit|abuse detection/i.test(said) ? unsaidWaitMillis : undefined;
+  return status === 429 || /rate limit|abuse detection|temporarily blocked from/i.test(said)
+    ? unsaidWaitMillis
+    : undefined;
 }

@@ -42,14 +42,35 @@ export interface Comment {
   readonly author: string | undefined;
 }
 
+/** A deployment that was made before. */
+export interface FoundDeployment {
+  readonly id: number;
+  /** Its creator, as in {@link Comment}. */
+  readonly author: string | undefined;
+}
+
 export const createdAnswer = z.object({ id: z.int() });
+
+const account = z.object({ login: z.string() }).nullish();
+
+export const deploymentsAnswer: z.ZodType<FoundDeployment[]> = z.array(
+  z
+    .object({ id: z.int(), creator: account })
+    .transform(({ id, creator }) => ({ id, author: creator?.login })),
+);
+
+/** GraphQL's view of the caller. https://docs.github.com/en/graphql/reference/queries#viewer */
+export const viewerQuery = "query { viewer { login } }";
+export const viewerAnswer = z
+  .object({ data: z.object({ viewer: z.object({ login: z.string() }) }) })
+  .transform(({ data }) => data.viewer.login);
 
 export const commentsAnswer: z.ZodType<Comment[]> = z.array(
   z
     .object({
       id: z.int(),
       body: z.string().nullish(),
-      user: z.object({ login: z.string() }).nullable(),
+      user: account,
     })
     .transform(({ id, body, user }) => ({ id, body: body ?? "", author: user?.login })),
 );
@@ -76,6 +97,8 @@ export const deploymentStatusBody = ({ state, environmentUrl, description, logUr
   ...described(description),
   ...(environmentUrl !== undefined && { environment_url: environmentUrl }),
   ...(logUrl !== undefined && { log_url: logUrl }),
+  // By default, GitHub sets other deployments of the environment inactive, also those of other creators.
+  auto_inactive: false,
 });
 
 /** GitHub refuses longer ones. */

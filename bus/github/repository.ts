@@ -14,14 +14,18 @@ import {
   type DeploymentStatus,
   deploymentBody,
   deploymentStatusBody,
+  deploymentsAnswer,
+  type FoundDeployment,
   statusBody,
+  viewerAnswer,
+  viewerQuery,
 } from "./reports.ts";
 import { permissionAnswer, type TimelineEvent, timelineAnswer } from "./timeline.ts";
 import { isToken, tokenCaller } from "./token.ts";
-import { githubApiUrl } from "./url.ts";
+import { githubApiUrl, graphqlPath } from "./url.ts";
 
 export type { PullRequest } from "./pullrequest.ts";
-export type { Comment, CommitStatus, Deployment, DeploymentStatus } from "./reports.ts";
+export type { Comment, CommitStatus, Deployment, DeploymentStatus, FoundDeployment } from "./reports.ts";
 
 /** Which repository, where, and who asks. `limits` and `etags`: one each for all clients of a process. */
 export interface GitHubRepositoryOptions extends Omit<CallerOptions, "base"> {
@@ -58,6 +62,8 @@ export interface Created {
 export interface GitHubRepositoryClient {
   /** The base URL of the API that is asked. */
   readonly base: string;
+  /** Whose token it is: the login that is the author of what it writes, of an App with `[bot]` behind it. Asked once. */
+  login(signal?: AbortSignal): Promise<string>;
   repository(signal?: AbortSignal): Promise<RepositoryFacts>;
   /** Throws a `GitHubRefusedError` with status 404 when there is none of that name. */
   branch(name: string, signal?: AbortSignal): Promise<Branch>;
@@ -81,7 +87,7 @@ export interface GitHubRepositoryClient {
   deployments(
     of: { readonly sha: string; readonly environment: string },
     signal?: AbortSignal,
-  ): Promise<readonly Created[]>;
+  ): Promise<readonly FoundDeployment[]>;
   createDeployment(deployment: Deployment, signal?: AbortSignal): Promise<Created>;
   setDeploymentStatus(id: number, status: DeploymentStatus, signal?: AbortSignal): Promise<Created>;
 }
@@ -138,8 +144,21 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
       })
     ).body;
 
+  let login: Promise<string> | undefined;
+
   return {
     base,
+    login(signal) {
+      login ??= call({
+        method: "POST",
+        path: graphqlPath(base),
+        as,
+        parameters: { query: viewerQuery },
+        answer: viewerAnswer,
+        signal,
+      }).then(({ body }) => body);
+      return login;
+    },
     async repository(signal) {
       return (await get("", { answer: repositoryAnswer, signal })).body;
     },
@@ -196,7 +215,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     updateComment: (id, body, signal) => write("PATCH", `/issues/comments/${id}`, { body }, signal),
     async deployments({ sha, environment }, signal) {
       const parameters = { sha, environment, per_page: pageSize };
-      return (await get("/deployments", { parameters, answer: z.array(createdAnswer), signal })).body;
+      return (await get("/deployments", { parameters, answer: deploymentsAnswer, signal })).body;
     },
     createDeployment: (deployment, signal) =>
       write("POST", "/deployments", deploymentBody(deployment), signal),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { GitHubUrlError, githubApiUrl } from "./url.ts";
+import { GitHubUrlError, githubApiUrl, graphqlPath } from "./url.ts";
 
 test("url - no URL and those of github.com are its API", () => {
   const given = [
@@ -73,4 +73,12 @@ test("url - what is no web address is refused, and no secret in it is shown", ()
     expect(refuse, url).toThrow(/^expected the web address of a GitHub .* Correct url/);
     expect(refuse, url).not.toThrow(/hunter2/);
   }
+});
+
+test("url - GraphQL is below the public API, and beside a server's", () => {
+  expect(graphqlPath(githubApiUrl())).toBe("/graphql");
+  expect(graphqlPath(githubApiUrl("https://acme.ghe.com"))).toBe("/graphql");
+  expect(graphqlPath(githubApiUrl("https://ghe.example.com/at/"))).toBe(
+    "https://ghe.example.com/at/api/graphql",
+  );
 });

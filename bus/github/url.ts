@@ -45,3 +45,10 @@ function cloudApi(host: string): string | undefined {
 }
 
 const withoutSecrets = (text: string): string => text.replace(/^.*@/s, "***@").replace(/[?#].*$/s, "");
+
+/**
+ * Where GraphQL is: a path below the base URL of the REST API, or, at a GitHub Enterprise Server, a URL beside it.
+ * https://docs.github.com/en/enterprise-server@latest/graphql/guides/forming-calls-with-graphql#the-graphql-endpoint
+ */
+export const graphqlPath = (base: string): string =>
+  base.endsWith(serverPath) ? `${base.slice(0, -"/v3".length)}/graphql` : "/graphql";

@@ -27,6 +27,7 @@ export interface AttemptTools {
   readonly written: Echoes["written"];
   readonly recorder: Recorder;
   readonly replica: string;
+  readonly cluster: string;
   readonly find: Find;
   readonly clock: BusClock;
 }
@@ -115,6 +116,7 @@ async function tryOnce(
     causes: [request.cause, ...(request.also ?? [])],
     attempt: request.attempt,
     replica: tools.replica,
+    cluster: tools.cluster,
     signal,
     assertOwned: input.assertOwned,
     log,

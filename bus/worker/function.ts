@@ -51,6 +51,8 @@ export interface Context {
   readonly attempt: number;
   /** The name of this worker replica. */
   readonly replica: string;
+  /** The cluster's name on the bus: `DENREI_CLUSTER`, or `default`. */
+  readonly cluster: string;
   /** Aborts when ownership is lost, the time is up, or the worker shuts down. Pass it on to what waits. */
   readonly signal: AbortSignal;
   /** Throws when this worker no longer owns the object. Call it right before an effect outside Kubernetes. */

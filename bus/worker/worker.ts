@@ -182,6 +182,7 @@ function startFunction(
       written: echoes.written,
       recorder,
       replica,
+      cluster,
       find: indexes.find,
       clock,
     },

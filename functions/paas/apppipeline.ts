@@ -15,9 +15,10 @@ import { previewName } from "./apppipeline/names.ts";
 import { newsOf } from "./apppipeline/news.ts";
 import { previewOf } from "./apppipeline/preview.ts";
 import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
+import { withSlugs } from "./apppipeline/slug.ts";
 import { previewObjects } from "./apppipeline/wanted.ts";
-import { tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
-import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.ts";
+import { repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
+import { findAll, keysOfMove, keysOfWebhook } from "./identity.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "./kinds.ts";
 import { patience } from "./problems.ts";
 
@@ -35,7 +36,7 @@ export default defineFunction({
   owns: [Application, RemoteSync],
   indexes: {
     ...tokenIndexes,
-    repository: ({ spec: { base }, status }) => repositoryKeys(base.github, status?.repository),
+    repository: repositoryIndex,
   },
   watches: tokenWatches,
   permissions: apiTokenPermissions,
@@ -57,7 +58,10 @@ export default defineFunction({
       ]);
       throw trouble;
     }
-    const previews = selected(candidates, pipeline.spec, shownBefore(pipeline), now);
+    const previews = withSlugs(
+      selected(candidates, pipeline.spec, shownBefore(pipeline), now),
+      pipeline.status?.previews ?? [],
+    );
     const troubles = await keep(pipeline, previews, ctx);
     await remove(pipeline, previews, ctx);
     const told = await tell(pipeline, previews, troubles, ctx);

@@ -5,13 +5,18 @@
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { isConflict } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import type { BlockedError } from "../../bus/worker/errors.ts";
+import type { Cause } from "../../bus/queue/request.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { seconds } from "./apppipeline/select.ts";
-import { hasNewMeans, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
+import { hasNewMeans, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
+import { findAll, keysOfWebhook } from "./identity.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
-import { closingPieces, type Notes, type Piece, piecesOf, unrefused } from "./report/pieces.ts";
+import { contextOf } from "./report/names.ts";
+import { type Notes, unrefused } from "./report/notes.ts";
+import type { Piece } from "./report/piece.ts";
+import { closingPieces, piecesOf } from "./report/pieces.ts";
 import { delaysDeletion, type Outcome, tellPieces } from "./report/tell.ts";
 
 type Pipeline = Stored<AppPipeline>;
@@ -27,9 +32,19 @@ export default defineFunction({
   fieldManager: "modoki-report",
   for: AppPipeline,
   secondary: true,
-  indexes: tokenIndexes,
+  indexes: { ...tokenIndexes, repository: repositoryIndex },
   watches: tokenWatches,
-  permissions: apiTokenPermissions,
+  webhooks: {
+    pull_request: ({ owner, repository, payload }, find) =>
+      payload.action === "unlocked"
+        ? findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id))
+        : [],
+  },
+  permissions: [
+    ...apiTokenPermissions,
+    // Its uid tells clusters apart.
+    { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
+  ],
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
@@ -60,17 +75,17 @@ interface Told {
 /** Tells what is new, a portion of it at once, and notes it, also when not all can be told. */
 async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
   const now = new Date(ctx.now());
-  // With another token what was refused may be granted.
-  const by = hasNewMeans(ctx.causes) ? Number.POSITIVE_INFINITY : now.getTime();
+  const context = await contextOf(pipeline, ctx).catch(blocked);
+  if (context instanceof BlockedError) return notTold(pipeline, context, now, ctx);
+  const subject = { pipeline, context };
+  // With another token, or another lock, what was refused may be granted.
+  const by = hasNewMeans(ctx.causes) || isUnlocked(ctx.causes) ? Number.POSITIVE_INFINITY : now.getTime();
   const all = notesOf(pipeline, previews, by);
+  const pieces = piecesOf(subject, previews, all, now);
+  const outcome = pieces.length === 0 ? {} : await tellPieces(pieces.slice(0, portion), subject, ctx);
   const open = new Set(previews.map(({ number }) => number));
-  const closed = [...all.values()].filter(({ number }) => !open.has(number));
-  const pieces: readonly Piece[] = [
-    ...closed.flatMap((notes) => closingPieces(pipeline, notes, now)),
-    ...previews.flatMap((preview) => piecesOf(pipeline, preview, all.get(preview.number) as Notes, now)),
-  ];
-  const outcome = pieces.length === 0 ? {} : await tellPieces(pieces.slice(0, portion), pipeline, ctx);
-  for (const notes of closed) if (closingPieces(pipeline, notes, now).length === 0) all.delete(notes.number);
+  for (const notes of [...all.values()])
+    if (!open.has(notes.number) && closingPieces(subject, notes).length === 0) all.delete(notes.number);
   const reports = [...all.values()].sort((a, b) => a.number - b.number);
   const retries = reports.flatMap(({ refused = {} }) => Object.values(refused).map((at) => Date.parse(at)));
   const { stopped } = outcome;
@@ -79,7 +94,7 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   const isAll = !isLeft && retries.length === 0;
   const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
   const nextAt = stopped && new Date(now.getTime() + stopped.retryAfterMillis);
-  const noted = await note(pipeline, { reports, nextAt }, condition, ctx);
+  const noted = await note(pipeline, { reports, nextAt, context }, condition, ctx);
   const pauses = [
     ...(noted === "changed meanwhile" ? [0] : []),
     ...(stopped ? [stopped.retryAfterMillis] : isLeft ? [pauseMillis] : []),
@@ -88,10 +103,28 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   return { outcome, result: pauses.length === 0 ? undefined : { requeueAfter: Math.min(...pauses) } };
 }
 
+function blocked(error: unknown): BlockedError {
+  if (error instanceof BlockedError) return error;
+  throw error;
+}
+
+/** Notes why nothing could be reported. */
+async function notTold(pipeline: Pipeline, stopped: BlockedError, now: Date, ctx: Context): Promise<Told> {
+  const nextAt = new Date(now.getTime() + stopped.retryAfterMillis);
+  const reports = pipeline.status?.reports ?? [];
+  await note(pipeline, { reports, nextAt }, reportedAs(pipeline, [], stopped), ctx);
+  return { outcome: { stopped }, result: { requeueAfter: stopped.retryAfterMillis } };
+}
+
+/** Webhooks wake this function when a conversation was unlocked, and for nothing else. */
+const isUnlocked = (causes: readonly Cause[]): boolean => causes.some(({ type }) => type === "webhook");
+
 /** What was told, without what was refused until `by`; and an empty note for each preview that there is none of. */
 function notesOf({ status }: Pipeline, previews: readonly Preview[], by: number): Map<number, Notes> {
   const reports = status?.reports ?? [];
   const all = new Map<number, Notes>(reports.map((report) => [report.number, unrefused(report, by)]));
+  // Leave a final status of an earlier version alone.
+  for (const notes of all.values()) if (notes.pendingSHA === undefined) delete notes.status;
   for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
   return all;
 }
@@ -117,7 +150,11 @@ const mostConflicts = 10;
  */
 async function note(
   pipeline: Pipeline,
-  { reports, nextAt }: { readonly reports: readonly Notes[]; readonly nextAt: Date | undefined },
+  {
+    reports,
+    nextAt,
+    context,
+  }: { readonly reports: readonly Notes[]; readonly nextAt: Date | undefined; readonly context?: string },
   condition: ConditionUpdate | undefined,
   ctx: Context,
 ): Promise<"noted" | "changed meanwhile"> {
@@ -125,8 +162,9 @@ async function note(
   // An empty list where there was none would be a write.
   const status = {
     ...((told.length > 0 || pipeline.status?.reports !== undefined) && { reports: told }),
+    ...(context !== undefined && { reportContext: context }),
     nextReportAt: nextAt === undefined ? null : seconds(nextAt),
-  } as { readonly reports?: Notes[]; readonly nextReportAt?: string };
+  } as { readonly reports?: Notes[]; readonly reportContext?: string; readonly nextReportAt?: string };
   let found: Pipeline | undefined = pipeline;
   for (let conflicts = 0; found?.metadata.uid === pipeline.metadata.uid; conflicts++) {
     try {

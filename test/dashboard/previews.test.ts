@@ -152,11 +152,17 @@ test("on a phone it is one list after the other, no wider than the screen", asyn
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
+const given = (digit: string) => ({
+  context: "denrei/prod/team-a/told",
+  sha: digit.repeat(40),
+  digest: "digest",
+});
+
 test("what GitHub was told is told in words, with links where GitHub is known", async () => {
   await create("told", {
     reports: [
-      { number: 1, status: "digest", comment: 77, deployment: 5, deployedSHA: "1".repeat(40) },
-      { number: 2, status: "digest", pendingSHA: "2".repeat(40), refused: { comment: later } },
+      { number: 1, statuses: [given("1")], comment: 77, deployment: 5, deployedSHA: "1".repeat(40) },
+      { number: 2, statuses: [{ ...given("2"), pending: true }], refused: { comment: later } },
     ],
   });
   const page = await open("/previews/team-a/told");

@@ -21,11 +21,25 @@ const later = { timeout: 90_000, interval: 100 };
 let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
-  const names = ["all", "failing", "closed", "refused", "limited", "away", "stranger", "web"];
+  const names = [
+    "all",
+    "failing",
+    "closed",
+    "refused",
+    "limited",
+    "away",
+    "stranger",
+    "web",
+    "twins",
+    "locked",
+  ];
   paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
   previews = previewsOn(paas);
 });
 afterAll(() => paas?.stop());
+
+const tipOf = async (name: string): Promise<string> =>
+  (await paas.github.api<{ commit: { sha: string } }>("GET", `/repos/acme/${name}/branches/main`)).commit.sha;
 
 test("a preview is told in a status, a deployment and one comment, each kept up to date until it is gone", async () => {
   const told = toldOf(paas, "all");
@@ -34,9 +48,12 @@ test("a preview is told in a status, a deployment and one comment, each kept up 
   const [ready] = await previews.phases("all", { 1: "Ready" });
   await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
   const [last, ...before] = await told.statuses(pull.headSha);
-  expect(last).toMatchObject({ context: "modoki/all", target_url: ready?.url });
+  const { status } = await previews.until("all", () => true);
+  const context = status?.reportContext;
+  expect(context).toMatch(/^denrei\/default-[0-9a-f]{8}\/default\/all$/);
+  expect(last).toMatchObject({ context, target_url: ready?.url });
   expect(new Set(before.map(({ state, context }) => `${context} ${state}`))).toEqual(
-    new Set(["modoki/all pending"]),
+    new Set([`${context} pending`]),
   );
   await expect.poll(() => told.deployments(1), later).toEqual([[pull.headSha, "success"]]);
   await expect
@@ -103,6 +120,67 @@ test("what may not be told is said, keeps nothing else from being told, and is n
   await paas.patch(Secret, secrets.git, { metadata: { annotations: { rotated: "yes" } } });
   await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
   await previews.until("refused", has("Reported", "True"));
+});
+
+test("a locked conversation is reported as locked, and commented on when it is unlocked; a forged comment is left", async () => {
+  const told = toldOf(paas, "locked");
+  const pull = await previews.open("locked");
+  await paas.github.lockConversation(pull);
+  await previews.create("locked", { report: {} });
+  await previews.phases("locked", { 1: "Ready" });
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+  const pipeline = await previews.until("locked", has("Reported", "False", "ConversationLocked"));
+  expect(conditionOf(pipeline, "Reported")?.message).toContain("unlock it, or turn comments off");
+  expect(conditionOf(pipeline)).toMatchObject({ status: "True" });
+
+  const comments = `/repos/${pull.repository}/issues/${pull.number}/comments`;
+  const body = `<!-- ${pipeline.status?.reportContext}/pr-${pull.number} -->\nforged`;
+  const forged = await paas.github.api<{ id: number }>("POST", comments, { body });
+  await paas.github.unlockConversation(pull);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await previews.until("locked", has("Reported", "True"));
+  const all = await paas.github.api<{ id: number; body: string }[]>("GET", comments);
+  expect(all).toHaveLength(2);
+  expect(all.find(({ id }) => id === forged.id)?.body).toBe(body);
+});
+
+test("pipelines of one name in two namespaces have statuses, deployments and comments of their own, and so have pull requests of one commit", async () => {
+  const namespace = "twins";
+  await createNamespace(paas.kit.client, namespace);
+  await paas.accounts.optIn(namespace);
+  await Promise.all([paas.tokenSecret(namespace), paas.registrySecret(namespace)]);
+  const pull = await previews.open("twins", { branch: "change" });
+  await paas.github.api("POST", "/repos/acme/twins/git/refs", {
+    ref: "refs/heads/stable",
+    sha: await tipOf("twins"),
+  });
+  const same = await previews.open("twins", { branch: "change", base: "stable" });
+  expect(same.headSha).toBe(pull.headSha);
+  const { spec } = await previews.create("twins", { ...idle, report: { deployment: true } });
+  await paas.create(AppPipeline, { metadata: { namespace, name: "twins" }, spec });
+  const at = { namespace, name: "twins" };
+  const [one, other] = [toldOf(paas, "twins"), toldOf(paas, "twins", namespace)];
+  const deployed = [[pull.headSha, "in_progress"]];
+  for (const told of [one, other])
+    for (const { number } of [pull, same])
+      await expect.poll(() => told.deployments(number), later).toEqual(deployed);
+  for (const { number } of [pull, same])
+    await expect.poll(async () => (await one.comments(number)).length, later).toBe(2);
+  const contexts = async () =>
+    new Map([...(await one.statuses(pull.headSha))].reverse().map(({ context, state }) => [context, state]));
+  await expect.poll(async () => (await contexts()).size, later).toBe(6);
+
+  await paas.patch(AppPipeline, at, { spec: { filter: { labels: ["none"] } } });
+  for (const { number } of [pull, same]) {
+    await expect.poll(() => other.deployments(number), later).toEqual([[pull.headSha, "inactive"]]);
+    expect(await one.deployments(number)).toEqual(deployed);
+  }
+  await expect
+    .poll(async () => [...(await contexts()).values()].sort(), later)
+    .toEqual(["pending", "pending", "pending", "success", "success", "success"]);
+  const { status } = await previews.until("twins", () => true);
+  const pending = [...(await contexts())].filter(([, state]) => state === "pending");
+  for (const [context] of pending) expect(context.startsWith(status?.reportContext ?? "none")).toBe(true);
 });
 
 test("a rate limit is waited for, and what was told before it is not told again", async () => {

@@ -2,6 +2,7 @@
 import { forkedBranch, forkedName, forkedRepository } from "./forks.ts";
 import { type PullRequestActions, pullRequestActions } from "./pullactions.ts";
 import type { Pull, Pulls } from "./pulls.ts";
+import type { Restrictions } from "./restrictions.ts";
 import { user } from "./seed.ts";
 import type { Timelines } from "./timeline.ts";
 import type { UserRequest } from "./userrequests.ts";
@@ -42,6 +43,7 @@ export interface AccountParts {
   readonly request: UserRequest;
   readonly pulls: Pulls;
   readonly timelines: Timelines;
+  readonly restrictions: Pick<Restrictions, "lock" | "unlock">;
   /** Has a webhook about a repository delivered to the Apps that want it. */
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
@@ -66,7 +68,7 @@ export interface Push {
 }
 
 /** The user that acts through `request`; and what there is to be done when somebody else has pushed. */
-export function account({ request, pulls, timelines, announce }: AccountParts): {
+export function account({ request, pulls, timelines, restrictions, announce }: AccountParts): {
   readonly account: Account;
   pushed(push: Push): Promise<void>;
 } {
@@ -129,7 +131,7 @@ export function account({ request, pulls, timelines, announce }: AccountParts): 
     }
   }
 
-  const actions = pullRequestActions({ api, pulls, timelines, announce });
+  const actions = pullRequestActions({ api, pulls, timelines, restrictions, announce });
 
   const account: Account = {
     api,

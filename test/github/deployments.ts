@@ -81,7 +81,18 @@ export function deployments(
       ...{ created_at: at, updated_at: at },
     } as ShownDeploymentStatus;
     deployed.statuses.push(status);
+    if (state === "success" && call.body.auto_inactive !== false) endBefore(deployed, status);
     return json(201, status);
+  }
+
+  /** What `auto_inactive` does: earlier ones of the environment that had success are inactive. */
+  function endBefore({ repository, deployment }: Deployed, status: ShownDeploymentStatus): void {
+    for (const { repository: at, deployment: other, statuses } of all) {
+      const { environment, transient_environment, production_environment, id } = other;
+      if (at !== repository || environment !== deployment.environment || id >= deployment.id) continue;
+      if (transient_environment || production_environment || statuses.at(-1)?.state !== "success") continue;
+      statuses.push({ ...status, id: ++made, state: "inactive" });
+    }
   }
 
   async function list({ repository, query }: RepositoryCall) {

@@ -16,15 +16,17 @@ import { deliveryList } from "./deliverylist.ts";
 import { deployments } from "./deployments.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
 import { type ApiRequest, front, hookUrl } from "./front.ts";
+import { graphql } from "./graphql.ts";
 import { apiPrefix } from "./links.ts";
 import { moves, type RepositoryMoves } from "./moves.ts";
 import { clientOf, type GitHubPerson, people } from "./people.ts";
 import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
+import { type Restrictions, restrictions } from "./restrictions.ts";
 import { filledIn, type SeededApp, type SeedOptions, seedConfig, user } from "./seed.ts";
 import { commitStatuses } from "./statuses.ts";
 import { timelines } from "./timeline.ts";
-import { type TokenPolicy, Tokens } from "./tokens.ts";
+import { type Caller, type TokenPolicy, Tokens } from "./tokens.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import { userRequests } from "./userrequests.ts";
 import { webhooks } from "./webhooks.ts";
@@ -75,6 +77,8 @@ export interface EmulatedGitHub extends Account, RepositoryMoves {
   requests(): readonly ApiRequest[];
   /** Lets the next `times` requests that match meet a fault, or all of them until it is removed. */
   fault(match: FaultMatch, answer: FaultAnswer, times?: number): Fault;
+  /** Keeps Apps from writing to a repository, until what it returns is called. */
+  readonly restrict: Restrictions["restrict"];
   /** From now on installation tokens are like that. */
   issueTokens(policy: TokenPolicy): void;
   /** All installation tokens that were handed out so far, also those that are over. */
@@ -121,11 +125,13 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   const timeline = timelines();
   const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
   const commits = commitsOf(userRequests(ask), pulls.hasMerge);
+  const login = ({ app }: Caller) => botOf(seed.apps, app) ?? user.login;
+  const restricted = restrictions();
   const repositories = repositoryApi({
     endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve), ...timeline.endpoints],
     ask,
     tokens,
-    login: ({ app }) => botOf(seed.apps, app) ?? user.login,
+    login,
     apiUrl: url + apiPrefix,
   });
   const deliveries = new Deliveries({
@@ -143,10 +149,15 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     repository: (name) => person.api("GET", `/repos/${name}`),
     apiUrl: url + apiPrefix,
   });
+  const kept = (call: ApiCall) =>
+    restricted.answer(call, async (path) => {
+      const { body } = await userRequests(ask)("GET", path);
+      return Number(/\d+$/.exec(JSON.parse(body.toString()).issue_url ?? "")?.[0]);
+    });
   const { answer, answerUser } = api({
     ask,
     people: users.answer,
-    beside: [list, tokens.revoke],
+    beside: [list, tokens.revoke, graphql(tokens, login), kept],
     repositories,
     tokens,
     pulls,
@@ -164,6 +175,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     request: userRequests(answerUser),
     pulls,
     timelines: timeline,
+    restrictions: restricted,
     announce,
   });
   async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
@@ -198,6 +210,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
     send,
     requests: () => requests,
     fault: (match, meets, times) => faults.add(match, meets, times),
+    restrict: restricted.restrict,
     issueTokens(policy) {
       tokens.policy = policy;
     },

@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 import type { Faults } from "./faults.ts";
+import { graphqlPath } from "./graphql.ts";
 import { apiPrefix } from "./links.ts";
 import type { Caller } from "./tokens.ts";
 
@@ -89,6 +90,8 @@ export function front({
         webhook(Number(app), String(headers["x-github-event"]), body.toString());
       } else if (url.startsWith(`${apiPrefix}/`)) {
         await serveApi({ method, path: url.slice(apiPrefix.length), headers, body }, response);
+      } else if (url === `/api${graphqlPath}`) {
+        await serveApi({ method, path: graphqlPath, headers, body }, response);
       } else if (url.startsWith("/login/oauth/")) {
         const given = login({ method, path: url, headers, body });
         response.writeHead(given.status, given.headers).end(given.body);

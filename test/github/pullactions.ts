@@ -3,6 +3,7 @@
  * made here.
  */
 import type { Mergeability, Pull, Pulls } from "./pulls.ts";
+import type { Restrictions } from "./restrictions.ts";
 import { user } from "./seed.ts";
 import type { Timelines } from "./timeline.ts";
 
@@ -25,6 +26,9 @@ export interface PullRequestActions {
   removeLabel(pull: PullName & { readonly label: string }): Promise<void>;
   convertToDraft(pull: PullName): Promise<void>;
   markReadyForReview(pull: PullName): Promise<void>;
+  /** Only members comment on it from then on, and no App. */
+  lockConversation(pull: PullName): Promise<void>;
+  unlockConversation(pull: PullName): Promise<void>;
   /** The branch is made when there is none of that name. */
   changeBase(pull: PullName & { readonly base: string }): Promise<void>;
   /** Its pull requests stay, with no repository as their head. */
@@ -41,11 +45,12 @@ export interface PullActionParts {
   readonly api: <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
   readonly pulls: Pulls;
   readonly timelines: Timelines;
+  readonly restrictions: Pick<Restrictions, "lock" | "unlock">;
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
 /** The actions; `announce` sends a webhook about a pull request as it is. */
-export function pullRequestActions({ api, pulls, timelines, announce }: PullActionParts): {
+export function pullRequestActions({ api, pulls, timelines, restrictions, announce }: PullActionParts): {
   readonly ofUser: PullRequestActions;
   announce(repository: string, number: number, payload: Record<string, unknown>): Promise<void>;
 } {
@@ -109,6 +114,14 @@ export function pullRequestActions({ api, pulls, timelines, announce }: PullActi
       },
       convertToDraft: (pull) => setDraft(pull, "draft"),
       markReadyForReview: (pull) => setDraft(pull, "ready"),
+      async lockConversation({ repository, number }) {
+        restrictions.lock(repository, number);
+        await tell(repository, number, { action: "locked" });
+      },
+      async unlockConversation({ repository, number }) {
+        restrictions.unlock(repository, number);
+        await tell(repository, number, { action: "unlocked" });
+      },
       async changeBase({ base, ...pull }) {
         const before = await pullOf(pull);
         await api("PATCH", at(pull), { base });

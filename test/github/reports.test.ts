@@ -108,6 +108,70 @@ test("comments are changed in place", async () => {
   expect((await ask("PATCH", `/repos/${repository}/issues/comments/999`, { body: "x" })).status).toBe(404);
 });
 
+describe("an App that has the permission", () => {
+  const comments = (number: number) => `/repos/${repository}/issues/${number}/comments`;
+  const refusedBy = async (method: string, path: string, body: object) => {
+    const { status, body: answer } = await ask(method, path, body);
+    return [status, answer.message];
+  };
+
+  test("does not comment on a locked conversation, while a member does", async () => {
+    const locked = { repository, number: (await github.openPullRequest({ repository })).number };
+    const { body } = await ask("POST", comments(locked.number), { body: "one" });
+    await github.lockConversation(locked);
+    const words = (verb: string) => `Unable to ${verb} comment because issue is locked.`;
+    expect(await refusedBy("POST", comments(locked.number), { body: "two" })).toEqual([403, words("create")]);
+    const edited = `/repos/${repository}/issues/comments/${body.id}`;
+    expect(await refusedBy("PATCH", edited, { body: "two" })).toEqual([403, words("update")]);
+    await github.api("POST", comments(locked.number), { body: "two" });
+    expect((await ask("POST", comments(pull.number), { body: "elsewhere" })).status).toBe(201);
+    await github.unlockConversation(locked);
+    expect((await ask("PATCH", edited, { body: "three" })).status).toBe(200);
+  });
+
+  test("writes nothing to an archived repository, and reads it", async () => {
+    const free = github.restrict(repository, "archived");
+    const message = "Repository was archived so is read-only.";
+    for (const [path, body] of [
+      [`/repos/${repository}/statuses/${pull.headSha}`, { state: "success" }],
+      [`/repos/${repository}/deployments`, { ref: "main" }],
+      [comments(pull.number), { body: "b" }],
+    ] as const)
+      expect(await refusedBy("POST", path, body)).toEqual([403, message]);
+    expect((await ask("GET", comments(pull.number))).status).toBe(200);
+    free();
+    expect((await create(pull.headSha, { state: "success" })).status).toBe(201);
+  });
+
+  test.each([
+    ["issues disabled", 410, "Issues are disabled for this repo"],
+    ["blocked", 403, "User is blocked"],
+  ] as const)("does not comment where it has %s", async (what, status, message) => {
+    const free = github.restrict(repository, what);
+    expect(await refusedBy("POST", comments(pull.number), { body: "b" })).toEqual([status, message]);
+    expect((await create(pull.headSha, { state: "success" })).status).toBe(201);
+    free();
+  });
+
+  test("writes no comment of more than 65,536 characters", async () => {
+    expect((await ask("POST", comments(pull.number), { body: "a".repeat(65_536) })).status).toBe(201);
+    const { status, body } = await ask("POST", comments(pull.number), { body: "a".repeat(65_537) });
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { errors: [{ message: "body is too long (maximum is 65536 characters)" }] },
+    });
+  });
+
+  test("learns its own login from GraphQL", async () => {
+    const asked = await fetch(`${github.url}/api/graphql`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ query: "query { viewer { login } }" }),
+    });
+    expect(await asked.json()).toEqual({ data: { viewer: { login: "denrei[bot]" } } });
+  });
+});
+
 describe("deployments", () => {
   const path = `/repos/${repository}/deployments`;
 
@@ -136,6 +200,28 @@ describe("deployments", () => {
     expect(told.map(({ state }) => state)).toEqual(["inactive", "success", "in_progress"]);
     expect(told[0]).toMatchObject({ environment_url: "https://a", creator: { login: "denrei[bot]" } });
     expect(await github.api("GET", `${path}/${byBranch.body.id}/statuses`)).toEqual([]);
+  });
+
+  test("that succeed end those before them in their environment, unless told not to or these are transient", async () => {
+    const deploy = async (environment: string, more: object = {}) =>
+      (await ask("POST", path, { ref: "main", environment, ...more })).body.id as number;
+    const succeed = (id: number, more: object = {}) =>
+      ask("POST", `${path}/${id}/statuses`, { state: "success", ...more });
+    const states = async (id: number) =>
+      (await github.api<ShownDeploymentStatus[]>("GET", `${path}/${id}/statuses`)).map(({ state }) => state);
+    const [stays, ends, other] = [
+      await deploy("shared", { transient_environment: true }),
+      await deploy("shared"),
+      await deploy("another"),
+    ];
+    for (const id of [stays, ends, other]) await succeed(id);
+    const next = await deploy("shared");
+    await succeed(next, { auto_inactive: false });
+    expect(await states(ends)).toEqual(["success"]);
+    await succeed(next);
+    expect(await states(ends)).toEqual(["inactive", "success"]);
+    expect(await states(stays)).toEqual(["success"]);
+    expect(await states(other)).toEqual(["success"]);
   });
 
   test("are not of what is not there, and have no other states", async () => {

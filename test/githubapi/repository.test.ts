@@ -150,7 +150,10 @@ test("repository - statuses, comments and deployments are there afterwards", asy
   });
   await api.setDeploymentStatus(deployment.id, { state: "inactive" });
   const environment = "preview/1";
-  expect(await api.deployments({ sha: headSha, environment })).toEqual([{ id: deployment.id }]);
+  expect(await api.deployments({ sha: headSha, environment })).toEqual([
+    { id: deployment.id, author: "denrei[bot]" },
+  ]);
+  expect(await api.login()).toBe("denrei[bot]");
   expect(await api.deployments({ sha: "0".repeat(40), environment })).toEqual([]);
   expect(await github.api("GET", "/repos/acme/api/deployments?environment=preview/1")).toMatchObject([
     {

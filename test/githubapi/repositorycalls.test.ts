@@ -150,8 +150,18 @@ test("repository - what is written, and no more than GitHub takes", async () => 
         ...{ auto_merge: false, required_contexts: [] },
       },
     ],
-    ["POST", "/deployments/9/statuses", { state: "inactive", description: "d" }],
+    ["POST", "/deployments/9/statuses", { state: "inactive", description: "d", auto_inactive: false }],
   ]);
+});
+
+test("repository - whose token it is, is asked of GraphQL once", async () => {
+  const { repository, seen } = await repositoryAt(() => ({
+    body: { data: { viewer: { login: "denrei[bot]" } } },
+  }));
+  expect([await repository.login(), await repository.login()]).toEqual(["denrei[bot]", "denrei[bot]"]);
+  expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /api/graphql"]);
+  const { repository: other } = await repositoryAt(() => ({ body: { errors: [{ message: "No." }] } }));
+  await expect(other.login()).rejects.toThrow(GitHubError);
 });
 
 test("repository - an answer that is still the same is given again, with its pages, to the same token alone", async () => {
@@ -230,6 +240,7 @@ test("repository - each call ends when its caller gives up", async () => {
     (signal) => repository.updateComment(7, "b", signal),
     (signal) => repository.createDeployment({ ref: "a", environment: "e" }, signal),
     (signal) => repository.deployments({ sha: "a", environment: "e" }, signal),
+    (signal) => repository.login(signal),
     (signal) => repository.setDeploymentStatus(7, { state: "queued" }, signal),
   ];
   for (const one of calls) {

@@ -9,11 +9,11 @@ import { type Approval, hasLabel } from "./approval.ts";
 /** A pull request that may have a preview, before anything is known of its objects. */
 export type Candidate = Pick<
   Preview,
-  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "since" | keyof Approval
+  "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "since" | "slug" | keyof Approval
 >;
 
 const kept = [
-  ...(["number", "headSHA", "headRef", "baseRef", "fork", "since"] as const),
+  ...(["number", "headSHA", "headRef", "baseRef", "fork", "since", "slug"] as const),
   ...(["labelled", "approvedSHA", "approvedBy", "approvedWith", "approvalProblem", "headSeenAt"] as const),
 ] as const satisfies readonly (keyof Candidate)[];
 

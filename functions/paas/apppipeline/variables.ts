@@ -1,24 +1,16 @@
 /** What a template can say of the pull request that a preview is for: `{{number}}`, `{{slug}}` and so on. Pure. */
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
+import { slugOf } from "./slug.ts";
 
 type Template = AppPipeline["spec"]["applicationTemplate"];
 type Variables = Readonly<Record<string, string>>;
 
-const longestSlug = 50;
-
-/** A branch as a part of a DNS label. */
-const slugOf = (branch: string): string =>
-  branch
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, longestSlug)
-    .replace(/^-+|-+$/g, "");
-
 /** The values; `sha` is the commit that is shown, which of a fork is the approved one. */
-function variablesOf({ number, headRef = "", headSHA, approvedSHA }: Candidate, host: string): Variables {
+function variablesOf(candidate: Candidate, host: string): Variables {
+  const { number, headSHA, approvedSHA, slug = slugOf(candidate) } = candidate;
   const sha = approvedSHA ?? headSHA;
-  return { number: String(number), slug: slugOf(headRef), sha, short_sha: sha.slice(0, 7), host };
+  return { number: String(number), slug, sha, short_sha: sha.slice(0, 7), host };
 }
 
 /** Whatever else stands in braces is somebody else's. */

@@ -5,6 +5,7 @@ import type { Cause } from "../../../bus/queue/request.ts";
 import { keyText } from "../../../bus/subjects.ts";
 import type { Watch } from "../../../bus/worker/function.ts";
 import { Installation } from "../../ghapp/apitoken.ts";
+import { repositoryKeys } from "../identity.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { siteIndex, watchSite } from "../site/site.ts";
 
@@ -18,6 +19,10 @@ export const tokenIndexes = {
 
 const byName: Watch["keys"] = ({ metadata: { namespace = "", name } }, find) =>
   find("secret", keyText({ namespace, name }));
+
+/** Finds AppPipelines by their repository. */
+export const repositoryIndex = ({ spec: { base }, status }: Stored<AppPipeline>): readonly string[] =>
+  repositoryKeys(base.github, status?.repository);
 
 /** Wakes those that {@link tokenIndexes} finds. */
 export const tokenWatches: readonly Watch[] = [

@@ -37,6 +37,7 @@ const previewSchema = z.object({
   number: z.int().describe("Of the pull request."),
   headSHA: z.string().describe("Its last commit."),
   headRef: z.string().optional().describe("Its branch."),
+  slug: z.string().optional().describe("The branch as a DNS label, which no other branch has."),
   baseRef: z.string().optional().describe("The branch that it is to be merged into."),
   fork: z.string().optional().describe("The repository that it comes from, if that is another one."),
   labelled: z.boolean().optional().describe("Of one from a fork: whether it has the label that approves."),
@@ -90,7 +91,7 @@ export const AppPipeline = defineKind({
           .optional(),
       })
       .describe(
-        "What Applications of previews are like. In args, attributes, annotations and values of env, {{number}}, {{slug}} (the branch), {{sha}}, {{short_sha}} and {{host}} are those of the preview.",
+        "What Applications of previews are like. In args, attributes, annotations and values of env, {{number}}, {{slug}} (the branch as a DNS label that no other branch has), {{sha}}, {{short_sha}} and {{host}} are those of the preview.",
       ),
     base: z.object({
       github: z.object({ owner, repo, secretName: tokenSecret }),
@@ -152,8 +153,23 @@ export const AppPipeline = defineKind({
       .array(
         z.object({
           number: z.int(),
-          status: z.string().optional().describe("Digest of the commit status that was set last."),
-          pendingSHA: z.string().optional().describe("The commit whose status is still pending."),
+          statuses: z
+            .array(
+              z.object({
+                context: z.string(),
+                sha: z.string().describe("The commit."),
+                digest: z.string().describe("Of what was set last."),
+                pending: z.boolean().optional(),
+              }),
+            )
+            .optional()
+            .describe("Commit statuses that were set, and are to be kept up to date."),
+          status: z.string().optional().describe("Of earlier versions: digest of the commit status."),
+          pendingSHA: z
+            .string()
+            .optional()
+            .describe("Of earlier versions: the commit whose status under the former context is pending."),
+          environment: z.string().optional().describe("Where the deployment is."),
           deployment: z.int().optional().describe("Id of the deployment."),
           deployedSHA: z.string().optional().describe("The commit that it is of."),
           deploymentStatus: z.string().optional().describe("Digest of its status."),
@@ -167,6 +183,12 @@ export const AppPipeline = defineKind({
       )
       .optional()
       .describe("What GitHub was told of each."),
+    reportContext: z
+      .string()
+      .optional()
+      .describe(
+        "Context of its commit statuses, which a branch protection rule names. Environments begin with it.",
+      ),
     nextReportAt: time
       .optional()
       .describe("GitHub is told nothing before: it could not be reached, or asked to wait."),

@@ -3,18 +3,25 @@ import { rateLimits } from "../../../bus/github/limits.ts";
 import { githubRepository } from "../../../bus/github/repository.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
-import { accept, closingPieces, type Notes, piecesOf, refuse, type Telling, unrefused } from "./pieces.ts";
-import { markerOf } from "./text.ts";
+import { former, markerOf } from "./names.ts";
+import { type Notes, unrefused } from "./notes.ts";
+import { accept, refuse, type Telling } from "./piece.ts";
+import { piecesOf } from "./pieces.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
 const pipelineWith = (report: AppPipeline["spec"]["report"]) =>
   ({ metadata: { namespace: "team-a", name: "web", uid: "u1" }, spec: { report } }) as Stored<AppPipeline>;
 const all = pipelineWith({ deployment: true });
+const context = "denrei/prod/team-a/web";
 const [first, second] = ["a", "b"].map((digit) => digit.repeat(40)) as [string, string];
 const preview = (phase: Preview["phase"], headSHA = first): Preview => ({
   ...{ number: 7, headSHA, since: "2026-01-02T03:04:05Z", phase },
   url: "https://pr-7.example.com",
 });
+
+/** The pieces of one pull request alone. */
+const piecesFor = (pipeline: Stored<AppPipeline>, what: Preview | "gone", notes: Notes, at = now) =>
+  piecesOf({ pipeline, context }, what === "gone" ? [] : [what], new Map([[notes.number, notes]]), at);
 
 /** GitHub, which answers each request with a new id unless it is told what; and what it was asked. */
 function github(
@@ -23,6 +30,10 @@ function github(
   const requests: string[] = [];
   const fetch = async (url: string | URL | Request, init?: RequestInit) => {
     const { pathname } = new URL(String(url));
+    if (pathname === "/graphql") {
+      const body = JSON.stringify({ data: { viewer: { login: "denrei[bot]" } } });
+      return new Response(body, { headers: { "content-type": "application/json" } });
+    }
     const body = init?.body ? JSON.parse(String(init.body)) : {};
     const request = `${init?.method} ${pathname.replace("/repos/acme/web/", "")}`;
     requests.push([request, body.state].filter(Boolean).join(" "));
@@ -33,15 +44,13 @@ function github(
     return new Response(JSON.stringify(answer), { status, headers: { "content-type": "application/json" } });
   };
   const client = githubRepository({ owner: "acme", name: "web", token: "t", limits: rateLimits(), fetch });
-  const telling: Telling = { pipeline: all, client, signal: new AbortController().signal };
+  const telling: Telling = { pipeline: all, context, client, signal: new AbortController().signal };
   return {
     requests,
     /** Tells what is news of a preview, or that it is gone; resolves with what GitHub was asked for that. */
     async tell(notes: Notes, what: Preview | "gone", pipeline = all): Promise<string[]> {
       const from = requests.length;
-      const pieces =
-        what === "gone" ? closingPieces(pipeline, notes, now) : piecesOf(pipeline, what, notes, now);
-      for (const piece of pieces) await piece.tell({ ...telling, pipeline });
+      for (const piece of piecesFor(pipeline, what, notes)) await piece.tell({ ...telling, pipeline });
       return requests.slice(from);
     },
   };
@@ -65,13 +74,13 @@ test("all that is wanted is told once, and again only when there is something ne
     "PATCH issues/comments/6",
   ]);
   expect(await tell(notes, preview("Ready"))).toEqual([]);
-  expect(notes).not.toHaveProperty("pendingSHA");
+  expect(notes.statuses).toEqual([{ context, sha: first, digest: expect.any(String) }]);
 });
 
 test("what nobody wants is not told", async () => {
   const none = pipelineWith({ commitStatus: false, comment: false });
-  expect(piecesOf(none, preview("Ready"), { number: 7 }, now)).toEqual([]);
-  const byDefault = piecesOf(pipelineWith(undefined), preview("Ready"), { number: 7 }, now);
+  expect(piecesFor(none, preview("Ready"), { number: 7 })).toEqual([]);
+  const byDefault = piecesFor(pipelineWith(undefined), preview("Ready"), { number: 7 });
   expect(byDefault.map(({ name }) => name)).toEqual(["commitStatus", "comment"]);
 });
 
@@ -120,24 +129,43 @@ test("what waits or is gone has no deployment, and of what never had a preview n
   expect(gone).toContainEqual(expect.stringMatching(/^POST deployments.* inactive$/));
 });
 
-test("a comment that is not noted is found by its mark, one that is deleted is made again", async () => {
-  const body = `${markerOf(all)}\nof before`;
-  const found = github((request) =>
-    request.startsWith("GET issues")
-      ? {
-          status: 200,
-          body: [
-            { id: 5, body: "hello", user: null },
-            { id: 6, body, user: null },
-          ],
-        }
-      : undefined,
+const own = { login: "denrei[bot]" };
+const onlyComment = pipelineWith({ commitStatus: false });
+const commented = (body: readonly object[]) =>
+  github((request) => (request.startsWith("GET issues") ? { status: 200, body } : undefined));
+
+test("a comment is found only when the token has written it, whatever marker others write", async () => {
+  const body = `${markerOf(context, 7)}\nforged`;
+  const forged = [{ login: "stranger" }, { login: "denrei" }, { login: "other[bot]" }, null].map(
+    (user, at) => ({
+      ...{ id: at + 1, body, user },
+      performed_via_github_app: { id: 1, slug: "denrei" },
+    }),
   );
-  const notes: Notes = { number: 7 };
-  expect(await found.tell(notes, preview("Ready"), pipelineWith({ commitStatus: false }))).toEqual([
+  const { tell } = commented(forged);
+  expect(await tell({ number: 7 }, preview("Ready"), onlyComment)).toEqual([
     "GET issues/7/comments",
-    "PATCH issues/comments/6",
+    "POST issues/7/comments",
   ]);
+  const among = commented([...forged, { id: 9, body, user: own }]);
+  expect(await among.tell({ number: 7 }, preview("Ready"), onlyComment)).toContain("PATCH issues/comments/9");
+  const elsewhere = commented([{ id: 9, body: `> ${body}`, user: own }]);
+  expect(await elsewhere.tell({ number: 7 }, preview("Ready"), onlyComment)).toContain(
+    "POST issues/7/comments",
+  );
+});
+
+test("a comment that is not noted is found by its mark, one that is deleted is made again", async () => {
+  for (const marker of [markerOf(context, 7), former.markerOf(all)]) {
+    const { tell } = commented([
+      { id: 5, body: "hello", user: own },
+      { id: 6, body: `${marker}\nof before`, user: own },
+    ]);
+    expect(await tell({ number: 7 }, preview("Ready"), onlyComment)).toEqual([
+      "GET issues/7/comments",
+      "PATCH issues/comments/6",
+    ]);
+  }
   const deleted = github((request) => (request.startsWith("PATCH") ? { status: 404, body: {} } : undefined));
   expect(
     await deleted.tell({ number: 7, comment: 5 }, preview("Ready"), pipelineWith({ commitStatus: false })),
@@ -146,7 +174,15 @@ test("a comment that is not noted is found by its mark, one that is deleted is m
 
 test("a deployment that was made and not noted is not made a second time", async () => {
   const { tell } = github((request) =>
-    request === "GET deployments" ? { status: 200, body: [{ id: 4 }] } : undefined,
+    request === "GET deployments"
+      ? {
+          status: 200,
+          body: [
+            { id: 5, creator: { login: "someone" } },
+            { id: 4, creator: own },
+          ],
+        }
+      : undefined,
   );
   const notes: Notes = { number: 7 };
   await tell(
@@ -157,21 +193,50 @@ test("a deployment that was made and not noted is not made a second time", async
   expect(notes.deployment).toBe(4);
 });
 
+test("a deployment of an earlier version ends, and another one takes its place in the preview's own environment", async () => {
+  const { tell } = github();
+  const notes: Notes = { number: 7, deployment: 3, deployedSHA: first, deploymentStatus: "d" };
+  const onlyDeployment = pipelineWith({ commitStatus: false, comment: false, deployment: true });
+  expect(await tell(notes, preview("Ready"), onlyDeployment)).toEqual([
+    "POST deployments/3/statuses inactive",
+    "GET deployments",
+    "POST deployments",
+    "POST deployments/3/statuses success",
+  ]);
+  expect(notes).toMatchObject({ deployment: 3, environment: `${context}/pr-7` });
+  expect(await tell(notes, preview("Ready"), onlyDeployment)).toEqual([]);
+  const off = pipelineWith({ commitStatus: false, comment: false });
+  expect(await tell(notes, preview("Ready"), off)).toEqual(["POST deployments/3/statuses inactive"]);
+});
+
+test("a comment that is locked is not taken for one that is deleted", async () => {
+  const { tell, requests } = github((request) =>
+    request.startsWith("PATCH")
+      ? { status: 422, body: { message: "Unable to update comment because issue is locked." } }
+      : undefined,
+  );
+  await expect(tell({ number: 7, comment: 5 }, preview("Ready"), onlyComment)).rejects.toThrow(
+    "turn comments off",
+  );
+  expect(requests).toEqual(["PATCH issues/comments/5"]);
+});
+
 test("commits and deployments that are gone from GitHub keep nothing from ending", async () => {
   const { tell } = github((request) =>
     request.startsWith("POST")
       ? { status: request.startsWith("POST statuses/") ? 422 : 404, body: {} }
       : undefined,
   );
-  const notes: Notes = { number: 7, pendingSHA: first, deployment: 3, deployedSHA: first };
+  const statuses = [{ context, sha: first, digest: "d", pending: true }];
+  const notes: Notes = { number: 7, statuses, pendingSHA: first, deployment: 3, deployedSHA: first };
   await tell(notes, "gone");
   expect(notes).toEqual({ number: 7 });
 });
 
 test("what is refused waits for its time, and nothing else with it", () => {
   const notes: Notes = { number: 7 };
-  const names = (at: Date) => piecesOf(all, preview("Ready"), notes, at).map(({ name }) => name);
-  const [status, , comment] = piecesOf(all, preview("Ready"), notes, now);
+  const names = (at: Date) => piecesFor(all, preview("Ready"), notes, at).map(({ name }) => name);
+  const [status, , comment] = piecesFor(all, preview("Ready"), notes);
   if (status === undefined || comment === undefined) throw new Error("expected all pieces");
   refuse(comment, new Date(now.getTime() + 60_000));
   refuse(status, new Date(now.getTime() + 30_000));

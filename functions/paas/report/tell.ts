@@ -1,13 +1,11 @@
 /** Telling GitHub: piece by piece, each on its own. */
 import { blockedBy } from "../../../bus/github/blocked.ts";
 import { GitHubError } from "../../../bus/github/errors.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
-import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { siteOf } from "../site/site.ts";
-import { accept, type Piece, refuse, type Telling } from "./pieces.ts";
+import { accept, type Piece, refuse, type Subject, type Telling } from "./piece.ts";
 
 /** What is refused is tried again after so long, or with another token. Milliseconds. */
 const refusedMillis = 1_800_000;
@@ -32,12 +30,8 @@ export interface Outcome {
 }
 
 /** Tells pieces, one after another. What is refused keeps nothing else from being told. */
-export async function tellPieces(
-  pieces: readonly Piece[],
-  pipeline: Stored<AppPipeline>,
-  ctx: Context,
-): Promise<Outcome> {
-  const telling = await open(pipeline, ctx);
+export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx: Context): Promise<Outcome> {
+  const telling = await open(subject, ctx);
   if (telling instanceof BlockedError) return { stopped: telling };
   let refused: BlockedError | undefined;
   for (const piece of pieces) {
@@ -56,11 +50,11 @@ export async function tellPieces(
   return refused ? { refused } : {};
 }
 
-async function open(pipeline: Stored<AppPipeline>, ctx: Context): Promise<Telling | BlockedError> {
+async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedError> {
   try {
     const { config } = await siteOf(ctx);
-    const client = await repositoryOf(pipeline.spec.base.github, config.github.url, "write", ctx);
-    return { pipeline, client, signal: ctx.signal };
+    const client = await repositoryOf(subject.pipeline.spec.base.github, config.github.url, "write", ctx);
+    return { ...subject, client, signal: ctx.signal };
   } catch (error) {
     if (error instanceof BlockedError) return error;
     throw error;

@@ -5,11 +5,9 @@ import { phases } from "../kinds/apppipeline.ts";
 import {
   closingComment,
   commentOf,
-  commitStatusOf,
+  commitStateOf,
   deploymentStatusOf,
-  endedStatus,
-  environmentOf,
-  markerOf,
+  endedState,
   reportedSHA,
 } from "./text.ts";
 
@@ -17,6 +15,7 @@ const pipeline = {
   metadata: { namespace: "team-a", name: "web", uid: "u1" },
   spec: { filter: {} },
 } as unknown as AppPipeline;
+const context = "denrei/prod/team-a/web";
 const preview = (phase: Preview["phase"], more: Partial<Preview> = {}): Preview => ({
   number: 7,
   headSHA: "a".repeat(40),
@@ -36,29 +35,28 @@ test.each([
   ["Failed", "failure", "failure"],
   ["Expired", undefined, undefined],
 ] as const)("%s is the commit status %s and the deployment status %s", (phase, status, deployment) => {
-  expect(commitStatusOf(pipeline, preview(phase))?.state).toBe(status);
+  expect(commitStateOf(preview(phase))?.state).toBe(status);
   expect(deploymentStatusOf(preview(phase))?.state).toBe(deployment);
 });
 
-test("a commit status names the pipeline, leads to the preview when it is ready, and says why it is not", () => {
-  expect(commitStatusOf(pipeline, preview("Ready"))).toMatchObject({
-    context: "modoki/web",
+test("a commit status leads to the preview when it is ready, and says why it is not", () => {
+  expect(commitStateOf(preview("Ready"))).toMatchObject({
     targetUrl: "https://pr-7.example.com",
   });
-  expect(commitStatusOf(pipeline, preview("Building"))).not.toHaveProperty("targetUrl");
-  const failed = commitStatusOf(pipeline, preview("Failed", { message: "the step build failed" }));
+  expect(commitStateOf(preview("Building"))).not.toHaveProperty("targetUrl");
+  const failed = commitStateOf(preview("Failed", { message: "the step build failed" }));
   expect(failed?.description).toBe("There is no preview of this commit: the step build failed");
 });
 
 test("that a commit is about to be built is not another status than that it is being built", () => {
   const [resolving, building] = [preview("Resolving"), preview("Building")];
-  expect(commitStatusOf(pipeline, resolving)).toEqual(commitStatusOf(pipeline, building));
-  expect(commentOf(pipeline, resolving)).toBe(commentOf(pipeline, building));
+  expect(commitStateOf(resolving)).toEqual(commitStateOf(building));
+  expect(commentOf(pipeline, context, resolving)).toBe(commentOf(pipeline, context, building));
 });
 
 test("a status that ends because nothing more comes is no failure, and says what came in between", () => {
-  expect(endedStatus(pipeline, "gone")).toMatchObject({ state: "success", context: "modoki/web" });
-  expect(endedStatus(pipeline, "superseded").description).toContain("later commit");
+  expect(endedState("gone")).toMatchObject({ state: "success" });
+  expect(endedState("superseded").description).toContain("later commit");
 });
 
 test("reports are about the approved commit of a fork, else about the last one", () => {
@@ -66,40 +64,37 @@ test("reports are about the approved commit of a fork, else about the last one",
   expect(reportedSHA(preview("Ready", { approvedSHA: "b".repeat(40) }))).toBe("b".repeat(40));
 });
 
-test("each pull request has an environment of its own", () => {
-  expect(environmentOf(pipeline, 7)).toBe("modoki/web/pr-7");
-});
-
 test("the comment says commit, state and, when it is ready, the address", () => {
-  const comment = commentOf(pipeline, preview("Ready"));
+  const comment = commentOf(pipeline, context, preview("Ready"));
   expect(comment).toContain("`aaaaaaaaaaaa`");
   expect(comment).toContain("| State | Ready |");
   expect(comment).toContain("| URL | https://pr-7.example.com |");
-  expect(commentOf(pipeline, preview("Building"))).not.toContain("https://pr-7.example.com");
+  expect(commentOf(pipeline, context, preview("Building"))).not.toContain("https://pr-7.example.com");
 });
 
-test("every comment has the mark that it is found by, which is another one for another pipeline", () => {
-  const comments = [...phases.map((phase) => commentOf(pipeline, preview(phase))), closingComment(pipeline)];
-  for (const comment of comments) expect(comment.startsWith(`${markerOf(pipeline)}\n`)).toBe(true);
-  const other = { ...pipeline, metadata: { ...pipeline.metadata, uid: "u2" } };
-  expect(markerOf(other)).not.toBe(markerOf(pipeline));
+test("every comment begins with the marker that it is found by", () => {
+  const comments = [
+    ...phases.map((phase) => commentOf(pipeline, context, preview(phase))),
+    closingComment(pipeline, context, 7),
+  ];
+  for (const comment of comments) expect(comment).toMatch(/^<!-- denrei\/prod\/team-a\/web\/pr-7 -->\n/);
 });
 
 test("who waits for approval is told which label gives it, also when only a later commit waits", () => {
   const named = { ...pipeline, spec: { filter: { approvalLabel: "ok to show" } } } as AppPipeline;
-  expect(commentOf(named, preview("NeedsApproval"))).toContain("`ok to show`");
-  expect(commentOf(pipeline, preview("NeedsApproval"))).toContain("`preview-approved`");
-  expect(commentOf(pipeline, preview("Ready", { approvedSHA: "b".repeat(40) }))).toContain(
+  expect(commentOf(named, context, preview("NeedsApproval"))).toContain("`ok to show`");
+  expect(commentOf(pipeline, context, preview("NeedsApproval"))).toContain("`preview-approved`");
+  expect(commentOf(pipeline, context, preview("Ready", { approvedSHA: "b".repeat(40) }))).toContain(
     "`preview-approved`",
   );
-  expect(commentOf(pipeline, preview("Ready"))).not.toContain("preview-approved");
+  expect(commentOf(pipeline, context, preview("Ready"))).not.toContain("preview-approved");
 });
 
 test("a message can not leave its block: nobody is mentioned, nothing is formatted", () => {
   const message = fc.string({ unit: fc.constantFrom("`", "```", "@octocat", "\n", "# h", "<!--", "x") });
   fc.assert(
     fc.property(message, (text) => {
-      const comment = commentOf(pipeline, preview("Failed", { message: text }));
+      const comment = commentOf(pipeline, context, preview("Failed", { message: text }));
       const [before = "", block, after, ...more] = comment.split("```");
       expect(more).toEqual([]);
       expect(block?.startsWith("\n") && block.endsWith("\n")).toBe(true);
@@ -110,7 +105,7 @@ test("a message can not leave its block: nobody is mentioned, nothing is formatt
 
 test("a message tells no token, and not more than anybody reads", () => {
   const message = `fatal: https://x:ghs_${"a".repeat(40)}@github.com ${"long ".repeat(5000)}`;
-  const comment = commentOf(pipeline, preview("Failed", { message }));
+  const comment = commentOf(pipeline, context, preview("Failed", { message }));
   expect(comment).not.toContain("ghs_");
   expect(comment.length).toBeLessThan(3000);
 });

@@ -4,6 +4,7 @@ import type { CommitStatus, DeploymentStatus } from "../../../bus/github/reports
 import { redacted } from "../../../bus/redact.ts";
 import { defaultApprovalLabel } from "../apppipeline/select.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
+import { markerOf } from "./names.ts";
 
 /** Where a preview is, in as few words as GitHub has states. */
 export type Stage = "pending" | "success" | "failure" | "waiting" | "gone";
@@ -36,16 +37,12 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
 /** The commit that a report is about: of a fork the one that is shown, and not what was pushed since. */
 export const reportedSHA = ({ approvedSHA, headSHA }: Preview): string => approvedSHA ?? headSHA;
 
-/** Tells statuses, comments and environments of several pipelines apart. */
-export const contextOf = (pipeline: AppPipeline): string => `modoki/${pipeline.metadata.name}`;
-
-/** The status of the last commit; none where nothing is to be expected of it. */
-export function commitStatusOf(pipeline: AppPipeline, preview: Preview): CommitStatus | undefined {
+/** The state of a preview's commit; undefined when no preview is to come of it. */
+export function commitStateOf(preview: Preview): Omit<CommitStatus, "context"> | undefined {
   const stage = stageOf(preview);
   if (stage === "gone") return undefined;
   return {
     state: stage === "waiting" ? "pending" : stage,
-    context: contextOf(pipeline),
     description: [sentences[preview.phase], preview.phase === "Failed" ? preview.message : undefined]
       .filter(Boolean)
       .join(": "),
@@ -54,19 +51,14 @@ export function commitStatusOf(pipeline: AppPipeline, preview: Preview): CommitS
 }
 
 /** What ends a status that was pending when its commit was the last one, or its pull request open. */
-export const endedStatus = (pipeline: AppPipeline, why: "gone" | "superseded"): CommitStatus => ({
+export const endedState = (why: "gone" | "superseded"): Omit<CommitStatus, "context"> => ({
   // Not a failure: nobody has anything to correct.
   state: "success",
-  context: contextOf(pipeline),
   description:
     why === "gone"
       ? "No preview: it went before it was ready"
       : "No preview: a later commit came before it was ready",
 });
-
-/** The environment of a preview's deployments. */
-export const environmentOf = (pipeline: AppPipeline, number: number): string =>
-  `${contextOf(pipeline)}/pr-${number}`;
 
 /** The state of its deployment; none where nothing is deployed. */
 export function deploymentStatusOf(preview: Preview): DeploymentStatus | undefined {
@@ -79,10 +71,6 @@ export function deploymentStatusOf(preview: Preview): DeploymentStatus | undefin
   };
 }
 
-/** In the comment, where nobody sees it: by this it is found again. */
-export const markerOf = ({ metadata: { namespace = "", name, uid } }: AppPipeline): string =>
-  `<!-- modoki: ${namespace}/${name} ${uid} -->`;
-
 /** Nobody reads more of it in a comment. */
 const longestText = 2000;
 
@@ -90,9 +78,9 @@ const longestText = 2000;
 const quoted = (text: string): string =>
   `\n\n\`\`\`\n${redacted(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
 
-/** The comment on a pull request. */
-export function commentOf(pipeline: AppPipeline, preview: Preview): string {
-  const { phase, url, message } = preview;
+/** The comment on a pull request; `context`: the pipeline's. */
+export function commentOf(pipeline: AppPipeline, context: string, preview: Preview): string {
+  const { number, phase, url, message } = preview;
   const title = `**Preview \`${pipeline.metadata.name}\`**`;
   const rows = [
     ["Commit", `\`${reportedSHA(preview).slice(0, 12)}\``],
@@ -101,7 +89,7 @@ export function commentOf(pipeline: AppPipeline, preview: Preview): string {
   ];
   const table = ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
   const more = message === undefined ? "" : phase === "Failed" ? quoted(message) : `\n\n${message}.`;
-  return `${markerOf(pipeline)}\n${title}\n\n${table}${more}${hintOf(pipeline, preview)}\n`;
+  return `${markerOf(context, number)}\n${title}\n\n${table}${more}${hintOf(pipeline, preview)}\n`;
 }
 
 /** How a stranger's commit is approved, where one waits for it. */
@@ -113,5 +101,5 @@ function hintOf({ spec }: AppPipeline, { phase, approvedSHA, headSHA }: Preview)
 }
 
 /** The comment when there is no preview any more. */
-export const closingComment = (pipeline: AppPipeline): string =>
-  `${markerOf(pipeline)}\n**Preview \`${pipeline.metadata.name}\`** is gone: the pull request is closed, or is none of those that get one.\n`;
+export const closingComment = (pipeline: AppPipeline, context: string, number: number): string =>
+  `${markerOf(context, number)}\n**Preview \`${pipeline.metadata.name}\`** is gone: the pull request is closed, or is none of those that get one.\n`;

@@ -92,10 +92,18 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "paas-repeats-the-comment",
-    file: "functions/paas/report/pieces.ts",
-    find: "if (notes.commentText === digest(body)) return [];",
+    file: "functions/paas/report/commentpieces.ts",
+    find: "if (notes.commentText === digest) return [];",
     replace: "if (notes.commentText === body) return [];",
     breaks: "The comment on a pull request is edited again and again without a change.",
+    tests: ["functions/paas/report/pieces.test.ts"],
+  },
+  {
+    name: "paas-edits-a-forged-comment",
+    file: "functions/paas/report/commentpieces.ts",
+    find: "if (isMarked && (await isOwn(comment, telling))) return comment.id;",
+    replace: "if (isMarked) return comment.id;",
+    breaks: "A stranger's comment with the marker is taken for the one of the App.",
     tests: ["functions/paas/report/pieces.test.ts"],
   },
   {

@@ -22,6 +22,11 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
       <header>
         <h2 id="reports">What GitHub was told</h2>
       </header>
+      {status?.reportContext && (
+        <p>
+          Commit statuses have the context <code>{status.reportContext}</code>.
+        </p>
+      )}
       {status?.nextReportAt && (
         <p class="notice busy">
           GitHub could not be told all, and is told more <Age of={status.nextReportAt} />.
@@ -46,16 +51,16 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
 }
 
 function Told({ report, url }: { report: Report; url: string | undefined }) {
-  const { number, status, pendingSHA, deployment, deployedSHA, comment, refused = {} } = report;
-  const isPending = pendingSHA !== undefined;
+  const { number, statuses = [], deployment, deployedSHA, comment, refused = {} } = report;
+  const pending = statuses.find((status) => status.pending);
   return (
     <>
-      {isPending ? (
+      {pending ? (
         <>
-          The status of <Commit sha={pendingSHA} url={url} /> is set, and still pending.{" "}
+          The status of <Commit sha={pending.sha} url={url} /> is set, and still pending.{" "}
         </>
       ) : (
-        status !== undefined && "The status of its last commit is set. "
+        statuses.length > 0 && "The status of its last commit is set. "
       )}
       {deployment !== undefined && (
         <>

@@ -1,0 +1,86 @@
+/**
+ * Slugs: names of branches as DNS labels, so that they can be parts of hosts, of names of databases and of objects. Two branches
+ * of a pipeline never have the same one, and the slug of a preview stays as long as its pull request is open. Pure.
+ */
+import { digestOf } from "../../../bus/digest.ts";
+import type { Preview } from "../kinds/apppipeline.ts";
+import type { Candidate } from "./select.ts";
+
+type Branch = Pick<Candidate, "number" | "headRef" | "fork">;
+
+const longest = 50;
+const digestLength = 10;
+const digested = new RegExp(`-[0-9a-f]{${digestLength}}$`);
+
+/** The part of a branch's name that a DNS label can show: nothing of a name in another script. */
+const readable = (branch: string, length: number): string =>
+  branch
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, length)
+    .replace(/^-+|-+$/g, "");
+
+/** Branches of forks are other ones than those of the repository. */
+const textOf = ({ fork = "", headRef = "" }: Branch): string => `${fork.toLowerCase()}:${headRef}`;
+
+/** What is readable of the branch, and a digest of all of it. */
+function withDigest(branch: Branch, length = digestLength): string {
+  const start = readable(branch.headRef ?? "", longest - 1 - length) || "branch";
+  return `${start}-${digestOf(textOf(branch), length)}`;
+}
+
+/**
+ * A branch as a DNS label of at most 50 characters. One of the repository that is such a label is its own slug; every other one
+ * ends with a digest, and so does a label that looks as if it did: other branches have other slugs.
+ */
+export function slugOf(branch: Branch): string {
+  const { number, headRef, fork } = branch;
+  if (headRef === undefined) return `pr-${number}-${digestOf(number, digestLength)}`;
+  const isSlug = fork === undefined && headRef !== "" && readable(headRef, longest) === headRef;
+  return isSlug && !digested.test(headRef) ? headRef : withDigest(branch);
+}
+
+/** What earlier versions made of a branch. */
+const formerSlug = ({ headRef = "" }: Branch): string => readable(headRef, longest);
+
+/**
+ * The candidates with their slugs. A preview keeps its noted slug. One that an earlier version made keeps the slug of that version,
+ * if it is a label that no other preview has.
+ */
+export function withSlugs<T extends Candidate>(
+  candidates: readonly T[],
+  before: readonly Preview[],
+): (T & { readonly slug: string })[] {
+  const known = new Map(before.map((preview) => [preview.number, preview]));
+  const former = Map.groupBy(
+    before.filter(({ slug, application }) => slug === undefined && application !== undefined),
+    formerSlug,
+  );
+  const kept = (one: T): string | undefined => {
+    const preview = known.get(one.number);
+    if (preview?.slug !== undefined) return preview.slug;
+    const slug = preview === undefined ? "" : formerSlug(preview);
+    const having = former.get(slug) ?? [];
+    const isOnlyOne =
+      having.some(({ number }) => number === one.number) && new Set(having.map(textOf)).size === 1;
+    return slug !== "" && isOnlyOne ? slug : undefined;
+  };
+  const taken = new Map<string, string>();
+  const slugs = new Map<number, string>();
+  const take = (one: T, slug: string): boolean => {
+    const text = textOf(one);
+    if ((taken.get(slug) ?? text) !== text) return false;
+    taken.set(slug, text);
+    slugs.set(one.number, slug);
+    return true;
+  };
+  const inOrder = [...candidates].sort((a, b) => a.number - b.number);
+  for (const one of inOrder) {
+    const slug = kept(one);
+    if (slug !== undefined) take(one, slug);
+  }
+  for (const one of inOrder)
+    for (let length = digestLength; !slugs.has(one.number); length++)
+      take(one, length === digestLength ? slugOf(one) : withDigest(one, length - 1));
+  return candidates.map((one) => ({ ...one, slug: slugs.get(one.number) ?? slugOf(one) }));
+}

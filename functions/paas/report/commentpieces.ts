@@ -1,0 +1,44 @@
+/** Reports the comment on a pull request: one comment, edited in place. */
+import { digestOf } from "../../../bus/digest.ts";
+import { former, markerOf } from "./names.ts";
+import type { Notes, Report } from "./notes.ts";
+import { isOwn, type Piece, type Telling, unlessGone } from "./piece.ts";
+
+/** The update of the comment, if its text has changed. */
+export function commentPieces(body: string, notes: Notes): Piece[] {
+  const digest = digestOf([body], 16);
+  if (notes.commentText === digest) return [];
+  return [
+    {
+      name: "comment",
+      notes,
+      async tell(telling) {
+        notes.comment = await keepComment(body, notes, telling);
+        notes.commentText = digest;
+      },
+    },
+  ];
+}
+
+/** Edits the comment. If its id is unknown or the comment was deleted, finds an own one or creates it. */
+async function keepComment(body: string, { number, comment }: Report, telling: Telling): Promise<number> {
+  const { client, signal } = telling;
+  if (comment !== undefined) {
+    const edited = await client.updateComment(comment, body, signal).catch(unlessGone);
+    if (edited !== undefined) return edited.id;
+  }
+  const found = await ownComment(number, telling);
+  if (found !== undefined) return (await client.updateComment(found, body, signal)).id;
+  return (await client.createComment(number, body, signal)).id;
+}
+
+/** The comment with the marker that the token has written. The marker is public: anybody can write one with it. */
+async function ownComment(number: number, telling: Telling): Promise<number | undefined> {
+  const { pipeline, context, client, signal } = telling;
+  const markers = [markerOf(context, number), former.markerOf(pipeline)];
+  for await (const comment of client.comments(number, signal)) {
+    const isMarked = markers.some((marker) => comment.body.startsWith(marker));
+    if (isMarked && (await isOwn(comment, telling))) return comment.id;
+  }
+  return undefined;
+}

@@ -1,0 +1,58 @@
+/** Reports deployments. Each preview has an environment of its own. */
+import { digestOf } from "../../../bus/digest.ts";
+import type { Preview } from "../kinds/apppipeline.ts";
+import { previewContext } from "./names.ts";
+import type { Notes } from "./notes.ts";
+import { isOwn, type Piece, type Subject, type Telling, unlessGone } from "./piece.ts";
+import { deploymentStatusOf, reportedSHA } from "./text.ts";
+
+const name = "deployment";
+
+/** What is new of a preview's deployment. */
+export function deploymentPieces({ context }: Subject, preview: Preview, notes: Notes): Piece[] {
+  const sha = reportedSHA(preview);
+  const status = deploymentStatusOf(preview);
+  if (status === undefined) return inactivation(notes);
+  const environment = previewContext(context, preview.number);
+  const isThere = notes.deployedSHA === sha && notes.environment === environment;
+  const digest = digestOf(status, 16);
+  if (isThere && notes.deploymentStatus === digest) return [];
+  return [
+    {
+      name,
+      notes,
+      async tell(telling) {
+        if (!isThere) await deactivate(notes, telling);
+        if (notes.deployment === undefined) {
+          notes.deployment = await deploymentAt({ sha, environment }, telling);
+          notes.deployedSHA = sha;
+          notes.environment = environment;
+        }
+        await telling.client.setDeploymentStatus(notes.deployment, status, telling.signal);
+        notes.deploymentStatus = digest;
+      },
+    },
+  ];
+}
+
+/** Makes one, unless there is one: the process that made it may have died before it was noted. */
+async function deploymentAt(
+  at: { readonly sha: string; readonly environment: string },
+  telling: Telling,
+): Promise<number> {
+  const { client, signal } = telling;
+  for (const found of await client.deployments(at, signal)) if (await isOwn(found, telling)) return found.id;
+  return (await client.createDeployment({ ...at, ref: at.sha }, signal)).id;
+}
+
+/** Sets a noted deployment inactive. */
+export const inactivation = (notes: Notes): Piece[] =>
+  notes.deployment === undefined ? [] : [{ name, notes, tell: (telling) => deactivate(notes, telling) }];
+
+/** One that is gone is as good as inactive. */
+async function deactivate(notes: Notes, { client, signal }: Telling): Promise<void> {
+  if (notes.deployment === undefined) return;
+  await client.setDeploymentStatus(notes.deployment, { state: "inactive" }, signal).catch(unlessGone);
+  for (const field of ["deployment", "deployedSHA", "deploymentStatus", "environment"] as const)
+    delete notes[field];
+}

@@ -1,0 +1,53 @@
+/** Names on GitHub: each preview has its own among all that report to a repository. */
+import { digestOf } from "../../../bus/digest.ts";
+import { isForbidden } from "../../../bus/kube/errors.ts";
+import { Namespace } from "../../../bus/kube/kind.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import { patience } from "../problems.ts";
+
+/** The name of a cluster without a name of its own. */
+const unnamed = "default";
+/** A namespace that every cluster has, and whose uid stays as long as the cluster. */
+const systemNamespace = "kube-system";
+
+/**
+ * The context of a pipeline's commit statuses: `denrei/<cluster>/<namespace>/<pipeline>`. The name `default`
+ * gets a digest of the cluster's identity, which is read once and then taken from the status. At most 198
+ * characters, and 14 more with the number of a pull request; GitHub takes 255. Throws a `BlockedError` when the identity cannot be read.
+ */
+export async function contextOf(
+  { metadata: { namespace = "", name }, status }: Stored<AppPipeline>,
+  { cluster, live }: Pick<Context, "cluster" | "live">,
+): Promise<string> {
+  const of = (place: string) => `denrei/${place}/${namespace}/${name}`;
+  if (cluster !== unnamed) return of(cluster);
+  const [, place = ""] = status?.reportContext?.split("/") ?? [];
+  if (/^default-[0-9a-f]{8}$/.test(place)) return of(place);
+  const found = await live.get(Namespace, systemNamespace, "").catch((error: unknown) => {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  });
+  if (found !== undefined) return of(`${unnamed}-${digestOf(found.metadata.uid, 8)}`);
+  throw new BlockedError(
+    "ClusterUnknown",
+    `the worker cannot read the namespace ${systemNamespace}, whose uid distinguishes clusters on GitHub. Apply the roles of this version, or set DENREI_CLUSTER.`,
+    patience,
+  );
+}
+
+/** What is one preview's alone, below the pipeline's context: its environment, and its status of a commit of several. */
+export const previewContext = (context: string, number: number): string => `${context}/pr-${number}`;
+
+/** A hidden line of the comment, by which the comment is found again. */
+export const markerOf = (context: string, number: number): string =>
+  `<!-- ${previewContext(context, number)} -->`;
+
+/** What versions before this one wrote, without cluster and namespace. */
+export const former = {
+  contextOf: ({ metadata: { name } }: AppPipeline): string => `modoki/${name}`,
+  markerOf: ({ metadata: { namespace = "", name, uid } }: AppPipeline): string =>
+    `<!-- modoki: ${namespace}/${name} ${uid} -->`,
+} as const;

@@ -1,0 +1,75 @@
+/** A piece of a report: sent when its content is new, and then noted. */
+import {
+  GitHubError,
+  GitHubRateLimitedError,
+  GitHubRefusedError,
+  GitHubUnreachableError,
+} from "../../../bus/github/errors.ts";
+import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { AppPipeline } from "../kinds/apppipeline.ts";
+import type { Notes } from "./notes.ts";
+
+/** The pipeline whose previews are reported. */
+export interface Subject {
+  readonly pipeline: Stored<AppPipeline>;
+  /** The context of its statuses, with which all other names begin (`names.ts`). */
+  readonly context: string;
+}
+
+/** The means to report. */
+export interface Telling extends Subject {
+  readonly client: GitHubRepositoryClient;
+  readonly signal: AbortSignal;
+}
+
+/** A change to report. */
+export interface Piece {
+  readonly name: "commitStatus" | "deployment" | "comment";
+  readonly notes: Notes;
+  /** Sends it and notes it. Throws a `GitHubError`. */
+  tell(telling: Telling): Promise<void>;
+}
+
+/** Pieces without those that were refused and have yet to wait. */
+export const due = (now: Date, pieces: readonly Piece[]): Piece[] =>
+  pieces.filter(({ name, notes: { refused } }) => {
+    const until = refused?.[name];
+    return until === undefined || now.getTime() >= Date.parse(until);
+  });
+
+/** Notes that a piece was refused, and when it is tried again. */
+export function refuse({ name, notes }: Piece, until: Date): void {
+  notes.refused = { ...notes.refused, [name]: until.toISOString().replace(/\.\d+Z$/, "Z") };
+}
+
+/** Notes that a piece is refused no more. */
+export function accept({ name, notes }: Piece): void {
+  const { [name]: _, ...rest } = notes.refused ?? {};
+  if (Object.keys(rest).length > 0) notes.refused = rest;
+  else delete notes.refused;
+}
+
+/** Lets a call fail that is about something that is gone: 404, and of a commit 422. */
+export function unlessGone(error: unknown): undefined {
+  const isGone =
+    error instanceof GitHubRefusedError &&
+    [404, 422].includes(error.status ?? 0) &&
+    error.reason === undefined;
+  if (!isGone) throw error;
+}
+
+/** Whether the token's account is the author. False if GitHub does not name that account. */
+export async function isOwn(
+  { author }: { readonly author: string | undefined },
+  { client, signal }: Telling,
+): Promise<boolean> {
+  if (author === undefined) return false;
+  try {
+    return (await client.login(signal)).toLowerCase() === author.toLowerCase();
+  } catch (error) {
+    const passes = error instanceof GitHubUnreachableError || error instanceof GitHubRateLimitedError;
+    if (passes || !(error instanceof GitHubError)) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Commit statuses. Several pull requests can have the same last commit. The status of the pipeline's context, which branch
+ * protection rules name, then combines all of them, and each preview has a status of its own beside it. Pure.
+ */
+import { digestOf } from "../../../bus/digest.ts";
+import type { CommitStatus } from "../../../bus/github/reports.ts";
+import type { Preview } from "../kinds/apppipeline.ts";
+import { previewContext } from "./names.ts";
+import type { Notes } from "./notes.ts";
+import { commitStateOf, reportedSHA } from "./text.ts";
+
+/** A status that a commit is to have. */
+export interface WantedStatus {
+  readonly sha: string;
+  readonly status: CommitStatus;
+}
+
+/** A status that a commit was given. */
+export type GivenStatus = NonNullable<Notes["statuses"]>[number];
+
+type State = Omit<CommitStatus, "context">;
+
+/**
+ * The statuses of all previews, by the number of the pull request that looks after them. One that was given beside that of the
+ * pipeline's context is kept up to date when its preview is the only one of the commit again.
+ */
+export function wantedStatuses(
+  context: string,
+  previews: readonly Preview[],
+  given: readonly GivenStatus[],
+): ReadonlyMap<number, readonly WantedStatus[]> {
+  const wanted = new Map<number, WantedStatus[]>();
+  const shown = [...previews].sort((a, b) => a.number - b.number);
+  for (const [sha, all] of Map.groupBy(shown, reportedSHA)) {
+    const told = all.flatMap((preview) => {
+      const state = commitStateOf(preview);
+      return state === undefined ? [] : [{ number: preview.number, state }];
+    });
+    const [first] = told;
+    if (first === undefined) continue;
+    for (const { number, state } of told) {
+      const own = { sha, status: { ...state, context: previewContext(context, number) } };
+      const isWanted = told.length > 1 || given.some((one) => isSame(one, own));
+      wanted.set(number, isWanted ? [own] : []);
+    }
+    const status = { ...(told.length === 1 ? first.state : together(told)), context };
+    wanted.get(first.number)?.unshift({ sha, status });
+  }
+  return wanted;
+}
+
+/** The worst of them, and what each says. */
+function together(told: readonly { readonly number: number; readonly state: State }[]): State {
+  const worst = (["failure", "pending", "success"] as const).find((one) =>
+    told.some(({ state }) => state.state === one),
+  );
+  const state = worst ?? "success";
+  const targetUrl = told.find(({ state: { targetUrl: url } }) => url !== undefined)?.state.targetUrl;
+  return {
+    state,
+    description: told.map(({ number, state: { description } }) => `#${number}: ${description}`).join("; "),
+    ...(state === "success" && targetUrl !== undefined && { targetUrl }),
+  };
+}
+
+/** Whether a status that was given is the one that is wanted, be it of that content or of another. */
+export const isSame = (given: GivenStatus, { sha, status }: WantedStatus): boolean =>
+  given.sha === sha && given.context === status.context;
+
+/** What tells the content of statuses apart. */
+export const statusDigest = ({ sha, status }: WantedStatus): string => digestOf([sha, status], 16);
+
+/** The note of a status that was set. */
+export const givenOf = (wanted: WantedStatus): GivenStatus => ({
+  context: wanted.status.context,
+  sha: wanted.sha,
+  digest: statusDigest(wanted),
+  ...(wanted.status.state === "pending" && { pending: true }),
+});
+
+/**
+ * Moves notes of statuses to the pull request that looks after them now, and drops those of unwanted statuses that are not
+ * pending.
+ */
+export function sortGiven(
+  all: ReadonlyMap<number, Notes>,
+  wanted: ReadonlyMap<number, readonly WantedStatus[]>,
+): void {
+  const given = [...all.values()].flatMap(({ number, statuses = [] }) =>
+    statuses.map((status) => ({ number, status })),
+  );
+  const sorted = Map.groupBy(
+    given.flatMap(({ number, status }) => {
+      const owner = [...wanted].find(([, statuses]) => statuses.some((one) => isSame(status, one)))?.[0];
+      return owner === undefined && !status.pending ? [] : [{ number: owner ?? number, status }];
+    }),
+    ({ number }) => number,
+  );
+  for (const notes of all.values()) {
+    const statuses = sorted.get(notes.number)?.map(({ status }) => status) ?? [];
+    if (statuses.length > 0) notes.statuses = statuses;
+    else delete notes.statuses;
+  }
+}

@@ -1,0 +1,85 @@
+/** Reports commit statuses. */
+import type { CommitStatus } from "../../../bus/github/reports.ts";
+import { former } from "./names.ts";
+import type { Notes } from "./notes.ts";
+import { type Piece, type Subject, unlessGone } from "./piece.ts";
+import { type GivenStatus, givenOf, isSame, statusDigest, type WantedStatus } from "./statuses.ts";
+import { endedState } from "./text.ts";
+
+const name = "commitStatus";
+
+/** What is new of the statuses that a pull request looks after. `sha`: its commit now; undefined when it is gone. */
+export function statusPieces(
+  subject: Subject,
+  wanted: readonly WantedStatus[],
+  notes: Notes,
+  sha: string | undefined,
+): Piece[] {
+  const given = notes.statuses ?? [];
+  const ended = given.filter((one) => one.pending && !wanted.some((status) => isSame(one, status)));
+  const changed = wanted.filter(
+    (status) => given.find((one) => isSame(one, status))?.digest !== statusDigest(status),
+  );
+  return [
+    ...formerPieces(subject, wanted, notes, sha),
+    ...ended.map((one) => endingPiece(one, notes, sha)),
+    ...changed.map((status) => statusPiece(status, notes)),
+  ];
+}
+
+const statusPiece = (wanted: WantedStatus, notes: Notes): Piece => ({
+  name,
+  notes,
+  async tell({ client, signal }) {
+    await client.createStatus(wanted.sha, wanted.status, signal);
+    note(notes, wanted, givenOf(wanted));
+  },
+});
+
+function note(notes: Notes, about: Pick<WantedStatus, "sha" | "status">, given?: GivenStatus): void {
+  const others = (notes.statuses ?? []).filter((one) => !isSame(one, about));
+  const statuses = given === undefined ? others : [...others, given];
+  if (statuses.length > 0) notes.statuses = statuses;
+  else delete notes.statuses;
+}
+
+const stateAfter = (of: string, sha: string | undefined) =>
+  endedState(sha === undefined || sha === of ? "gone" : "superseded");
+
+/** A status that nothing more is to come of is not left pending. */
+const endingPiece = ({ sha: of, context }: GivenStatus, notes: Notes, sha: string | undefined): Piece => {
+  const status: CommitStatus = { ...stateAfter(of, sha), context };
+  return {
+    name,
+    notes,
+    async tell({ client, signal }) {
+      await client.createStatus(of, status, signal).catch(unlessGone);
+      note(notes, { sha: of, status });
+    },
+  };
+};
+
+/** A status under the name of earlier versions comes to the same end as the one that has taken its place. */
+function formerPieces(
+  { pipeline, context }: Subject,
+  wanted: readonly WantedStatus[],
+  notes: Notes,
+  sha: string | undefined,
+): Piece[] {
+  const { pendingSHA: of } = notes;
+  if (of === undefined) return [];
+  const successor = wanted.find((one) => one.sha === of && one.status.context === context)?.status;
+  if (successor?.state === "pending") return [];
+  const status = { ...(successor ?? stateAfter(of, sha)), context: former.contextOf(pipeline) };
+  return [
+    {
+      name,
+      notes,
+      async tell({ client, signal }) {
+        await client.createStatus(of, status, signal).catch(unlessGone);
+        delete notes.pendingSHA;
+        delete notes.status;
+      },
+    },
+  ];
+}

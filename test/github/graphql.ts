@@ -1,0 +1,22 @@
+/**
+ * A stand-in for the one question of GraphQL that is asked: who has the token. The package `emulate` has no GraphQL.
+ * https://docs.github.com/en/graphql/reference/queries#viewer
+ */
+import { type Endpoint, json, problem } from "./call.ts";
+import type { Caller, Tokens } from "./tokens.ts";
+
+/** Where it is, below the server's URL; without `/api` for those who answer. */
+export const graphqlPath = "/graphql";
+
+/** Answers `viewer { login }`; `login` names the account of a caller. */
+export const graphql =
+  (tokens: Pick<Tokens, "caller">, login: (caller: Caller) => string): Endpoint =>
+  async (call) => {
+    if (call.method !== "POST" || call.path !== graphqlPath) return undefined;
+    const caller = tokens.caller(call);
+    if (caller.app !== undefined && caller.installation === undefined) return problem(401, "Bad credentials");
+    const { query = "" } = JSON.parse(call.body.toString()) as { query?: string };
+    if (/^query \{ viewer \{ login \} \}$/.test(query))
+      return json(200, { data: { viewer: { login: login(caller) } } });
+    return json(200, { errors: [{ message: `expected a query of the viewer's login, found ${query}` }] });
+  };

@@ -1,0 +1,64 @@
+/**
+ * A stand-in for what keeps an App from writing although it has the permission: locked conversations, archived repositories,
+ * disabled issues, accounts that are blocked. The package `emulate` lets them write all the same.
+ * https://docs.github.com/en/rest/issues/comments#create-an-issue-comment
+ * https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
+ * https://docs.github.com/en/communities/moderating-comments-and-conversations/locking-conversations
+ * GitHub's words are those that its clients have reported in public.
+ */
+import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
+
+/** What an owner can do to a repository. */
+export type Restricted = "archived" | "issues disabled" | "blocked";
+
+/** The restrictions of all repositories. */
+export interface Restrictions {
+  /** Ends with the result. */
+  restrict(repository: string, restricted: Restricted): () => void;
+  lock(repository: string, number: number): void;
+  unlock(repository: string, number: number): void;
+  /** Why an App may not make a call that it has the permission for. */
+  answer(
+    call: ApiCall,
+    pullOfComment: (comment: string) => Promise<number | undefined>,
+  ): Promise<ApiAnswer | undefined>;
+}
+
+const writes =
+  /^\/repos\/([^/]+\/[^/]+)\/(?:issues\/(?:comments\/)?(\d+)(?:\/comments)?|statuses\/|deployments)/;
+const longestBody = 65_536;
+
+/** Nothing is restricted yet. */
+export function restrictions(): Restrictions {
+  const restricted = new Set<string>();
+  const locked = new Set<string>();
+  return {
+    restrict(repository, what) {
+      restricted.add(`${what} ${repository}`);
+      return () => restricted.delete(`${what} ${repository}`);
+    },
+    lock: (repository, number) => void locked.add(`${repository}#${number}`),
+    unlock: (repository, number) => void locked.delete(`${repository}#${number}`),
+    async answer({ method, path, body }, pullOfComment) {
+      const [, repository = "", id] = method === "GET" ? [] : (writes.exec(path) ?? []);
+      if (restricted.has(`archived ${repository}`))
+        return problem(403, "Repository was archived so is read-only.");
+      if (id === undefined) return undefined;
+      if (restricted.has(`issues disabled ${repository}`))
+        return problem(410, "Issues are disabled for this repo");
+      if (restricted.has(`blocked ${repository}`)) return problem(403, "User is blocked");
+      const number = path.includes("/comments/") ? await pullOfComment(path) : Number(id);
+      const verb = method === "POST" ? "create" : "update";
+      if (locked.has(`${repository}#${number}`))
+        return problem(403, `Unable to ${verb} comment because issue is locked.`);
+      if (method === "DELETE") return undefined;
+      const { body: text = "" } = JSON.parse(body.toString()) as { body?: string };
+      if ([...text].length <= longestBody) return undefined;
+      const message = `body is too long (maximum is ${longestBody} characters)`;
+      return json(422, {
+        message: "Validation Failed",
+        errors: [{ resource: "IssueComment", code: "unprocessable", field: "data", message }],
+      });
+    },
+  };
+}
