@@ -60,7 +60,7 @@ interface Pieces {
 
 /**
  * Joins the pieces of a body, so that it takes at most twice as much memory as its sender has sent, in however small
- * pieces. What was only announced costs the sender nothing, so no memory is taken for it.
+ * pieces. An announcement costs the sender nothing, so it takes no memory.
  */
 function joinPieces(announced: number, room: Room): Pieces {
   let buffer: Buffer = Buffer.alloc(0);

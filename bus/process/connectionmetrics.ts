@@ -5,7 +5,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export type ConnectionState = "unproven" | "kept" | "proven";
 
 const reasons = ["displaced", "refused", "slow", "malformed"] as const;
-/** What closes a connection before its time: a newer one, that all are in use, or what its sender does. */
+/** Why a connection is closed before its time. */
 export type CutReason = (typeof reasons)[number];
 
 type Counts = Readonly<Record<ConnectionState, number>>;

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type ConnectionOptions, limitConnections } from "./connections.ts";
 import { sourceOf } from "./source.ts";
 
-/** A server that proves every request to `/proven`, and answers requests to `/wait` when it is told to. */
+/** A server that proves every request to `/proven`, and leaves the answers to `/wait` to the test. */
 async function serve(options: Partial<ConnectionOptions> = {}) {
   const registry = new Registry();
   const waiting: ServerResponse[] = [];

@@ -93,7 +93,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     return firstSlow(most, graceMillis) ?? idle ?? oldest;
   }
 
-  /** Makes room for one more connection; false when there is none to be had. */
+  /** Makes room for one more connection; false when all are in use. */
   function makeRoom(): boolean {
     if (open.size < limit) return true;
     const displaced = last();

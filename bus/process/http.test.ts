@@ -5,7 +5,7 @@ import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { startProbes } from "./http.ts";
 
-test("probes are answered while somebody else in the cluster opens more connections than there may be", async () => {
+test("probes are answered while another pod opens more connections than the limit", async () => {
   const { url, close } = await startProbes({
     address: "127.0.0.1:0",
     registry: new Registry(),

@@ -56,7 +56,7 @@ export interface DashboardOptions {
 export interface RequestTimes {
   readonly headers: number;
   readonly request: number;
-  /** How often requests are looked for that take too long. */
+  /** Between two checks of these limits. */
   readonly look: number;
 }
 

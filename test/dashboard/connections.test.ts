@@ -1,4 +1,4 @@
-/** A stranger who opens many connections, or never ends a request, keeps nobody out who is logged in. */
+/** A stranger who opens many connections, or never ends a request, does not keep logged-in users out. */
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Registry } from "prom-client";
@@ -94,7 +94,7 @@ test("headers and bodies that never end are cut off, and a stream goes on", asyn
   stream.destroy();
 });
 
-test("whoever is logged in is served while a stranger takes all connections", async () => {
+test("a logged-in user is served while a stranger takes all connections", async () => {
   const { at, dashboard, ask } = await start({ connections: limit });
   const stream = await openStream(at);
   const lines: Line[] = [];

@@ -63,7 +63,7 @@ describe("webhooks are taken while all connections belong to a stranger who", ()
       expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 202 });
       expect(await ask(gateway.hookUrl(), { ...push(), agent })).toMatchObject({ status: 202 });
     }
-    // The first of them gave way, and nobody else is told that the gateway is not ready.
+    // The first of them gave way, and the gateway stays ready.
     await Promise.all(lines.slice(0, 3).map(({ closed }) => closed));
     expect(gateway.notReady()).toBeUndefined();
     agent.destroy();
