@@ -1,5 +1,5 @@
 /**
- * What an image says about itself: which packages are in it (SBOM) and how it was built (provenance). BuildKit stores both
+ * Attestations of an image: its packages (SBOM) and its build (provenance). BuildKit stores both
  * beside the image: https://github.com/moby/buildkit/blob/master/docs/attestations/attestation-storage.md
  */
 import { readFile } from "node:fs/promises";

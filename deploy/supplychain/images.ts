@@ -1,6 +1,6 @@
 /**
  * Images of others that our manifests and our own image use. Each is written with its tag, for people, and with the
- * digest that the tag had when somebody looked at it: `nats:2.15.2-alpine@sha256:…`. A tag can be moved, a digest not.
+ * digest that the tag had when it was recorded: `nats:2.15.2-alpine@sha256:…`. A tag can be moved, a digest not.
  */
 import { glob, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
