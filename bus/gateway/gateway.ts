@@ -9,6 +9,7 @@ import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
 import { webhookEventNames } from "../events/github/payloads.ts";
+import { type Connections, defaultConnections, limitConnections } from "../process/connections.ts";
 import { listenOn } from "../process/listen.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
 import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
@@ -30,6 +31,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   readonly registry: Registry;
   readonly budget?: BudgetLimits;
+  /** How many connections there may be; {@link defaultConnections} unless given. */
+  readonly connections?: number;
   /** What differs from {@link defaultTimes}. */
   readonly times?: Partial<GatewayTimes>;
   /** Milliseconds since the epoch; by them a redelivery is told from a repetition. */
@@ -45,6 +48,8 @@ export interface GatewayTimes {
   readonly look: number;
   /** The bus, to store an event. */
   readonly store: number;
+  /** A sender who holds a connection or memory for longer gives way to others when there is no more. */
+  readonly grace: number;
   /** Everything, from a request's headers to its answer. */
   readonly answer: number;
   /** At a stop, to a request that is on its way on a connection that was kept for it. */
@@ -59,6 +64,7 @@ const defaultTimes: GatewayTimes = {
   request: 8_000,
   look: 500,
   store: 5_000,
+  grace: 1_000,
   answer: 9_000,
   linger: 500,
   reread: 2_000,
@@ -68,7 +74,7 @@ const defaultTimes: GatewayTimes = {
 export interface Gateway {
   /** Where hooks are served: `http://127.0.0.1:8080/github`. */
   readonly url: string;
-  /** Why the bus has not stored something a moment ago. */
+  /** Why the bus has not stored something a moment ago, or why connections are refused. */
   notReady(): string | undefined;
   /** Takes no more connections, and answers what has begun, or begins within a moment on one that was kept. */
   stop(): Promise<void>;
@@ -76,8 +82,6 @@ export interface Gateway {
 
 /** What metrics call an event that there is none of, or none of interest. */
 const otherEvent = "other";
-/** More than any sender needs: who opens this many holds nothing but sockets. */
-const maxConnections = 5_000;
 /** A bus that refused is tried again by others meanwhile. Milliseconds. */
 const troubledMillis = 5_000;
 
@@ -97,7 +101,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     path: options.webhookPath,
     secretsOf: secrets.of,
     bodyLimit: budget.body,
-    room: openBudget(budget),
+    room: openBudget(budget, times.grace),
+    signed: ({ socket }) => connections.prove(socket),
     async store(at, event, answerBy) {
       const left = Math.max(0, Math.ceil(answerBy - performance.now()));
       // Unlike that of a signal with a timeout, this timer ends with what it is for.
@@ -127,7 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log.error({ err: error }, "request not answered as it should be");
       answer = { status: 500, outcome: "failed", text: "failed: send it again" };
     }
-    const { status, outcome, event = otherEvent } = answer;
+    const { status, outcome, event = otherEvent, signed = false } = answer;
     metrics.requests.inc({ event, outcome, code: status });
     metrics.duration.observe((performance.now() - started) / 1000);
     tell(log, request, answer);
@@ -136,8 +141,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       "content-type": "text/plain; charset=utf-8",
       "content-length": Buffer.byteLength(text),
       "x-content-type-options": "nosniff",
-      // What was not read to its end can not be followed by another request.
-      ...((stopping || !request.complete) && { connection: "close" }),
+      // Only a sender who signs keeps a connection; and what was not read to its end cannot be followed by another request.
+      ...((stopping || !signed || !request.complete) && { connection: "close" }),
       ...answer.headers,
     });
     response.write(text);
@@ -155,14 +160,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     (request, response) => void handle(request, response),
   );
-  server.maxConnections = maxConnections;
+  const connections: Connections = limitConnections(server, {
+    name: "webhooks",
+    limit: options.connections ?? defaultConnections,
+    graceMillis: times.grace,
+    registry: options.registry,
+  });
   const url = `${await listenOn(server, options.webhookAddress, "webhooks", "--webhook-address")}${options.webhookPath}`;
   log.info({ url }, "gateway ready");
   return {
     url,
     notReady() {
-      if (failed === undefined || performance.now() - failed.at > troubledMillis) return undefined;
-      return failed.reason;
+      const isTroubled = failed !== undefined && performance.now() - failed.at <= troubledMillis;
+      return isTroubled ? failed?.reason : connections.refusing();
     },
     async stop() {
       stopping = true;

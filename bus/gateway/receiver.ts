@@ -28,6 +28,8 @@ export interface Answer {
   readonly detail?: string;
   readonly event?: string;
   readonly delivery?: string;
+  /** The request was signed with a secret of its hook. */
+  readonly signed?: boolean;
 }
 
 /** What a receiver needs. */
@@ -38,6 +40,8 @@ export interface ReceiverOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number;
   readonly room: () => Room;
+  /** Called when a request turns out to be signed. */
+  readonly signed: (request: IncomingMessage) => void;
   /** Stores an event; rejects when the bus does not take it in time, and with an {@link OversizedDeliveryError}. */
   readonly store: (at: WebhookAddress, event: CloudEvent<unknown>, answerBy: number) => Promise<Stored>;
 }
@@ -53,8 +57,10 @@ const retry = { headers: { "retry-after": "5" } };
 const unread: Readonly<Record<Unread, Answer>> = {
   "too large": answer(413, "too_large", "expected a body of at most 25 MB"),
   "no room": answer(503, "busy", "busy: send it again", retry),
+  displaced: answer(503, "displaced", "busy: send it again", retry),
   "broken off": answer(400, "broken_off", "expected the whole body"),
 };
+const noLength = answer(411, "no_length", "expected the header Content-Length");
 const unsigned = answer(
   401,
   "unsigned",
@@ -85,10 +91,13 @@ export function receiver(options: ReceiverOptions): Receive {
 
   /** The body, if it is signed. */
   async function verified(request: IncomingMessage, hook: string, room: Room): Promise<Buffer | Answer> {
-    const signature = request.headers["x-hub-signature-256"];
+    const { "x-hub-signature-256": signature, "content-length": length } = request.headers;
+    // GitHub sends the length; without it a body may come in pieces that each cost more than the sender's byte.
+    if (length === undefined) return noLength;
     const check = checkSignature(String(signature ?? ""), options.secretsOf(hook));
     if (check === undefined) return unsigned;
-    const body = await readBody(request, { limit: options.bodyLimit, room, each: check.update });
+    const announced = Number(length);
+    const body = await readBody(request, { limit: options.bodyLimit, announced, room, each: check.update });
     if (typeof body === "string") return unread[body];
     return check.matches() ? body : unsigned;
   }
@@ -105,12 +114,13 @@ export function receiver(options: ReceiverOptions): Receive {
       return answer(415, "content_type", `expected ${Object.keys(contentTypes).join(" or ")}`);
     const body = await verified(request, hook, room);
     if (!Buffer.isBuffer(body)) return body;
+    options.signed(request);
     // Whoever signs is believed to know which trace it belongs to. Nobody else makes a span.
     const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
     return spanned(span, async () => {
       const found = await understand(request, body, type, answerBy, span.traceparent);
       setWebhook(span, found);
-      return found;
+      return { ...found, signed: true };
     });
   }
 

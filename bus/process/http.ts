@@ -1,6 +1,7 @@
 /** The probe and metrics server of a process: `/healthz`, `/readyz`, `/metrics`. */
 import type { Server } from "node:http";
 import type { Registry } from "prom-client";
+import { limitConnections } from "./connections.ts";
 import { listenOn } from "./listen.ts";
 
 // An `import` of it looks at each of its names, among them `WebSocket`: Node's own undici is loaded, which nobody here uses.
@@ -21,9 +22,20 @@ export interface ProbeServer {
   close(): Promise<void>;
 }
 
+/** More than the kubelet and Prometheus ever have. */
+const maxConnections = 100;
+/** How long a request may take to arrive, and how often that is checked. Milliseconds. */
+const arrivalMillis = 5000;
+const checkMillis = 1000;
+
 /** Starts listening. Throws `AddressError` when the address is taken or malformed. */
 export async function startProbes({ address, registry, notReady }: ProbeOptions): Promise<ProbeServer> {
-  const server: Server = createServer(async (request, response) => {
+  const deadlines = {
+    headersTimeout: arrivalMillis,
+    requestTimeout: arrivalMillis,
+    connectionsCheckingInterval: checkMillis,
+  };
+  const server: Server = createServer(deadlines, async (request, response) => {
     const answer = (status: number, text: string, type = "text/plain") => {
       response.writeHead(status, { "content-type": type }).end(text);
     };
@@ -40,6 +52,7 @@ export async function startProbes({ address, registry, notReady }: ProbeOptions)
         return answer(404, "expected /healthz, /readyz or /metrics\n");
     }
   });
+  limitConnections(server, { name: "probes", limit: maxConnections, registry });
   const url = await listenOn(server, address, "probes and metrics", "--http-address");
   return {
     url,

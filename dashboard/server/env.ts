@@ -1,6 +1,8 @@
 /** What the parts of the server hand each other with a request. */
+import type { HttpBindings } from "@hono/node-server";
 import type { Logger } from "pino";
 import type { Bus } from "../../bus/connect.ts";
+import type { Connections } from "../../bus/process/connections.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";
 import type { Key } from "./auth/keys.ts";
@@ -37,6 +39,8 @@ export interface Parts {
   readonly streams: Places;
   readonly platform: Platform;
   readonly metrics: DashboardMetrics;
+  /** Those of people who are logged in are the last to be closed. */
+  readonly connections: Connections;
   /** Aborts when streams are to end, because the process does. */
   readonly stopping: AbortSignal;
   readonly log: Logger;
@@ -44,6 +48,7 @@ export interface Parts {
 
 /** Variables of a request, by Hono's convention. */
 export interface Env {
+  Bindings: HttpBindings;
   Variables: {
     /** Of whoever is logged in; set where {@link "./auth/guard.ts"} stands before. */
     session: OpenSession;

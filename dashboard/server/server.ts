@@ -1,10 +1,11 @@
 /** The dashboard's server: any number of replicas; what one of them knows about a session the others know. */
 import type { Server } from "node:http";
-import { createAdaptorServer } from "@hono/node-server";
+import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Bus } from "../../bus/connect.ts";
 import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
+import { defaultConnections, limitConnections } from "../../bus/process/connections.ts";
 import { listenOn } from "../../bus/process/listen.ts";
 import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
@@ -45,12 +46,28 @@ export interface DashboardOptions {
   readonly page: string;
   readonly log: Logger;
   readonly registry: Registry;
+  /** How many connections there may be; {@link defaultConnections} unless given. */
+  readonly connections?: number;
+  /** What differs from {@link defaultTimes}. */
+  readonly times?: Partial<RequestTimes>;
 }
+
+/** How long a request may take to arrive, in milliseconds. Its answer may take longer: a stream of events lasts. */
+export interface RequestTimes {
+  readonly headers: number;
+  readonly request: number;
+  /** Between two checks of these limits. */
+  readonly look: number;
+}
+
+const defaultTimes: RequestTimes = { headers: 10_000, request: 30_000, look: 1000 };
 
 /** A dashboard that listens. */
 export interface Dashboard {
   /** Where browsers reach it. */
   readonly url: string;
+  /** Why connections are refused. */
+  notReady(): string | undefined;
   /** Takes no more connections, ends streams, and answers what has begun. */
   stop(): Promise<void>;
 }
@@ -68,8 +85,22 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const github = options.github && (await openGitHub(options.github));
   await ensureDashboard(bus, options.busOptions);
   const apiServer = await openApiServer(options.kubeconfig);
-  let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
-  const server = createAdaptorServer({ fetch: (request) => fetch(request) }) as Server;
+  let fetch: (request: Request, env: HttpBindings) => Response | Promise<Response> = () =>
+    new Response(null, { status: 503 });
+  const times = { ...defaultTimes, ...options.times };
+  const server = createAdaptorServer({
+    fetch: (request, env) => fetch(request, env as HttpBindings),
+    serverOptions: {
+      headersTimeout: times.headers,
+      requestTimeout: times.request,
+      connectionsCheckingInterval: times.look,
+    },
+  }) as Server;
+  const connections = limitConnections(server, {
+    name: "dashboard",
+    limit: options.connections ?? defaultConnections,
+    registry: options.registry,
+  });
   const keys = await openKeys(options.keys, log, rereadMillis);
   const listening = await listenOn(server, options.address, "the dashboard", "--dashboard-address");
   const url = options.url ?? listening;
@@ -91,6 +122,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       streams: places(maxStreams),
       platform: { bus, cluster, functions, live },
       metrics,
+      connections,
       stopping: stopping.signal,
       log,
     },
@@ -100,6 +132,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   log.info({ url }, "dashboard ready");
   return {
     url,
+    notReady: connections.refusing,
     async stop() {
       stopping.abort();
       live.stop();

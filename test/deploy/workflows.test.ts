@@ -94,11 +94,14 @@ describe("every workflow", () => {
   });
 });
 
-async function expectVersions(workflow: string): Promise<void> {
-  for (const [action, field, expected] of [
-    ["actions/setup-node", "node-version-file", '"node": "'],
-    ["actions/setup-go", "go-version-file", "\ngo 1."],
-  ] as const) {
+const node = ["actions/setup-node", "node-version-file", '"node": "'] as const;
+const go = ["actions/setup-go", "go-version-file", "\ngo 1."] as const;
+const expectVersions = (workflow: string) => expectFiles(workflow, [node, go]);
+const expectNode = (workflow: string) => expectFiles(workflow, [node]);
+
+/** The versions of programs are in these files. */
+async function expectFiles(workflow: string, files: readonly (typeof node | typeof go)[]): Promise<void> {
+  for (const [action, field, expected] of files) {
     const step = stepsOf(workflow).find(({ uses }) => uses?.startsWith(`${action}@`));
     expect(await readFile(join(root, String(step?.with?.[field])), "utf8")).toContain(expected);
   }
@@ -146,11 +149,40 @@ describe("the nightly workflow", () => {
 describe("the image's workflow", () => {
   test("builds the image as the README does", async () => {
     const readme = await readFile(join(root, "README.md"), "utf8");
-    const [build = ""] = commandsOf("image.yaml");
     const command = "docker build -f deploy/Dockerfile ";
+    const build = commandsOf("image.yaml").find((line) => line.startsWith(command)) ?? "";
     expect(readme).toContain(command);
-    expect(build.startsWith(command)).toBe(true);
     expect(build.endsWith(" .")).toBe(true);
+  });
+
+  test("checks the signatures of packages, and that the image has an SBOM and a full provenance", async () => {
+    const commands = commandsOf("image.yaml");
+    expect(commands.indexOf("npm audit signatures")).toBe(commands.indexOf("npm ci --ignore-scripts") + 1);
+    const [build = "", check = ""] = commands.slice(-2);
+    expect(build).toMatch(/^docker buildx build -f deploy\/Dockerfile .* \.$/);
+    for (const option of ["--sbom=true", "--provenance=mode=max"]) expect(build).toContain(option);
+    expect(build).toContain(",dest=$RUNNER_TEMP/image");
+    expect(check).toBe('npm run supply-chain -- attestations "$RUNNER_TEMP/image"');
+    // The page about it has the same options.
+    const page = await readFile(join(root, "docs/security.md"), "utf8");
+    expect(page).toMatch(/docker buildx build .*--sbom=true --provenance=mode=max/);
+  });
+
+  test("takes the version of Node from a file that is there", async () => {
+    await expectNode("image.yaml");
+  });
+});
+
+describe("the workflow of images", () => {
+  test("compares digests with the registries, every night and on request", async () => {
+    expect(Object.keys(workflows.get("images.yaml")?.on ?? {}).sort()).toEqual([
+      "schedule",
+      "workflow_dispatch",
+    ]);
+    expect(commandsOf("images.yaml")).toEqual(["npm ci", "npm run supply-chain -- images"]);
+    const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    expect(scripts).toHaveProperty(["supply-chain"]);
+    await expectNode("images.yaml");
   });
 });
 

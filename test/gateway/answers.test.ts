@@ -134,11 +134,11 @@ const refusals: readonly {
     outcome: "other too_large",
   },
   {
-    title: "the body turns out to be larger than it may be",
-    asks: signed("x".repeat(limit + 1), { "transfer-encoding": "chunked" }),
-    status: 413,
-    says: tooLarge,
-    outcome: "other too_large",
+    title: "the length of the body is unknown",
+    asks: but({ "transfer-encoding": "chunked" }),
+    status: 411,
+    says: "expected the header Content-Length",
+    outcome: "other no_length",
   },
   ...["", "{", "{}{}", "\ufeff{}", "undefined"].map((body) => ({
     title: `${JSON.stringify(body)} is not JSON`,

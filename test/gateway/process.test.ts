@@ -203,24 +203,13 @@ describe.concurrent("a gateway that runs", () => {
     expect(gateway.lines.all.join("\n")).not.toContain(hookSecret);
   });
 
-  test("knows its secrets when more connect than it may have files open", async (context) => {
+  test("takes webhooks when more connect than it may have files open", async (context) => {
     const { expect } = context;
     const few = ["/bin/sh", "-c", 'ulimit -n 100; exec "$0" "$@"', process.execPath, program] as const;
     const gateway = await startGateway(context, local, { command: few });
     const lines = await Promise.all(Array.from({ length: 200 }, () => openLine(gateway.url)));
-    const trouble = await gateway.said("secrets of webhooks can not be read");
-    expect(trouble.err).toMatchObject({ message: expect.stringContaining("EMFILE") });
+    expect(await ask(gateway.url, push())).toMatchObject({ status: 202 });
+    expect(gateway.lines.all.join("\n")).not.toContain("EMFILE");
     for (const { socket } of lines) socket.destroy();
-    let status: number | undefined;
-    await expect
-      .poll(async () => {
-        status = await ask(gateway.url, push()).then(
-          (answer) => answer.status,
-          () => undefined,
-        );
-        return status;
-      }, deadline)
-      .toBeDefined();
-    expect(status).toBe(202);
   });
 });

@@ -55,7 +55,7 @@ describe("the signature is over the bytes as they came:", () => {
 });
 
 /** Nothing but this is said to strangers. */
-const refused = [400, 401, 404, 405, 408, 413, 415, 417, 431];
+const refused = [400, 401, 404, 405, 408, 411, 413, 415, 417, 431];
 
 /** No answer but refusals, nothing on the bus, and the gateway goes on. */
 async function nothingHappens(strangers: () => Promise<void>): Promise<void> {

@@ -26,7 +26,7 @@ const dataUser = 65532;
 
 /** Starts the cluster and applies everything; resolves before the pods are ready. */
 export async function deploy(say: (line: string) => void): Promise<Deployed> {
-  const objects = await renderOverlay();
+  const objects = withoutDigests(await renderOverlay());
   const cluster = await startNodeCluster(say);
   try {
     await bringImages(cluster);
@@ -48,6 +48,10 @@ export async function deploy(say: (line: string) => void): Promise<Deployed> {
     throw error;
   }
 }
+
+/** Images are made here, and have digests of their own. */
+const withoutDigests = (objects: readonly Manifest[]): Manifest[] =>
+  JSON.parse(JSON.stringify(objects).replaceAll(/@sha256:[0-9a-f]{64}/g, ""));
 
 async function bringImages(cluster: NodeCluster): Promise<void> {
   const folder = join(cluster.directory, "images");

@@ -38,7 +38,7 @@ export const ownRequests =
 
 /** Lets in who is logged in, and who asks for a change with the page's own word. */
 export const ofSession =
-  (parts: Pick<Parts, "url" | "keys" | "sessions">): MiddlewareHandler<Env> =>
+  (parts: Pick<Parts, "url" | "keys" | "sessions" | "connections">): MiddlewareHandler<Env> =>
   async (c, next) => {
     const cookie = await sessionCookie.read(c, parts);
     const found = cookie && (await parts.sessions.find(cookie.id));
@@ -49,6 +49,7 @@ export const ofSession =
         refusal("NoCsrfToken", `expected the page's token in ${csrfHeader}, found none or another`),
         403,
       );
+    parts.connections.prove(c.env.incoming.socket);
     await sessionCookie.renew(c, parts);
     c.set("session", found);
     return next();

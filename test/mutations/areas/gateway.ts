@@ -45,10 +45,10 @@ export const gateway: readonly Mutation[] = [
   {
     name: "leaks-body-memory",
     file: "bus/gateway/budget.ts",
-    find: "left[share] += taken;",
-    replace: "left[share] += 0;",
+    find: "share.left += bytes;",
+    replace: "share.left += 0;",
     breaks: "After some hours the gateway answers every webhook with 503.",
-    tests: ["test/gateway/senders.test.ts"],
+    tests: ["bus/gateway/budget.test.ts"],
   },
   {
     name: "keeps-removed-secrets",
@@ -69,8 +69,8 @@ export const gateway: readonly Mutation[] = [
   {
     name: "keeps-connections-while-it-stops",
     file: "bus/gateway/gateway.ts",
-    find: "...((stopping || !request.complete) && {",
-    replace: "...(!request.complete && {",
+    find: "...((stopping || !signed || !request.complete) && {",
+    replace: "...((!signed || !request.complete) && {",
     breaks:
       "During a rolling update, senders lose requests on connections that the gateway closes without notice.",
     tests: ["test/gateway/stop.test.ts"],

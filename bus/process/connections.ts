@@ -1,0 +1,191 @@
+/**
+ * Connections of a server that strangers can reach. Their number is limited, and when it is reached, a new connection
+ * is not refused: another one gives way. First go those on which no sender has proven who it is, the oldest of the
+ * address that has most of them. So a stranger takes connections from itself, and not from others.
+ *
+ * There is no fixed limit per address: behind an ingress all requests come from a few addresses, and such a limit would
+ * let one stranger block everyone behind the same ingress. There the oldest goes, and a request takes milliseconds.
+ */
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Registry } from "prom-client";
+import { type ConnectionState, type CutReason, connectionMetrics } from "./connectionmetrics.ts";
+import { sourceOf } from "./source.ts";
+
+/** What a server allows. */
+export interface ConnectionOptions {
+  /** Names the server in metrics. */
+  readonly name: string;
+  /** How many connections there may be; fewer where the process may not open twice as many files. */
+  readonly limit: number;
+  readonly registry: Registry;
+  /** For so long a connection is not the first to give way: its request is probably still on its way. Milliseconds. */
+  readonly graceMillis?: number;
+}
+
+/** The connections of a server. */
+export interface Connections {
+  /** The sender of the request on this connection has proven who it is: the connection stays until the answer. */
+  prove(socket: Socket): void;
+  /** Why new connections were refused a moment ago: all that there may be are in use by proven senders. */
+  refusing(): string | undefined;
+}
+
+/** Where there are more senders, more replicas are needed, and their sockets fit into the memory of one. */
+export const defaultConnections = 5000;
+const defaultGraceMillis = 1000;
+/** A request that arrives at this rate is not slow. Bytes per second. */
+const steadyRate = 65_536;
+/** A server that refused connections is not ready for so long. Milliseconds. */
+const refusingMillis = 5000;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly source: string;
+  state: ConnectionState;
+  hasProof: boolean;
+  /** Requests that are not answered. */
+  requests: number;
+  /** When it was opened, or when its present request began. Milliseconds, and what had arrived by then, in bytes. */
+  since: number;
+  before: number;
+}
+
+/** Limits the connections of a server. Call it before the server listens. */
+export function limitConnections(server: Server, options: ConnectionOptions): Connections {
+  const { graceMillis = defaultGraceMillis } = options;
+  const limit = Math.min(options.limit, Math.floor(openFilesLimit() / 2));
+  const open = new Map<Socket, Connection>();
+  const unproven = new Map<string, Set<Connection>>();
+  const kept = new Set<Connection>();
+  const cut = connectionMetrics(options.registry, options.name, () => {
+    const counts: Record<ConnectionState, number> = { unproven: 0, kept: 0, proven: 0 };
+    for (const { state } of open.values()) counts[state]++;
+    return counts;
+  });
+  let refusedAt = Number.NEGATIVE_INFINITY;
+
+  function leave(connection: Connection): void {
+    kept.delete(connection);
+    const others = unproven.get(connection.source);
+    others?.delete(connection);
+    if (others?.size === 0) unproven.delete(connection.source);
+  }
+
+  function enter(connection: Connection, state: ConnectionState): void {
+    leave(connection);
+    connection.state = state;
+    if (state === "kept") kept.add(connection);
+    if (state !== "unproven") return;
+    connection.since = performance.now();
+    connection.before = connection.socket.bytesRead;
+    const others = unproven.get(connection.source) ?? new Set();
+    unproven.set(connection.source, others.add(connection));
+  }
+
+  /** The connection that gives way to a new one. */
+  function last(): Connection | undefined {
+    let most: ReadonlySet<Connection> = new Set();
+    for (const some of unproven.values()) if (some.size > most.size) most = some;
+    const [oldest] = most;
+    const [idle] = kept;
+    return firstSlow(most, graceMillis) ?? idle ?? oldest;
+  }
+
+  /** Makes room for one more connection; false when all are in use. */
+  function makeRoom(): boolean {
+    if (open.size < limit) return true;
+    const displaced = last();
+    if (displaced === undefined) return false;
+    cut("displaced");
+    drop(displaced);
+    displaced.socket.destroy();
+    return true;
+  }
+
+  function drop(connection: Connection): void {
+    leave(connection);
+    open.delete(connection.socket);
+  }
+
+  server.on("connection", (socket) => {
+    if (!makeRoom()) {
+      refusedAt = performance.now();
+      cut("refused");
+      socket.destroy();
+      return;
+    }
+    const connection: Connection = {
+      socket,
+      source: sourceOf(socket.remoteAddress),
+      state: "unproven",
+      hasProof: false,
+      requests: 0,
+      since: 0,
+      before: 0,
+    };
+    open.set(socket, connection);
+    enter(connection, "unproven");
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      const reason = reasonOf(error);
+      if (reason !== undefined) cut(reason);
+    });
+    socket.once("close", () => drop(connection));
+  });
+
+  server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    connection.requests++;
+    if (connection.state === "kept") enter(connection, "unproven");
+    response.once("close", () => {
+      connection.requests--;
+      const isIdle = connection.requests === 0 && open.has(socket);
+      if (isIdle && connection.hasProof) enter(connection, "kept");
+    });
+  });
+  // Node answers an expectation that it does not know itself, and keeps the connection.
+  server.on("checkExpectation", (_request, response) => {
+    response.writeHead(417, { connection: "close" }).end();
+  });
+
+  return {
+    prove(socket) {
+      const connection = open.get(socket);
+      if (connection === undefined) return;
+      connection.hasProof = true;
+      enter(connection, "proven");
+    },
+    refusing: () =>
+      performance.now() - refusedAt < refusingMillis
+        ? `refusing new connections: all ${limit} are in use. Run more replicas.`
+        : undefined,
+  };
+}
+
+/** The oldest of them whose request does not arrive at a steady rate. */
+function firstSlow(connections: Iterable<Connection>, graceMillis: number): Connection | undefined {
+  const now = performance.now();
+  for (const connection of connections) {
+    const millis = now - connection.since;
+    if (millis < graceMillis) return undefined;
+    if (((connection.socket.bytesRead - connection.before) / millis) * 1000 < steadyRate) return connection;
+  }
+  return undefined;
+}
+
+function reasonOf({ code = "" }: NodeJS.ErrnoException): CutReason | undefined {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "slow";
+  return code.startsWith("HPE_") ? "malformed" : undefined;
+}
+
+/** How many files the process may open; no limit where the system does not say. Sockets count as files. */
+function openFilesLimit(): number {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,132 @@
+/** Images of others are known by digest, and our own has an SBOM and a provenance. */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { missingAttestations } from "./attestations.ts";
+import { imageProblems, imageUses, recordDigests } from "./images.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+
+/** A folder with these files. */
+async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "test-supplychain-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}
+
+const nats = "deploy/kubernetes/base/nats.yaml";
+const repository = {
+  [nats]: `spec:\n  containers:\n    - image: denrei\n    - image: nats:2-alpine\n`,
+  "deploy/kubernetes/a.yaml": `image: "example.com:5000/x/exporter:1@${digest("a")}"\n`,
+  "deploy/Dockerfile": `FROM node:24@${digest("b")} AS node\nFROM node AS app\nFROM scratch\n`,
+};
+
+test("every image of the repository is found, and those of Docker and kind have digests", async () => {
+  const uses = await imageUses(root);
+  const names = uses.map(({ name }) => name.split(":")[0]);
+  expect(names.sort()).toEqual(["kindest/node", "natsio/prometheus-nats-exporter", "nats", "node"].sort());
+  for (const name of ["kindest/node", "node"])
+    expect(uses.find((use) => use.name.startsWith(`${name}:`))?.digest).toMatch(/^sha256:/);
+  for (const { name } of uses) expect(name).toMatch(/:v?\d+\.\d+\.\d+(-\w+)?$/);
+});
+
+test("an image without a digest, and a tag that moved, are reported with what to write", async () => {
+  const uses = await imageUses(await folderOf(repository));
+  const now: Record<string, string> = {
+    "nats:2-alpine": digest("1"),
+    "example.com:5000/x/exporter:1": digest("2"),
+    "node:24": digest("b"),
+  };
+  expect(await imageProblems(uses, async (name) => now[name] ?? expect.fail(name))).toEqual([
+    `deploy/kubernetes/a.yaml:1: the tag example.com:5000/x/exporter:1 moved from ${digest("a")}. See what changed. Write example.com:5000/x/exporter:1@${digest("2")}`,
+    `${nats}:4: nats:2-alpine has no digest. Write nats:2-alpine@${digest("1")}`,
+  ]);
+});
+
+test("digests are recorded in place, after which nothing is reported", async () => {
+  const folder = await folderOf(repository);
+  const inspect = async () => digest("c");
+  expect(await recordDigests(folder, await imageUses(folder), inspect)).toHaveLength(3);
+  expect(await readFile(join(folder, nats), "utf8")).toBe(
+    repository[nats].replace("nats:2-alpine", `nats:2-alpine@${digest("c")}`),
+  );
+  expect(await imageProblems(await imageUses(folder), inspect)).toEqual([]);
+});
+
+/** Runs the program where `docker` is this script. */
+async function run(args: readonly string[], docker: string) {
+  const bin = await folderOf({ docker: `#!/bin/sh\n${docker}\n` });
+  await chmod(join(bin, "docker"), 0o755);
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
+  return new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const program = join(root, "deploy/supplychain/main.ts");
+    execFile(process.execPath, [program, ...args], { env }, (error, _stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stderr }),
+    );
+  });
+}
+
+test("the program asks Docker, and fails when a digest is another one or cannot be had", async () => {
+  const folder = await folderOf({ [nats]: `image: nats:2@${digest("a")}\n` });
+  const says = (letter: string) =>
+    `[ "$*" = "buildx imagetools inspect nats:2 --format {{.Manifest.Digest}}" ] && echo ${digest(letter)}`;
+  const images = ["images", "--root", folder];
+  expect(await run(images, says("a"))).toEqual({ code: 0, stderr: "" });
+  expect(await run(images, says("b"))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("moved from"),
+  });
+  expect(await run(images, "echo no route >&2; exit 1")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no route"),
+  });
+  expect(await run(["image"], "")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^expected "images"/),
+  });
+});
+
+/** A folder with an image, and what is said about it. */
+async function layout(predicates: readonly string[]): Promise<string> {
+  const files: Record<string, string> = {};
+  const blob = (value: unknown): { digest: string } => {
+    const text = JSON.stringify(value);
+    const hex = createHash("sha256").update(text).digest("hex");
+    files[`blobs/sha256/${hex}`] = text;
+    return { digest: `sha256:${hex}` };
+  };
+  const image = blob({ layers: [] });
+  const layers = predicates.map((type) => ({
+    ...blob({ type }),
+    annotations: { "in-toto.io/predicate-type": type },
+  }));
+  const annotations = {
+    "vnd.docker.reference.type": "attestation-manifest",
+    "vnd.docker.reference.digest": image.digest,
+  };
+  const about = predicates.length === 0 ? [] : [{ ...blob({ layers }), annotations }];
+  files["index.json"] = JSON.stringify({ manifests: [blob({ manifests: [image, ...about] })] });
+  return folderOf(files);
+}
+
+test("an image without an SBOM or without a provenance is reported", async () => {
+  const [sbom, provenance] = ["https://spdx.dev/Document", "https://slsa.dev/provenance/v1"];
+  expect(await missingAttestations(await layout([sbom, provenance]))).toEqual([]);
+  expect(await missingAttestations(await layout([sbom]))).toEqual([
+    expect.stringMatching(/expected a provenance/),
+  ]);
+  expect(await missingAttestations(await layout([provenance]))).toEqual([
+    expect.stringMatching(/expected an SBOM/),
+  ]);
+  expect(await missingAttestations(await layout([]))).toHaveLength(2);
+  await expect(missingAttestations(await folderOf({}))).rejects.toThrow("index.json");
+});

@@ -1,0 +1,111 @@
+/** A stranger who opens many connections, or never ends a request, does not keep logged-in users out. */
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { request } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Dashboard, startDashboard } from "../../dashboard/server/server.ts";
+import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
+import { builtPage } from "../../deploy/cli/page.ts";
+import { type Line, openLine } from "../gateway/requests.ts";
+import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import type { Visitor } from "../harness/visitor.ts";
+
+const limit = 8;
+const apps = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
+const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+
+let scene: Scene;
+let bus: Bus;
+let alice: Visitor;
+const dashboards: Dashboard[] = [];
+beforeAll(async () => {
+  scene = await startScene();
+  bus = await connectBus({ url: scene.kit.platform.natsUrlFor("dashboard"), name: "test-dashboard" });
+  alice = await scene.visitor(people.alice);
+});
+afterAll(async () => {
+  for (const dashboard of dashboards) await dashboard.stop();
+  await bus?.nc.close();
+  await scene?.stop();
+});
+
+/** Starts another dashboard for the scene's address, in this process; resolves with where it listens. */
+async function start(options: Pick<Parameters<typeof startDashboard>[0], "connections" | "times">) {
+  const registry = new Registry();
+  const { platform } = scene.kit;
+  const dashboard = await startDashboard({
+    bus,
+    busOptions: { replicas: 1, ackWaitMillis: 10_000 },
+    cluster: "default",
+    functions: [],
+    address: "127.0.0.1:0",
+    url: undefined,
+    kubeconfig: { path: platform.kubeconfigPath },
+    issuer: {
+      issuer: scene.issuer.url,
+      clientId: "test",
+      clientSecret: undefined,
+      scopes: "openid",
+      ca: platform.issuer?.caPath,
+    },
+    keys: scene.keysPath,
+    page: await builtPage(),
+    log: pino({ level: "silent" }, silent),
+    registry,
+    ...options,
+  });
+  dashboards.push(dashboard);
+  const at = dashboard.url;
+  const ask = () => alice.ask("/api/session", { at, headers: { host: new URL(at).host } });
+  return { at, dashboard, ask };
+}
+
+/** Opens a stream of events, and waits for its first one. */
+async function openStream(at: string) {
+  const { statusCode, body } = await request(`${at}/api/watch?of=${encodeURIComponent(apps)}`, {
+    headers: { cookie: cookieHeader(alice.cookies) },
+    bodyTimeout: 0,
+  });
+  expect(statusCode).toBe(200);
+  let text = "";
+  body.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  body.on("error", () => undefined);
+  await expect.poll(() => text).toContain("event: list");
+  return body;
+}
+
+test("headers and bodies that never end are cut off, and a stream goes on", async () => {
+  const { at } = await start({ times: { headers: 500, request: 500, look: 50 } });
+  const stream = await openStream(at);
+  const head = `POST /api/session HTTP/1.1\r\nhost: ${new URL(at).host}\r\n`;
+  const beginnings = ["", head, `${head}content-length: 100\r\n\r\n`];
+  const cut = beginnings.map(async (beginning) => {
+    const { socket, closed } = await openLine(at);
+    socket.write(beginning);
+    const timer = setInterval(() => socket.write("x-more: of it\r\n".slice(0, beginning.length)), 100);
+    return closed.finally(() => clearInterval(timer));
+  });
+  for (const heard of await Promise.all(cut)) expect(heard).toMatch(/^(HTTP\/1\.1 4\d\d .*)?$/s);
+  expect(stream.destroyed).toBe(false);
+  stream.destroy();
+});
+
+test("a logged-in user is served while a stranger takes all connections", async () => {
+  const { at, dashboard, ask } = await start({ connections: limit });
+  const stream = await openStream(at);
+  const lines: Line[] = [];
+  for (let n = 0; n < limit + 3; n++) {
+    const line = await openLine(at);
+    line.socket.write(n % 2 === 0 ? "GET /" : `GET / HTTP/1.1\r\nhost: ${new URL(at).host}\r\n\r\n`);
+    lines.push(line);
+  }
+  for (let n = 0; n < 5; n++) expect((await ask()).status).toBe(200);
+  expect(stream.destroyed).toBe(false);
+  expect(dashboard.notReady()).toBeUndefined();
+  stream.destroy();
+  for (const { socket } of lines) socket.destroy();
+});
