@@ -8,7 +8,7 @@ export const conditionSchema = z.object({
   status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
   reason: z.string().max(1024).describe("Why the condition has this status, in one CamelCase word."),
   message: z.string().max(32768).describe("The same for people; may be empty."),
-  lastTransitionTime: z.string().meta({ format: "date-time" }).describe("When the status last changed."),
+  lastTransitionTime: z.iso.datetime({ offset: true }).describe("When the status last changed."),
   observedGeneration: z
     .int()
     .min(0)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { cel, crdOf } from "./crd.ts";
-import { checkObject, defineKind, externalKind } from "./kind.ts";
+import { checkObject, defineKind, externalKind, UnsupportedSchemaError } from "./kind.ts";
 import type { Stored } from "./object.ts";
 
 const Sample = defineKind({
@@ -11,7 +11,7 @@ const Sample = defineKind({
   description: "A sample.",
   spec: z
     .object({
-      count: z.int().min(1).meta({ format: "int32" }),
+      count: z.int32().min(1),
       big: z.int(),
       name: z.string().optional().describe("A name."),
       labels: z.record(z.string(), z.string()).optional(),
@@ -32,14 +32,29 @@ test("crd - the zod schema becomes a structural schema", () => {
     "x-kubernetes-validations": [{ rule: "self.count < 10", message: "at most nine" }],
     properties: {
       count: { type: "integer", minimum: 1, format: "int32" },
-      big: { type: "integer", format: "int64" },
+      big: { type: "integer", format: "int64", maximum: Number.MAX_SAFE_INTEGER },
       name: { type: "string", description: "A name." },
       labels: { type: "object", additionalProperties: { type: "string" } },
       list: { type: "array", items: { type: "object", properties: { on: { type: "boolean" } } } },
     },
   });
-  expect(JSON.stringify(spec)).not.toMatch(
-    /"additionalProperties":(true|false)|propertyNames|\$schema|9007199254740991/,
+  expect(JSON.stringify(spec)).not.toMatch(/"additionalProperties":(true|false)|propertyNames|\$schema/);
+});
+
+test("defineKind - refuses a schema that the API server cannot check, and names each field", () => {
+  const spec = z.object({ when: z.date(), who: z.object({ name: z.string().trim() }) });
+  const define = () =>
+    defineKind({
+      group: "g.example.com",
+      version: "v1",
+      kind: "Wrong",
+      description: "",
+      spec,
+      status: z.object({ at: z.date() }),
+    });
+  expect(define).toThrow(UnsupportedSchemaError);
+  expect(define).toThrow(
+    /^the schema of Wrong\.g\.example\.com .*\n {2}spec\.when: .*\n {2}spec\.who\.name: .*\n {2}status\.at: /,
   );
 });
 

@@ -1,8 +1,6 @@
 /** CustomResourceDefinitions from kinds: the zod schema becomes a structural OpenAPI schema. */
-import { z } from "zod";
 import type { Kind, KindDefinition } from "./kind.ts";
-
-type Json = { [key: string]: unknown };
+import type { Json } from "./schema/place.ts";
 
 /** A CEL rule of a CRD schema (`x-kubernetes-validations`). */
 export interface CelRule {
@@ -72,49 +70,8 @@ function objectSchema(definition: KindDefinition): Json {
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: structural(definition.spec),
-      ...(definition.status && { status: structural(definition.status) }),
+      spec: definition.structural.spec,
+      ...(definition.structural.status && { status: definition.structural.status }),
     },
   };
 }
-
-/** JSON Schema (OpenAPI 3.0 dialect) without what structural schemas do not allow. */
-function structural(schema: z.ZodObject): Json {
-  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
-    target: "openapi-3.0",
-    io: "input",
-    unrepresentable: "throw",
-  }) as Json;
-  return prune(json);
-}
-
-const safe = Number.MAX_SAFE_INTEGER;
-
-function prune(schema: Json): Json {
-  const out: Json = {};
-  for (const [key, value] of Object.entries(schema)) {
-    // Closed objects prune unknown fields by themselves; a boolean here is not structural beside properties.
-    if (key === "additionalProperties" && typeof value === "boolean") continue;
-    if (key === "propertyNames") continue;
-    // zod bounds its integers by what a double holds; an API field has a format instead.
-    if (key === "minimum" && value === -safe) continue;
-    if (key === "maximum" && value === safe) continue;
-    out[key] =
-      key === "properties"
-        ? mapValues(value as Json, (property) => prune(property as Json))
-        : (key === "items" || key === "additionalProperties") && isObject(value)
-          ? prune(value)
-          : value;
-  }
-  if (out.type === "integer") out.format ??= "int64";
-  if (out["x-kubernetes-preserve-unknown-fields"] === true) delete out.additionalProperties;
-  // Says the same as the alternatives.
-  if (out["x-kubernetes-int-or-string"] === true) delete out.anyOf;
-  return out;
-}
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const mapValues = (object: Json, map: (value: unknown) => unknown): Json =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));

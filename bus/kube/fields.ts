@@ -22,16 +22,14 @@ export const observedGeneration = z
   .optional()
   .describe("The metadata.generation last reconciled.");
 /** RFC 3339. */
-export const time = z.string().meta({ format: "date-time" });
+export const time = z.iso.datetime({ offset: true });
 
 /** Name of an object. */
 export const objectName = z.string().min(1).max(253);
 
 const quantityText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 /** An amount: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
-export const quantity = z
-  .union([
-    z.int(),
-    z.string().regex(quantityText, "expected a quantity, such as 500m for CPUs or 512Mi for memory"),
-  ])
-  .meta({ "x-kubernetes-int-or-string": true, pattern: quantityText.source });
+export const quantity = z.union([
+  z.int(),
+  z.string().regex(quantityText, "expected a quantity, such as 500m for CPUs or 512Mi for memory"),
+]);

@@ -4,6 +4,8 @@
  */
 import type { z } from "zod";
 import type { KubeObject, Stored } from "./object.ts";
+import type { Json } from "./schema/place.ts";
+import { structuralSchema } from "./schema/structural.ts";
 
 /** Where a kind's objects live. */
 export type Scope = "Namespaced" | "Cluster";
@@ -49,6 +51,8 @@ export interface KindDefinition {
   readonly columns: readonly PrinterColumn[];
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject | undefined;
+  /** Both as structural schemas, for the API server. */
+  readonly structural: { readonly spec: Json; readonly status: Json | undefined };
   readonly description: string;
   readonly rules: Readonly<Record<string, unknown>>;
   readonly scale: ScalePaths | undefined;
@@ -94,7 +98,7 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
 }
 
 /**
- * Defines a kind of this project.
+ * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} where the API server can not check what the schema says.
  *
  * @example
  * const Zundoko = defineKind({
@@ -106,6 +110,7 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
   options: KindOptions<Spec, Status>,
 ): Kind<KubeObject<z.infer<Spec>, Status extends z.ZodObject ? z.infer<Status> : undefined>> {
   const singular = options.kind.toLowerCase();
+  const structural = structuralSchemas(options);
   return {
     group: options.group,
     version: options.version,
@@ -122,11 +127,29 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
       description: options.description,
       spec: options.spec,
       status: options.status,
+      structural,
       rules: options.rules ?? {},
       scale: options.scale,
       writers: options.writers ?? "edit",
     },
   };
+}
+
+/** The API server cannot check what a kind's schema says. The message names each field, and what to write instead. */
+export class UnsupportedSchemaError extends Error {
+  override readonly name = "UnsupportedSchemaError";
+}
+
+function structuralSchemas(
+  options: Pick<KindOptions<z.ZodObject, z.ZodObject | undefined>, "group" | "kind" | "spec" | "status">,
+): KindDefinition["structural"] {
+  const problems: string[] = [];
+  const spec = structuralSchema(options.spec, "spec", problems);
+  const status = options.status && structuralSchema(options.status, "status", problems);
+  if (problems.length === 0) return { spec, status };
+  throw new UnsupportedSchemaError(
+    `the schema of ${kindText(options)} cannot be the schema of a CRD:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+  );
 }
 
 /** Kinds of the core group, by their plural, and what holds for them whatever a declaration says. */

@@ -1,6 +1,6 @@
 /** What functions have left on the bus that are gone, or look at something else now. */
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
-import { streams, token } from "../subjects.ts";
+import { indexes, type QueueScope, streams, token, work } from "../subjects.ts";
 import { functionConsumers, type Interest } from "../topology.ts";
 
 /** A consumer that no function uses, or a stream of a function that is gone. */
@@ -111,6 +111,48 @@ async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number
   const { state } = await jsm.streams.info(stream, { subjects_filter: ">" });
   const requests = Object.entries(state.subjects ?? {}).filter(([subject]) => !subject.startsWith("sweeps."));
   return requests.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** The function that has left it. */
+export const functionOf = ({ stream, consumer = "" }: Pick<Leftover, "stream" | "consumer">): string =>
+  ofFunction.exec(stream)?.[2] ?? consumer.slice(0, consumer.indexOf("_"));
+
+/** Messages of a function in a stream that other functions have as well. */
+export interface LeftMessages {
+  readonly stream: string;
+  readonly subjects: string;
+  readonly messages: number;
+}
+
+/** Finds dead letters, crash records and index entries of a function in a cluster. */
+export async function leftMessages(jsm: JetStreamManager, scope: QueueScope): Promise<LeftMessages[]> {
+  const names = new Set(await namesOf(jsm));
+  const places = [
+    { stream: streams.deadLetters, subjects: work.deadLetters(scope) },
+    { stream: streams.deadLetters, subjects: work.allCrashes(scope) },
+    { stream: streams.indexes, subjects: indexes.all(scope) },
+  ].filter(({ stream }) => names.has(stream));
+  const found: LeftMessages[] = [];
+  for (const { stream, subjects } of places) {
+    const { state } = await jsm.streams.info(stream, { subjects_filter: subjects });
+    const messages = Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+    if (messages > 0) found.push({ stream, subjects, messages });
+  }
+  return found;
+}
+
+async function namesOf(jsm: JetStreamManager): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of jsm.streams.names()) names.push(name);
+  return names;
+}
+
+/** Takes the messages away. */
+export async function removeMessages(
+  jsm: JetStreamManager,
+  { stream, subjects }: LeftMessages,
+): Promise<void> {
+  await jsm.streams.purge(stream, { filter: subjects });
 }
 
 /** Takes one away. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { externalKind } from "../kube/kind.ts";
-import { defineFunction, kindsOf, type PolicyRule } from "./function.ts";
+import { z } from "zod";
+import { defineKind, externalKind, type KindOptions } from "../kube/kind.ts";
+import { bridgeNeeds, definedKinds, defineFunction, kindsOf, type PolicyRule } from "./function.ts";
 
 const kind = (name: string, version = "v1") =>
   externalKind({ group: "test.denrei.dev", version, kind: name, plural: `${name.toLowerCase()}s` });
@@ -36,4 +37,48 @@ test("a kind that is both owned and watched is watched once, whatever its versio
     reconcile: async () => undefined,
   });
   expect(kindsOf(fn).map(({ kind }) => kind)).toEqual(["Thing", "Part"]);
+});
+
+type Changes = Partial<KindOptions<z.ZodObject, undefined>>;
+const defined = (changes: Changes = {}) =>
+  defineKind({
+    group: "test.denrei.dev",
+    version: "v1",
+    kind: "Thing",
+    description: "",
+    spec: z.object({}),
+    ...changes,
+  });
+const reconciling = (name: string, changes?: Changes) =>
+  defineFunction({ name, for: defined(changes), reconcile: async () => undefined });
+
+test.each<[string, Changes]>([
+  ["fields", { spec: z.object({ a: z.string() }) }],
+  ["a version", { version: "v2" }],
+  ["a scope", { scope: "Cluster" }],
+  ["a plural", { plural: "thingies" }],
+  ["a kind, of the same plural", { kind: "Thong", plural: "things" }],
+])("two definitions of a kind with other %s are an error that names both functions", (_, changes) => {
+  const functions = [reconciling("one"), reconciling("other", changes)];
+  const message =
+    /^found two different definitions of \S+, Thing v1 in the function one and .* in the function other: define it once/;
+  expect(() => definedKinds(functions)).toThrow(message);
+  expect(() => bridgeNeeds(functions, "c")).toThrow(message);
+});
+
+test("a function cannot name two definitions of a kind", () => {
+  const declared = () =>
+    defineFunction({
+      name: "thing",
+      for: kind("Owner"),
+      owns: [defined(), defined({ version: "v2" })],
+      reconcile: async () => undefined,
+    });
+  expect(declared).toThrow("two different definitions of Thing.test.denrei.dev");
+});
+
+test("a definition that is loaded twice, or declared as external by others, is one kind", () => {
+  const other = defineFunction({ name: "user", for: kind("Thing"), reconcile: async () => undefined });
+  const functions = [reconciling("one"), reconciling("again"), other];
+  expect(definedKinds(functions)).toEqual([functions[0]?.for]);
 });

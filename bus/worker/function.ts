@@ -1,9 +1,11 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { domain, optedInRole } from "../domain.ts";
 import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
-import type { Kind } from "../kube/kind.ts";
+import { crdOf } from "../kube/crd.ts";
+import { type Kind, kindText } from "../kube/kind.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
@@ -252,7 +254,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     );
   }
   const definition: FunctionOptions<T> = options;
-  return {
+  const defined: ReconcileFunction = {
     ...(definition as unknown as FunctionOptions<KubeObject>),
     fieldManager: options.fieldManager ?? `${domain}/${options.name}`,
     owns: options.owns ?? [],
@@ -267,6 +269,9 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     memoryMebibytes: options.memoryMebibytes ?? 512,
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
+  // Throws where two definitions of a kind are mixed up.
+  definedKinds([defined]);
+  return defined;
 }
 
 const coversSecrets = ({ apiGroups, resources }: PolicyRule): boolean =>
@@ -285,16 +290,48 @@ export const interestOf = (fn: ReconcileFunction, cluster: string): Interest => 
   indexes: Object.keys(fn.indexes),
 });
 
+const namedKinds = (fn: ReconcileFunction): Kind[] => [
+  fn.for,
+  ...fn.owns,
+  ...fn.watches.map((watch) => watch.kind),
+];
+
+/**
+ * Kinds that are defined by `defineKind` and that functions name, each once: those with a CRD of ours. Throws a `TypeError` where one
+ * kind has two definitions, also of two versions: a CRD has one, and the other one would be dropped.
+ */
+export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
+  const found = new Map<string, { readonly kind: Kind; readonly fn: string }>();
+  const defined = functions.flatMap((fn) =>
+    namedKinds(fn).flatMap((kind) => (kind.definition === undefined ? [] : [{ kind, fn: fn.name }])),
+  );
+  for (const one of defined)
+    for (const name of [kindText(one.kind), `${one.kind.plural}.${one.kind.group}`]) {
+      const other = found.get(name);
+      if (other === undefined) found.set(name, one);
+      else if (other.kind !== one.kind && !isDeepStrictEqual(crdOf(other.kind), crdOf(one.kind)))
+        throw new TypeError(
+          `found two different definitions of ${name}, ${versionText(other)} and ${versionText(one)}: ` +
+            "define it once and import it, or declare the kind of others by externalKind",
+        );
+    }
+  return [...new Set([...found.values()].map(({ kind }) => kind))];
+}
+
+const versionText = ({ kind, fn }: { readonly kind: Kind; readonly fn: string }): string =>
+  `${kind.kind} ${kind.version} in the function ${fn}`;
+
 /** Every kind that a function needs on the bus. */
 export function kindsOf(fn: ReconcileFunction): Kind[] {
-  const kinds = [fn.for, ...fn.owns, ...fn.watches.map((watch) => watch.kind)];
+  const kinds = namedKinds(fn);
   return kinds.filter(
     (kind, at) => kinds.findIndex((other) => other.kind === kind.kind && other.group === kind.group) === at,
   );
 }
 
-/** What a bridge has to know of the functions that it serves. */
+/** What a bridge has to know of the functions that it serves. Throws a `TypeError` where a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
+  definedKinds(functions);
   const kinds = functions.flatMap(kindsOf);
   return {
     kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),

@@ -5,6 +5,7 @@ import { listLimit, pointInTime, repositoryName } from "./arguments.ts";
 import { withSettings } from "./flags.ts";
 
 const connectionSettings = [...busSettings, "cluster"] as const;
+const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;
 
 /** Adds the options that say which webhooks. */
 const withRange = (command: Command): Command =>
@@ -167,10 +168,13 @@ function addPruneCommand(program: Command): void {
   withSettings(
     program
       .command("prune")
-      .description("take away what functions that are gone have left on the bus")
+      .description(
+        "remove what functions that are gone have left on the bus; of one that is named, its finalizers as well",
+      )
+      .argument("[function]", "one that was removed")
       .option("--dry-run", "only print what")
       .option("--force", "also what was used within the last hour, or is not empty"),
-    connectionSettings,
+    pruneSettings,
   )
     .addHelpText(
       "after",
@@ -178,10 +182,16 @@ function addPruneCommand(program: Command): void {
 That is streams of functions that this program does not have, and consumers that
 none of its functions uses, in one cluster. What somebody waits at is never
 touched. No role of the platform may delete on the bus: ask as a user who may
-do everything there.`,
+do everything there.
+
+With the name of a function that was removed: all that this one has left on the
+bus, also requests, dead letters and index entries, and its finalizer on objects
+of all kinds and namespaces. Objects that are being deleted then go, and what
+the function made outside Kubernetes stays. Stop its workers first.`,
     )
-    .action(async (flags) => {
-      const settings = readSettings(connectionSettings, flags, process.env);
-      await (await import("./prune.ts")).prune(settings, flags);
+    .action(async (fn: string | undefined, flags) => {
+      const settings = readSettings(pruneSettings, flags, process.env);
+      if (fn === undefined) await (await import("./prune.ts")).prune(settings, flags);
+      else await (await import("./prunefunction.ts")).pruneFunction(fn, settings, flags);
     });
 }

@@ -1,4 +1,5 @@
 /** `denrei prune` */
+import type { JetStreamManager } from "@nats-io/jetstream";
 import { aligned } from "../../bus/kube/table.ts";
 import { type Leftover, leftovers, removeLeftover } from "../../bus/topology/leftovers.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
@@ -7,23 +8,40 @@ import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { say } from "./output.ts";
 
-/** What was used within this time is left alone. Milliseconds. */
+/** What was used within this time is kept. Milliseconds. */
 const latelyMillis = 3_600_000;
 
+/** What to do with leftovers. */
+export interface PruneOptions {
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+}
+
 /** Takes away what no function of this program uses on the bus any more, or only prints it. */
-export async function prune(
-  settings: BusSettings,
-  { dryRun = false, force = false }: { dryRun?: boolean; force?: boolean },
-): Promise<void> {
+export async function prune(settings: BusSettings, options: PruneOptions): Promise<void> {
   const { cluster } = settings;
+  const { dryRun = false, force = false } = options;
   const interests = interestsOf(functions, cluster);
   const found = await withBus(settings, async ({ jsm }) => {
     const all = await leftovers(jsm, { interests, cluster, latelyMillis, force });
-    for (const one of dryRun ? [] : all.filter(({ kept }) => kept === undefined))
-      await removeLeftover(jsm, one);
+    if (!dryRun) await removeLeftovers(jsm, all);
     return all;
   });
-  if (found.length === 0) return say("Nothing is left over.");
+  if (found.length === 0) say("Nothing is left over.");
+  else sayLeftovers(found, options);
+}
+
+/** Takes away those that may go. */
+export async function removeLeftovers(jsm: JetStreamManager, all: readonly Leftover[]): Promise<void> {
+  for (const one of all) if (one.kept === undefined) await removeLeftover(jsm, one);
+}
+
+/** Prints them, and what became of each. */
+export function sayLeftovers(
+  found: readonly Leftover[],
+  { dryRun = false, force = false }: PruneOptions,
+): void {
+  if (found.length === 0) return;
   const row = ({ stream, consumer = "(the stream)", used, messages, kept }: Leftover): string[] => [
     stream,
     consumer,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
-import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
 import { dashboardManifests } from "./dashboard.ts";
@@ -59,8 +59,7 @@ export async function generatedFiles(
 ): Promise<GeneratedFiles> {
   const files = new Map<string, string>();
   const sources = await kindSources(root);
-  for (const kind of new Set(functions.flatMap(kindsOf))) {
-    if (kind.definition === undefined) continue;
+  for (const kind of definedKinds(functions)) {
     const source = sources.get(kind) ?? `the definition of ${kind.kind}`;
     files.set(
       `crds/${kind.plural}.${kind.group}.yaml`,

@@ -4,7 +4,7 @@
  */
 import { domain } from "../../bus/domain.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
-import { kindsOf, type PolicyRule, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { definedKinds, type PolicyRule, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { labelsOf } from "./rbac.ts";
 
@@ -19,9 +19,7 @@ const seenAsWell: readonly Kind[] = [Build, Image];
 
 /** The roles: reading all namespaced kinds; writing those that editors may write; writing the others; seeing the whole bus. */
 export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
-  const kinds = [...new Set(functions.flatMap(kindsOf))].filter(
-    ({ definition, scope }) => definition !== undefined && scope === "Namespaced",
-  );
+  const kinds = definedKinds(functions).filter(({ scope }) => scope === "Namespaced");
   const writtenBy = (role: "edit" | "admin") =>
     kinds.filter(({ definition }) => definition?.writers === role);
   return [

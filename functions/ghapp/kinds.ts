@@ -1,7 +1,7 @@
 /** GitHubApp, ClusterGitHubApp and Installation: `ghapp.tsuzu.dev/v1alpha1`. Objects of ghapp-controller apply unchanged. */
 import { z } from "zod";
 import { cel } from "../../bus/kube/crd.ts";
-import { age, conditions, observedGeneration, ready } from "../../bus/kube/fields.ts";
+import { age, conditions, observedGeneration, ready, time } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
 import { allowedTypes, formats } from "./formats.ts";
 import { apiVersion, group, version } from "./names.ts";
@@ -41,7 +41,7 @@ const allowedSchema = z
       .optional()
       .describe("GitHub's ids of installations. Without it, any."),
     repositories: z
-      .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/))
+      .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/u))
       .optional()
       .describe(
         "Repositories a token may be good for: acme/web, or acme/* for all of them. Without it, any.",
@@ -82,10 +82,8 @@ const appStatus = z.object({
     .string()
     .optional()
     .describe("Fingerprint of the private key, as the App's page on GitHub shows it."),
-  deliveriesCheckedUntil: z
-    .string()
+  deliveriesCheckedUntil: time
     .optional()
-    .meta({ format: "date-time" })
     .describe("Every webhook that was delivered before has arrived, or is too old to be delivered again."),
   observedGeneration,
   conditions: conditions(
@@ -280,11 +278,9 @@ export const Installation = defineKind({
     ready: z.boolean().optional().describe("The Secret has a token that is good."),
     secret: z.string().optional().describe("Name of the Secret."),
     message: z.string().optional().describe("Why it is not ready."),
-    expiresAt: z.string().optional().meta({ format: "date-time" }).describe("When the token ends."),
-    refreshAt: z
-      .string()
+    expiresAt: time.optional().describe("When the token ends."),
+    refreshAt: time
       .optional()
-      .meta({ format: "date-time" })
       .describe("When it is refreshed; in the past, since when another one is due that GitHub did not give."),
     observedGeneration,
     conditions: conditions(

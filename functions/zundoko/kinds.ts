@@ -4,7 +4,6 @@ import { conditions, observedGeneration } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
 import { group, version } from "./names.ts";
 
-const int32 = { format: "int32" };
 const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
 
 /** A singer: says Zun and Doko until the last five words are Zun, Zun, Zun, Zun, Doko, then Kiyoshi. */
@@ -16,22 +15,16 @@ export const Hikawa = defineKind({
   shortNames: ["hkw"],
   categories: ["zundoko"],
   spec: z.object({
-    intervalMillis: z
-      .int()
-      .min(0)
-      .max(86_400_000)
-      .meta(int32)
-      .describe("Pause between two words, in milliseconds."),
+    intervalMillis: z.int32().min(0).max(86_400_000).describe("Pause between two words, in milliseconds."),
     numZundokos: z
-      .int()
+      .int32()
       .min(0)
       .optional()
-      .meta(int32)
       .describe("How many words are wanted so far. Written by the reconciler."),
     sayKiyoshi: z.boolean().optional().describe("Time to say Kiyoshi. Written by the reconciler."),
   }),
   status: z.object({
-    numZundokosSaid: z.int().min(0).optional().meta(int32).describe("How many words were said."),
+    numZundokosSaid: z.int32().min(0).optional().describe("How many words were said."),
     kiyoshied: z.boolean().optional().describe("Kiyoshi was said: the end."),
     observedGeneration,
     conditions: conditions("Ready: Kiyoshi was said. Progressing: words are still being said."),

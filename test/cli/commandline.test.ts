@@ -73,7 +73,15 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["deadletters list", "--function <name>", "--json"],
   ["deadletters show", "<object>", "--json"],
   ["deadletters replay", "--all"],
-  ["prune", "--dry-run", "--force", "--cluster <name>", "do everything"],
+  [
+    "prune",
+    "[function]",
+    "--dry-run",
+    "--force",
+    "--cluster <name>",
+    "do everything",
+    "Stop its workers first",
+  ],
   ["new function", "<name>", "--for <Kind>", "--group <group>", "--system <folder>", "--owns", "--dry-run"],
 ];
 

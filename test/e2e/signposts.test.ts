@@ -1,9 +1,13 @@
 /** Objects in a namespace with children outside of it, and functions that look at all objects of a namespace. */
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { leftMessages } from "../../bus/topology/leftovers.ts";
+import { runHere } from "../cli/here.ts";
 import signposts, { Signpost } from "../fixtures/functions/signposts.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
@@ -13,11 +17,12 @@ const path = fileURLToPath(new URL("../fixtures/functions/signposts.ts", import.
 
 let kit: Kit;
 let world: World;
+let bridge: Replica;
 const workers: Replica[] = [];
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Signpost)] });
   world = await openWorld(kit, [signposts], workers);
-  await kit.bridge("bridge-1", { args: [path] });
+  bridge = await kit.bridge("bridge-1", { args: [path] });
   workers.push(...(await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path])))));
 });
 afterAll(async () => {
@@ -83,4 +88,72 @@ test("all objects of a namespace are seen, on the bus and by the API server, and
     ({ status }) => status?.read?.length === 1,
   );
   expect(left.status?.live).toEqual(["a"]);
+});
+
+const pruning = (...args: string[]) =>
+  runHere(["prune", ...args], {
+    env: { NATS_URL: kit.platform.natsUrl, KUBECONFIG: kit.platform.kubeconfigPath },
+  });
+
+test("denrei prune refuses a function of this program, and one whose workers run", async () => {
+  expect(await pruning("hikawa")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("hikawa is a function of this program"),
+  });
+  expect(await pruning("signposts")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("a worker of signposts still runs"),
+  });
+});
+
+test("denrei prune takes the finalizer of a removed function off, and what it has left on the bus", async () => {
+  const scope = { fn: "signposts", cluster: "default" };
+  const others = "denrei.dev/hikawa";
+  await createNamespace(kit.client, "left");
+  await post("going", "going-role", "left");
+  await post("staying", "staying-role", "left");
+  await kit.until(Signpost, { namespace: "left", name: "going" }, has("Ready", "True"));
+  const { metadata } = await kit.until(
+    Signpost,
+    { namespace: "left", name: "staying" },
+    has("Ready", "True"),
+  );
+  expect(metadata.finalizers).toEqual(["denrei.dev/signposts"]);
+  await Promise.all([...workers, bridge].map((replica) => replica.stop()));
+  const finalizers = [...(metadata.finalizers ?? []), others];
+  await world.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers } });
+  await kit.client.delete(Signpost, { namespace: "left", name: "going" }, {});
+  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  onTestFinished(() => bus.nc.close());
+  await deadLetters(bus, scope).put(
+    { namespace: "left", name: "going" },
+    {
+      reason: "Test",
+      message: "",
+      attempts: 1,
+      cause: { type: "replay" },
+      replica: "",
+      time: new Date().toISOString(),
+    },
+  );
+  // The server knows a moment later that nobody waits any more.
+  await expect.poll(async () => (await pruning("signposts", "--dry-run")).code).toBe(0);
+
+  const dry = await pruning("signposts", "--dry-run");
+  expect(dry).toMatchObject({ code: 0, stderr: "" });
+  expect(dry.stdout).toMatch(/Signpost\.test\.denrei\.dev +left\/going +being deleted +would be removed/);
+  expect(dry.stdout).toMatch(/DEADLETTERS +deadletters\.signposts\.default\.> +1 +would be removed/);
+  expect(dry.stdout).toMatch(/INDEXES +indexes\.signposts\.default\.> +\d+ +would be removed/);
+  expect(dry.stdout).toMatch(/WORK_signposts +\(the stream\) .* would be removed/);
+  const going = await kit.client.get(Signpost, { namespace: "left", name: "going" });
+  expect(going.metadata.finalizers).toEqual(["denrei.dev/signposts"]);
+
+  expect(await pruning("signposts")).toMatchObject({ code: 0, stderr: "" });
+  await kit.untilGone(Signpost, { namespace: "left", name: "going" });
+  const staying = await kit.client.get(Signpost, { namespace: "left", name: "staying" });
+  expect(staying.metadata.finalizers).toEqual([others]);
+  expect(await leftMessages(bus.jsm, scope)).toEqual([]);
+  expect(await bus.jsm.streams.names().next()).not.toContain("WORK_signposts");
+  expect((await pruning("signposts")).stdout).toBe("signposts has left nothing.\n");
+  await world.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers: [] } });
 });

@@ -42,8 +42,8 @@ export const runtime = {
         .string()
         .regex(/^\//, "expected a path that begins with a slash")
         .describe("An HTTP path that answers 200 when the application is well."),
-      initialDelaySeconds: z.int().min(0).meta({ format: "int32" }).optional(),
-      timeoutSeconds: z.int().min(1).meta({ format: "int32" }).optional(),
+      initialDelaySeconds: z.int32().min(0).optional(),
+      timeoutSeconds: z.int32().min(1).optional(),
     })
     .optional()
     .describe("How it is found out whether the application is well. Default: whether it listens."),
@@ -92,7 +92,7 @@ export const Application = defineKind({
       .optional()
       .describe("Runs instead of `image`, whatever is built: one of status.history, to go back to it."),
     ...runtime,
-    replicas: z.int().min(0).default(1).meta({ format: "int32" }).describe("How many pods."),
+    replicas: z.int32().min(0).default(1).describe("How many pods."),
     imagePullSecret: z
       .string()
       .max(253)

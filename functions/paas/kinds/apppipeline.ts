@@ -86,7 +86,7 @@ export const AppPipeline = defineKind({
         spec: z
           .object({
             ...runtime,
-            replicas: z.int().min(0).optional().meta({ format: "int32" }).describe("How many pods."),
+            replicas: z.int32().min(0).optional().describe("How many pods."),
           })
           .optional(),
       })

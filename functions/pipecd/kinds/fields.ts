@@ -16,7 +16,7 @@ export const synced = {
 } as const;
 
 /** A count of pods. */
-export const count = z.int().min(0).meta({ format: "int32" });
+export const count = z.int32().min(0);
 export const text = z.string();
 export const texts = z.array(z.string());
 /** Something that may not be empty. */
@@ -59,21 +59,11 @@ const durationText =
 const mostSeconds = 9_000_000_000;
 
 /** A length of time: seconds, or text as Go reads it. */
-export const duration = z
-  .union([
-    z.int().min(0).max(mostSeconds),
-    z.string().regex(durationText, "expected seconds, or a length of time such as 90s, 5m or 1h30m"),
-  ])
-  .meta({
-    "x-kubernetes-int-or-string": true,
-    minimum: 0,
-    maximum: mostSeconds,
-    pattern: durationText.source,
-  });
+export const duration = z.union([
+  z.int().min(0).max(mostSeconds),
+  z.string().regex(durationText, "expected seconds, or a length of time such as 90s, 5m or 1h30m"),
+]);
 export type Duration = z.infer<typeof duration>;
-
-/** What other APIs define is checked by them. */
-const open = { "x-kubernetes-preserve-unknown-fields": true };
 
 /** Where data is kept. */
 export const storage = z
@@ -86,7 +76,7 @@ export const storage = z
       .object({
         apiVersion: text.optional(),
         kind: text.optional(),
-        spec: z.looseObject({}).meta(open).optional().describe("Of a PersistentVolumeClaim."),
+        spec: z.looseObject({}).optional().describe("Of a PersistentVolumeClaim."),
       })
       .optional()
       .describe("A volume that stays: what is claimed for the pod."),
@@ -98,7 +88,7 @@ export const volumeMounts = z
   .array(
     z.object({
       mountPath: filled.describe("Where the containers have it."),
-      volume: z.looseObject({ name: filled }).meta(open).describe("A volume of a pod, whatever its source."),
+      volume: z.looseObject({ name: filled }).describe("A volume of a pod, whatever its source."),
       readOnly: z.boolean().optional(),
       subPath: text.optional(),
       subPathExpr: text.optional(),
@@ -110,10 +100,10 @@ export const volumeMounts = z
 export const secretSource = z.object({
   secretName: objectName,
   items: z
-    .array(z.object({ key: filled, path: filled, mode: z.int().optional().meta({ format: "int32" }) }))
+    .array(z.object({ key: filled, path: filled, mode: z.int32().optional() }))
     .optional()
     .describe("Ignored."),
-  defaultMode: z.int().optional().meta({ format: "int32" }).describe("Ignored."),
+  defaultMode: z.int32().optional().describe("Ignored."),
   optional: z.boolean().optional().describe("Ignored."),
 });
 

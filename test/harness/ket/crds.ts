@@ -4,7 +4,7 @@ import type { KubeClient } from "../../../bus/kube/client.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
-import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import { definedKinds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { type Manifest, readManifests } from "./manifest.ts";
 import type { KetOptions } from "./options.ts";
 
@@ -14,8 +14,7 @@ export async function crdsOf(
   functions: readonly ReconcileFunction[],
 ): Promise<Record<string, unknown>[]> {
   if (given !== undefined) return (await Promise.all(given.map(read))).flat();
-  const kinds = new Set(functions.flatMap(kindsOf).filter(({ definition }) => definition !== undefined));
-  return [...kinds].map(crdOf);
+  return definedKinds(functions).map(crdOf);
 }
 
 async function read(one: Kind | Manifest | string | URL): Promise<Record<string, unknown>[]> {

@@ -77,8 +77,8 @@ export const cli: readonly Mutation[] = [
   {
     name: "prunes-in-a-dry-run",
     file: "deploy/cli/prune.ts",
-    find: "for (const one of dryRun ? [] : all.filter",
-    replace: "for (const one of force ? [] : all.filter",
+    find: "if (!dryRun) await removeLeftovers(jsm, all);",
+    replace: "if (!force) await removeLeftovers(jsm, all);",
     breaks: "`denrei prune --dry-run` deletes streams.",
     tests: ["test/topology/leftovers.test.ts"],
   },

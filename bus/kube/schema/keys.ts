@@ -1,0 +1,51 @@
+/** Keys of records. Structural schemas have no schema for them, so it becomes a rule. */
+import { rulesKey } from "./metadata.ts";
+import type { Json, Place } from "./place.ts";
+
+/** Longer patterns exceed what the API server estimates a rule to cost at most, as keys have no greatest length there. Characters. */
+const longestPatterns = 60;
+/** The same of all rules of a kind's spec, or of its status. */
+const longestTogether = 200;
+
+interface KeySchema {
+  readonly type?: string;
+  readonly pattern?: string;
+  readonly allOf?: readonly { readonly pattern?: string; readonly not?: { readonly pattern: string } }[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+/** The rule for keys of this schema; none where any key fits. */
+export function keyRules(keys: Json, place: Place): Json {
+  const { type, pattern, allOf = [], minLength = 0, maxLength, ...others } = keys as KeySchema;
+  if (type !== "string" || Object.keys(others).some((key) => key !== "description")) {
+    place.refuse(
+      "keys of a record can be z.string() with a length and regexes, and nothing else: instead of an enum, use z.object() with optional fields",
+    );
+    return {};
+  }
+  const patterns = [
+    ...(pattern !== undefined ? [{ text: pattern, not: "" }] : []),
+    ...allOf.map((one) =>
+      one.not ? { text: one.not.pattern, not: "!" } : { text: one.pattern ?? "", not: "" },
+    ),
+  ];
+  const conditions = [
+    ...(minLength > 0 ? [`size(key) >= ${minLength}`] : []),
+    ...(maxLength !== undefined ? [`size(key) <= ${maxLength}`] : []),
+    ...patterns.map(({ text, not }) => `${not}key.matches(${JSON.stringify(text)})`),
+  ];
+  if (conditions.length === 0) return {};
+  const length = patterns.reduce((sum, { text }) => sum + text.length, 0);
+  place.spent.keyPatterns += length;
+  if (place.isRepeated)
+    place.refuse(
+      "a rule for keys costs too much in an array or a record: use z.string() for the keys, and check them in the function",
+    );
+  else if (length > longestPatterns || place.spent.keyPatterns > longestTogether)
+    place.refuse(
+      `a rule for keys costs too much with patterns of ${length} characters, of ${longestPatterns} at most and ${longestTogether} in all records: use a shorter regex, or z.string()`,
+    );
+  const message = `keys have to fit: ${conditions.join(", ").replaceAll("key.matches", "matches")}`;
+  return { [rulesKey]: [{ rule: `self.all(key, ${conditions.join(" && ")})`, message }] };
+}

@@ -1,0 +1,69 @@
+/** Literals and enums, null, and tests of a value's type where a schema cannot have one. */
+import type { z } from "zod";
+import type { Json, Place } from "./place.ts";
+import { neverPattern } from "./regex.ts";
+
+type Value = z.util.Literal;
+
+/** The schema of a list of values. */
+export function valuesSchema(values: readonly Value[], place: Place): Json {
+  const unique = [...new Set(values)];
+  const others = unique.filter((value) => value !== null);
+  const types = new Set(others.map(typeOf));
+  const isNullable = others.length < unique.length;
+  const schema = (): Json | undefined => {
+    if (others.length === 0) return undefined;
+    const [type] = types;
+    if (types.size === 1) return type === undefined ? undefined : { type, enum: others };
+    if ([...types].every((one) => one === "integer" || one === "number"))
+      return { type: "number", enum: others };
+    if (types.size === 2 && types.has("string") && types.has("integer"))
+      return { "x-kubernetes-int-or-string": true, enum: others };
+    return undefined;
+  };
+  const found = schema();
+  if (found === undefined) {
+    place.refuse(
+      `${unique.map(String).join(" | ") || "no value"} has no type of the API: use strings, integers, numbers or booleans, and not several of them`,
+    );
+    return {};
+  }
+  return isNullable ? nullable(found) : found;
+}
+
+function typeOf(value: Value): string | undefined {
+  if (typeof value === "string" || typeof value === "boolean") return typeof value;
+  if (typeof value !== "number") return undefined;
+  return Number.isSafeInteger(value) ? "integer" : "number";
+}
+
+/** Schemas that values of one type alone fit, without saying `type`: only the outermost schema of a field may. */
+export const isOnly = {
+  string: { not: { pattern: neverPattern } },
+  integer: { not: { minimum: 1, maximum: 0 } },
+} as const;
+
+/** Fits null, and nothing else of the type. */
+const nullOnly: Readonly<Record<string, Json>> = {
+  string: { pattern: neverPattern },
+  integer: { minimum: 1, maximum: 0 },
+  number: { minimum: 1, maximum: 0 },
+  boolean: { not: { enum: [true, false] } },
+  array: { minItems: 1, maxItems: 0 },
+  object: { minProperties: 1, maxProperties: 0 },
+};
+
+const composite = ["enum", "not", "allOf", "anyOf", "oneOf"];
+
+/** The schema, or null. The API server checks enums and compositions of null as well. */
+export function nullable(schema: Json): Json {
+  const checked = composite.filter((key) => key in schema);
+  if (schema.nullable === true || checked.length === 0) return { ...schema, nullable: true };
+  const kept = Object.fromEntries(Object.entries(schema).filter(([key]) => !checked.includes(key)));
+  const alternative = Object.fromEntries(checked.map((key) => [key, schema[key]]));
+  const isNull =
+    schema["x-kubernetes-int-or-string"] === true
+      ? { ...nullOnly.string, ...nullOnly.integer }
+      : nullOnly[String(schema.type)];
+  return { ...kept, nullable: true, anyOf: [alternative, isNull] };
+}

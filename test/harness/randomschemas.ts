@@ -1,0 +1,429 @@
+/** Random zod schemas, and values that fit them, or almost do. */
+import { z } from "zod";
+
+type Next = () => number;
+
+/** A schema, and what makes values for it: many of them fit. */
+export interface RandomSchema {
+  readonly schema: z.ZodType;
+  readonly value: (next: Next) => unknown;
+}
+
+const pick = <T>(next: Next, items: readonly T[]): T => items[Math.floor(next() * items.length)] as T;
+const upTo = (next: Next, most: number): number => Math.floor(next() * (most + 1));
+
+const texts = [
+  "",
+  "a",
+  "b",
+  "ab",
+  "abc",
+  "ABC",
+  "aB",
+  "Z",
+  "a-b",
+  "a.b",
+  "a/b",
+  "-",
+  " ",
+  "\n",
+  "\t",
+  "\u00a0",
+  "\u2028",
+  "\ufeff",
+  "é",
+  "É",
+  "ſ",
+  "K",
+  "😀",
+  "😀😀",
+  "a😀",
+  "e\u0301",
+  "0",
+  "42",
+  "-1",
+  "1.5",
+  "true",
+  "null",
+  "{}",
+  "[",
+  "]",
+  "^",
+  "$",
+  "\\",
+  "a\nb",
+  "500m",
+  "1Gi",
+  "a@b.example",
+  ".a@b.example",
+  "a..b@b.example",
+  "web.example.com",
+  "web.example.com.",
+  "-a.example",
+  "10.0.0.1",
+  "256.1.1.1",
+  "2024-02-29",
+  "2023-02-29",
+  "2024-01-01T00:00:00Z",
+  "2024-01-01T00:00Z",
+  "2024-01-01T00:00:00+09:00",
+  "12:30:00",
+  "P1D",
+  "P",
+  "PT",
+  "PT1H",
+  "P1W",
+  "P1W1D",
+  "P1DT2M",
+  "123e4567-e89b-42d3-a456-426614174000",
+  "123E4567-E89B-42D3-A456-426614174000",
+  "YWJj",
+  "YWI=",
+  "YW=",
+  "YQ==",
+  "YQ",
+  "_-8",
+  "deadbeef",
+  "00:11:22:33:44:55",
+  "+4930123456",
+  "10.0.0.0/8",
+  "x".repeat(64),
+  "x".repeat(254),
+];
+const numbers = [
+  0,
+  1,
+  -1,
+  2,
+  3,
+  4,
+  5,
+  9,
+  10,
+  11,
+  0.5,
+  -0.5,
+  0.25,
+  1.5,
+  -1.5,
+  0.1,
+  2 ** 31 - 1,
+  2 ** 31,
+  -(2 ** 31),
+  -(2 ** 31) - 1,
+  2 ** 32 - 1,
+  2 ** 32,
+  2 ** 53 - 1,
+  2 ** 53,
+  -(2 ** 53) + 1,
+  -(2 ** 53),
+  1e15,
+  1e15 - 1,
+  1e21,
+  1e-7,
+  1e300,
+];
+const junk: readonly unknown[] = [
+  null,
+  true,
+  false,
+  [],
+  {},
+  ["a"],
+  [1],
+  [null],
+  { a: 1 },
+  { a: null },
+  { a: "a" },
+  [[]],
+  [{}],
+];
+
+const anyText = (next: Next): string =>
+  next() < 0.7
+    ? pick(next, texts)
+    : Array.from({ length: upTo(next, 6) }, () => pick(next, [..."abABz09-._/ 😀é"])).join("");
+const anyNumber = (next: Next): number => pick(next, numbers);
+const anything = (next: Next): unknown =>
+  pick(next, [anyText, anyNumber, (random: Next) => pick(random, junk)])(next);
+/** Mostly what `usual` makes. */
+const mostly =
+  (usual: (next: Next) => unknown) =>
+  (next: Next): unknown =>
+    next() < 0.85 ? usual(next) : anything(next);
+
+const regexes = [
+  /^[a-z]+$/,
+  /^[a-z]+$/i,
+  /b/,
+  /^a.b$/su,
+  /^.$/u,
+  /^.{2}$/u,
+  /^[^a]+$/,
+  /^[^a]$/u,
+  /^\S+$/,
+  /^\s*$/,
+  /^\w+$/,
+  /^[\w-]+$/,
+  /^\d{1,3}$/,
+  /a|b/,
+  /^(?:a|b)$/,
+  /^(?=.*a).*$/su,
+  /^(?!a)[a-z]*$/,
+  /^(?=[a-z])(?!ab)\w+$/,
+  /\bab\b/,
+  /^[^\s/]+\/[^\s/]+$/u,
+  /^[\u{1F600}-\u{1F64F}]+$/u,
+  /^\u00e9$/,
+  /^[é]$/,
+  /\./,
+  /^[[\]{}]+$/,
+  /^[\s\S]{0,2}$/u,
+  /^$/,
+  /^a{2}b?/,
+  /^(?<first>a)b*$/,
+  /^[.-/]$/,
+];
+const formats: readonly (() => z.ZodType)[] = [
+  () => z.email(),
+  () => z.uuid(),
+  () => z.guid(),
+  () => z.ipv4(),
+  () => z.cidrv4(),
+  () => z.hostname(),
+  () => z.iso.date(),
+  () => z.iso.datetime(),
+  () => z.iso.datetime({ offset: true, local: true }),
+  () => z.iso.time(),
+  () => z.iso.duration(),
+  () => z.base64(),
+  () => z.base64url(),
+  () => z.hex(),
+  () => z.mac(),
+  () => z.e164(),
+  () => z.nanoid(),
+  () => z.ulid(),
+  () => z.string().lowercase(),
+  () => z.string().uppercase(),
+  () => z.string().startsWith("a"),
+  () => z.string().endsWith("."),
+  () => z.string().includes("b"),
+  () => z.templateLiteral(["a", z.enum(["-", "."]), z.string().regex(/^[a-z]+$/)]),
+];
+
+function randomString(next: Next): RandomSchema {
+  if (next() < 0.35) return { schema: pick(next, formats)(), value: mostly(anyText) };
+  let schema = z.string();
+  if (next() < 0.4) schema = schema.min(upTo(next, 3));
+  if (next() < 0.4) schema = schema.max(upTo(next, 4));
+  for (let left = upTo(next, 2); left > 0; left--) schema = schema.regex(pick(next, regexes));
+  return { schema, value: mostly(anyText) };
+}
+
+function randomNumber(next: Next): RandomSchema {
+  let schema = pick<() => z.ZodNumber>(next, [
+    z.number,
+    z.int,
+    z.int,
+    z.int32,
+    z.uint32,
+    () => z.number().int(),
+  ])();
+  const bound = () => pick(next, [-1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 10]);
+  if (next() < 0.4) schema = next() < 0.5 ? schema.min(bound()) : schema.gt(bound());
+  if (next() < 0.4) schema = next() < 0.5 ? schema.max(bound()) : schema.lt(bound());
+  if (next() < 0.3)
+    schema = schema
+      .min(-1e15)
+      .max(1e15)
+      .multipleOf(pick(next, [1, 2, 3]));
+  return { schema, value: mostly(anyNumber) };
+}
+
+function randomValues(next: Next): RandomSchema {
+  const values = pick<readonly (string | number | boolean | null)[]>(next, [
+    ["a"],
+    ["a", "b"],
+    ["a", null],
+    [1, 2],
+    [1, 1.5],
+    [0],
+    [1, null],
+    [true],
+    [false, null],
+    ["a", 1],
+    ["a", 1, null],
+    ["😀", ""],
+  ]);
+  return { schema: z.literal([...values]), value: mostly((random) => pick(random, values)) };
+}
+
+const names = ["a", "b", "c"];
+
+function randomObject(next: Next, depth: number): RandomSchema {
+  const fields = names
+    .slice(0, 1 + upTo(next, 2))
+    .map((name) => [name, randomField(next, depth - 1)] as const);
+  const shape = Object.fromEntries(fields.map(([name, { schema }]) => [name, schema]));
+  const isLoose = next() < 0.2;
+  return {
+    schema: isLoose ? z.looseObject(shape) : z.object(shape),
+    value: mostly((random) => {
+      const some = fields.filter(() => random() < 0.85).map(([name, { value }]) => [name, value(random)]);
+      return Object.fromEntries([...some, ...(random() < 0.2 ? [["unknown", anything(random)]] : [])]);
+    }),
+  };
+}
+
+function randomVariants(next: Next, depth: number): RandomSchema {
+  const tags = ["x", "y", "z"].slice(0, 2 + upTo(next, 1));
+  const shared = randomSchema(next, 0);
+  const variants = tags.map((tag) => {
+    const own = Object.fromEntries(
+      tags.map((other) => [other, other === tag ? randomSchema(next, Math.min(depth - 1, 1)) : undefined]),
+    );
+    const shape = Object.fromEntries(
+      Object.entries(own).map(([name, field]) => [
+        name,
+        field === undefined ? z.never().optional() : field.schema,
+      ]),
+    );
+    return {
+      tag,
+      own,
+      schema: z.object({ tag: z.literal(tag), shared: shared.schema.optional(), ...shape }),
+    };
+  });
+  const [first, ...others] = variants.map(({ schema }) => schema);
+  return {
+    schema:
+      next() < 0.5
+        ? z.union(variants.map(({ schema }) => schema))
+        : z.discriminatedUnion("tag", [
+            first as z.ZodObject<{ tag: z.ZodLiteral<string> }>,
+            ...(others as never[]),
+          ]),
+    value: mostly((random) => {
+      const { tag, own } = pick(random, variants);
+      const entries = Object.entries(own).flatMap(([name, field]) =>
+        field !== undefined && random() < 0.9
+          ? [[name, field.value(random)]]
+          : random() < 0.1
+            ? [[name, anything(random)]]
+            : [],
+      );
+      return {
+        tag: random() < 0.9 ? tag : anything(random),
+        ...Object.fromEntries(entries),
+        ...(random() < 0.3 && { shared: shared.value(random) }),
+      };
+    }),
+  };
+}
+
+function randomUnion(next: Next): RandomSchema {
+  const make = pick<() => RandomSchema>(next, [
+    () => randomString(next),
+    () => randomNumber(next),
+    () => randomValues(next),
+  ]);
+  const isMixed = next() < 0.4;
+  const options = isMixed
+    ? [
+        { schema: z.int().min(0), value: anyNumber },
+        randomString(next),
+        ...(next() < 0.3 ? [randomValues(next)] : []),
+      ]
+    : [make(), make()];
+  const schemas = options.map(({ schema }) => schema);
+  return {
+    schema: next() < 0.15 ? z.xor(schemas) : z.union(schemas),
+    value: (random) => pick(random, options).value(random),
+  };
+}
+
+function randomRecord(next: Next, depth: number): RandomSchema {
+  const inner = randomSchema(next, depth - 1);
+  const keys =
+    next() < 0.5
+      ? z.string()
+      : z
+          .string()
+          .max(3)
+          .regex(pick(next, [/^[a-z]+$/, /^(?!ab)/, /^[^a]$/u, /\./]));
+  return {
+    schema: z.record(keys, inner.schema),
+    value: mostly((random) =>
+      Object.fromEntries(
+        Array.from({ length: upTo(random, 2) }, () => [anyText(random), inner.value(random)]),
+      ),
+    ),
+  };
+}
+
+function randomArray(next: Next, depth: number): RandomSchema {
+  const inner = randomSchema(next, depth - 1);
+  let schema = z.array(inner.schema);
+  if (next() < 0.4) schema = schema.min(upTo(next, 2));
+  // Rules for keys cost too much in an endless list.
+  schema = schema.max(1 + upTo(next, 2));
+  const tuple = z.tuple([inner.schema, inner.schema]);
+  return {
+    schema: next() < 0.2 ? tuple : schema,
+    value: mostly((random) => Array.from({ length: upTo(random, 3) }, () => inner.value(random))),
+  };
+}
+
+/** A schema of some depth. Some of them have no equivalent: a union of different types, say. */
+export function randomSchema(next: Next, depth: number): RandomSchema {
+  const simple = [
+    randomString,
+    randomString,
+    randomNumber,
+    randomNumber,
+    randomValues,
+    randomUnion,
+    () => boolean,
+    () => unknown,
+  ];
+  const nested = [randomObject, randomObject, randomRecord, randomArray, randomVariants];
+  if (depth <= 0 || next() < 0.4) return pick<(next: Next) => RandomSchema>(next, simple)(next);
+  return pick(next, nested)(next, depth);
+}
+
+const boolean: RandomSchema = { schema: z.boolean(), value: mostly((next) => next() < 0.5) };
+const unknown: RandomSchema = { schema: z.unknown(), value: anything };
+
+/** A schema as fields have it: perhaps optional, nullable, or with a default that fits. */
+export function randomField(next: Next, depth: number): RandomSchema {
+  const field = randomSchema(next, depth);
+  const how = pick(next, [
+    "plain",
+    "plain",
+    "optional",
+    "nullable",
+    "nullish",
+    "default",
+    "prefault",
+    "readonly",
+    "lazy",
+  ]);
+  const { schema, value } = field;
+  if (how === "optional") return { schema: schema.optional(), value };
+  if (how === "nullable")
+    return { schema: schema.nullable(), value: (random) => (random() < 0.2 ? null : value(random)) };
+  if (how === "nullish")
+    return { schema: schema.nullish(), value: (random) => (random() < 0.2 ? null : value(random)) };
+  if (how === "readonly") return { schema: schema.readonly(), value };
+  if (how === "lazy") return { schema: z.lazy(() => schema), value };
+  if (how === "plain") return field;
+  for (let left = 10; left > 0; left--) {
+    const input = value(next);
+    const parsed = schema.safeParse(input);
+    if (!parsed.success || parsed.data === null || parsed.data === undefined) continue;
+    return how === "default"
+      ? { schema: schema.default(parsed.data as never), value }
+      : { schema: schema.prefault(input as never), value };
+  }
+  return field;
+}
