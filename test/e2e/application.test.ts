@@ -26,6 +26,7 @@ const childrenOf = (name: string) =>
   Promise.all(childKinds.map((kind) => paas.kit.client.get(kind, at(name))));
 
 test("its children belong to it and are listed, and it says where it is reached", async () => {
+  await paas.site({ "config.yaml": "hosts: { allowed: { default: ['*.fresh.example.com'] } }" });
   await paas.application("fresh", {
     image: "fresh:1",
     domains: ["fresh.example.com", "*.fresh.example.com"],
