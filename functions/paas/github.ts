@@ -1,6 +1,7 @@
 /** Speaking to GitHub about a repository, with the token that a Secret of the namespace has. */
 import { optInCommands } from "../../bus/domain.ts";
-import { withGitHub } from "../../bus/github/blocked.ts";
+import { allowedApiUrl, allowedUrlsIn } from "../../bus/github/allowed.ts";
+import { urlReason, withGitHub } from "../../bus/github/blocked.ts";
 import { etagCache } from "../../bus/github/etags.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
@@ -11,6 +12,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { patience } from "./problems.ts";
+import type { Config } from "./site/config.ts";
 
 /** What GitHub asked this process to wait for, and what it answered before, whichever object it was about. */
 const limits = rateLimits();
@@ -70,35 +72,42 @@ export function valueIn({ metadata: { name }, data = {} }: Stored<SecretObject>,
 
 /**
  * The web address of the GitHub that a Secret's credentials are for: where its annotation says, else the site's. A token is
- * sent nowhere else.
+ * sent nowhere else. Throws a `BlockedError` when nothing may be sent there.
  */
-export function githubUrlOf({ metadata }: Stored<SecretObject>, siteUrl: string): string {
+export function githubUrlOf({ metadata }: Stored<SecretObject>, site: Config["github"]): string {
   const noted = metadata.annotations?.[hostAnnotation]?.trim() ?? "";
-  if (noted === "") return siteUrl;
-  return (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
+  const url =
+    noted === ""
+      ? site.url
+      : (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
+  try {
+    allowedApiUrl(url, allowedBy(site));
+    return url;
+  } catch (error) {
+    if (!(error instanceof GitHubUrlError)) throw error;
+    const where = noted === "" ? "" : `the annotation ${hostAnnotation} of the Secret ${metadata.name}: `;
+    throw new BlockedError(urlReason(error), `${where}${error.message}`, patience, { cause: error });
+  }
 }
+
+const allowedBy = ({ url, allowed }: Config["github"]): string[] => [
+  url,
+  ...allowed,
+  ...allowedUrlsIn(process.env),
+];
 
 /** Opens a repository. Throws a `BlockedError` that says what is missing. */
 export async function repositoryOf(
   { owner, repo, secretName }: RepositoryRef,
-  siteUrl: string,
+  site: Config["github"],
   ctx: Pick<Context, "key" | "live">,
 ): Promise<Repository> {
   const secret = await secretOf(secretName, ctx);
   const token = valueIn(secret, tokenKey);
-  const url = githubUrlOf(secret, siteUrl);
-  try {
-    const client = await withGitHub("Token", async () =>
-      githubRepository({ url, owner, name: repo, token, limits, etags }),
-    );
-    return { client, url: `${url}/${owner}/${repo}` };
-  } catch (error) {
-    if (!(error instanceof GitHubUrlError)) throw error;
-    throw new BlockedError(
-      "UrlInvalid",
-      `the annotation ${hostAnnotation} of the Secret ${secretName}: ${error.message}`,
-      patience,
-      { cause: error },
-    );
-  }
+  const url = githubUrlOf(secret, site);
+  const allowed = allowedBy(site);
+  const client = await withGitHub("Token", async () =>
+    githubRepository({ url, allowed, owner, name: repo, token, limits, etags }),
+  );
+  return { client, url: `${url}/${owner}/${repo}` };
 }

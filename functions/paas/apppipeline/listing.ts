@@ -41,7 +41,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
   };
   try {
     const { config } = await siteOf(ctx);
-    const { client } = await repositoryOf(spec.base.github, config.github.url, ctx);
+    const { client } = await repositoryOf(spec.base.github, config.github, ctx);
     const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
     const nextAt = now.getTime() + pollMillis(spec);
     return {

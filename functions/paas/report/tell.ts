@@ -59,7 +59,7 @@ export async function tellPieces(
 async function open(pipeline: Stored<AppPipeline>, ctx: Context): Promise<Telling | BlockedError> {
   try {
     const { config } = await siteOf(ctx);
-    const { client } = await repositoryOf(pipeline.spec.base.github, config.github.url, ctx);
+    const { client } = await repositoryOf(pipeline.spec.base.github, config.github, ctx);
     return { pipeline, client, signal: ctx.signal };
   } catch (error) {
     if (error instanceof BlockedError) return error;
