@@ -16,7 +16,7 @@ test.each([
   "fe80::1",
   "ff02::1",
   "no address",
-])("nothing is sent to %s, whoever names it", (address) => {
+])("no connection is made to %s", (address) => {
   expect(isReachable(address, "public")).toBe(false);
   expect(isReachable(address, "private")).toBe(false);
 });
@@ -55,7 +55,7 @@ test("a connection goes to those addresses of a name that may be reached", async
   expect(await resolved(false, "10.0.0.1", "2606:50c0:8000::153")).toBe("2606:50c0:8000::153");
 });
 
-test("no connection is made when there is none of them, and none when a name leads to this machine", async () => {
+test("no connection is made for a name without such an address", async () => {
   for (const all of [true, false])
     expect(await resolved(all, "127.0.0.1", "::1")).toMatchObject({ name: "AddressNotAllowedError" });
 });

@@ -1,6 +1,6 @@
 /**
- * Addresses that calls to GitHub may be made to. They are checked where the connection is made, when the name has been
- * resolved: an answer of DNS for a check beforehand may be another one than that for the connection.
+ * Addresses that calls to GitHub may be made to. The check is part of the connection, after the name was resolved: a
+ * second lookup may return another address than the first.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";

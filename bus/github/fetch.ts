@@ -4,7 +4,7 @@ import { Agent, fetch as undiciFetch } from "undici";
 import { AddressNotAllowedError, lookupWithin, type Reach } from "./addresses.ts";
 import { GitHubError } from "./errors.ts";
 
-/** Fetch, as far as it is used here. */
+/** The part of fetch that calls to GitHub need. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** A page of a hundred pull requests has a few. Bytes. */

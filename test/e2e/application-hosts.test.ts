@@ -1,4 +1,4 @@
-/** Whose a host is: the first Application that claims it has it, and nobody else serves it. */
+/** Ownership of hosts: the first Application that claims a host keeps it, and no other one serves it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -115,7 +115,7 @@ test("wildcards and reserved hosts need a permission of the site, and lose their
   await until(y, "barred", isReady);
   expect(await served(y, "barred")).toHaveLength(3);
 
-  // A chart that fails makes nothing anew; what it may not have any more goes all the same.
+  // A failing chart leaves everything in place, except routes for hosts that are no longer allowed.
   const attributes = { "modoki.tsuzu.dev/oauth2": "Default" };
   await paas.kit.client.mergePatch(
     Application,

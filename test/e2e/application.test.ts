@@ -238,6 +238,7 @@ test("when it is deleted its children go, and another one of its name begins ane
   await paas.application("mortal");
   const { uid } = (await deployed("mortal")).metadata;
   await paas.kit.client.delete(Application, at("mortal"), { uid });
+  await paas.kit.untilGone(Application, at("mortal"));
   await paas.application("mortal");
   // The garbage collector learns of new kinds every half minute.
   const next = await paas.kit.until(Application, at("mortal"), isDeployed, 120_000);

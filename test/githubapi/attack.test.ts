@@ -1,4 +1,4 @@
-/** Addresses that users write in Secrets and Apps: nothing is sent where nobody has allowed it. */
+/** Addresses that users write in Secrets and Apps: workers send requests to allowed servers only. */
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import { parsePrivateKey } from "../../bus/github/key.ts";

@@ -132,7 +132,7 @@ const ingress = (namespace: string, of: string, created: number): Stored => ({
   spec: { rules: [{ host: of }] },
 });
 
-test("a host that nobody has is claimed, and claimed again it stays", async () => {
+test("a free host is claimed, and claiming it again changes nothing", async () => {
   const { claim, owner } = cluster({ apps: [x] });
   for (let time = 0; time < 2; time++) expect(await claim(x)).toEqual(granted);
   expect(owner()).toBe(x.metadata.uid);
@@ -151,7 +151,7 @@ test("a claim that only the bus still has counts for nothing without having serv
 
 test.each([
   ["is gone", []],
-  ["was made anew", [{ ...x, metadata: { ...x.metadata, uid: "another" } }]],
+  ["was created again", [{ ...x, metadata: { ...x.metadata, uid: "another" } }]],
 ])("the claim of an Application that %s is taken over", async (_, apps) => {
   const { claim, owner } = cluster({ apps, claims: [claimOf(x)] });
   expect(await claim(y)).toEqual(granted);
@@ -189,7 +189,7 @@ test.each<[string, App, App]>([
   },
 );
 
-test("nobody waits for an Application that is being deleted, or may not have the host", async () => {
+test("an Application that is being deleted, or has no permission, does not block a host", async () => {
   const elder = application("team-x/shop", { created: 1, serves: true });
   const deleted = { ...elder, metadata: { ...elder.metadata, deletionTimestamp: "2026-01-09T00:00:00Z" } };
   expect(await cluster({ apps: [deleted, y] }).claim(y)).toEqual(granted);
@@ -237,7 +237,7 @@ test.each([
     application("team-y/shop", { created: 2, serves: true }),
   ],
   ["for all hosts", ingress("grafana", "", 1), y],
-])("an Ingress %s keeps nobody from the host", async (_, route, app) => {
+])("an Ingress %s does not block the host", async (_, route, app) => {
   expect(await cluster({ apps: [app], routes: [route] }).claim(app)).toEqual(granted);
 });
 

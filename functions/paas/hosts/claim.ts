@@ -1,7 +1,7 @@
 /**
  * Hosts belong to the Application that claims them first. A claim is an object in no namespace whose name follows from the
- * host, and only the API server's answer that it was created counts: of two Applications that try at once, one is refused. What
- * is read before says only who is asked to wait.
+ * host, and only the API server's answer that it was created counts: of two Applications that try at once, one is refused. Earlier
+ * reads only decide which Application yields.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -23,7 +23,7 @@ export interface Claims {
   readonly refusals: readonly Refusal[];
 }
 
-/** Each time somebody else's claim went, or came, between two calls. */
+/** Another claim appeared or vanished during each try. */
 const maxTries = 5;
 
 /** Claims hosts for an Application. Those that it already has cost a read of the bus each. */
@@ -92,7 +92,7 @@ async function isHeld({ spec }: Claim, ctx: Context): Promise<boolean> {
   return owner?.metadata.uid === spec.uid;
 }
 
-/** Who has a host that nobody has claimed: by a wildcard, or by what is served since before there were claims. */
+/** Finds the owner of an unclaimed host: a wildcard's owner, another system's route, or an Application older than claims. */
 async function takenOtherwise(
   app: App,
   host: string,
@@ -135,7 +135,7 @@ async function elderHolder(
   return undefined;
 }
 
-/** Gives up the claims of hosts. What routes to them has to be gone before. */
+/** Releases claims. Delete the routes to these hosts first. */
 export async function releaseHosts(app: App, hosts: readonly string[], ctx: Context): Promise<void> {
   for (const host of hosts) {
     const claim = await ctx.live.get(HostClaim, claimName(host), "");

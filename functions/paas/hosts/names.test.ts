@@ -18,7 +18,7 @@ test.each([
 });
 
 test.each(["~^.*$", "a b", "*.*.example.com", "web..example.com", "*example.com"])(
-  "leaves %s as it is, which is no name of a host",
+  "does not change %s, which is not a host",
   (text) => {
     expect(canonicalHost(text)).toBe(text);
     expect(isHost(canonicalHost(text))).toBe(false);

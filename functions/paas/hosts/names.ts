@@ -1,18 +1,14 @@
 /** Names of hosts: how they are written, and which of them cover others. Pure. */
 import { domainToASCII } from "node:url";
 import { digestOf } from "../../../bus/digest.ts";
-
-const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
-
-/** A host, or a wildcard for all hosts of a domain. */
-export const hostPattern = new RegExp(`^(\\*\\.)?(${label})(\\.${label})*$`);
+import { hostPattern } from "./pattern.ts";
 
 /** All hosts: that of a route that names none. */
 export const anyHost = "*";
 
 /**
  * The one form of a host: in lower case, without the dot at its end and without a port, a name of other letters in Punycode.
- * Text that is no name of a host stays as it is.
+ * Other text is returned unchanged.
  */
 export function canonicalHost(text: string): string {
   const trimmed = text.trim();

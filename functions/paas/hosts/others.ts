@@ -22,11 +22,11 @@ export function isApplications(route: Stored): boolean {
   return controller?.kind === Application.kind && groupOf(controller.apiVersion) === Application.group;
 }
 
-/** The hosts of a route of another system. A route for all hosts leaves each to whoever names it. */
+/** The hosts of a route of another system. A route for all hosts owns none of them. */
 export function servedBy(kind: string, route: Stored): ServedHost[] {
   if (isApplications(route)) return [];
   const { namespace = "", name, creationTimestamp = "" } = route.metadata;
-  // What is in a list does not say of which kind it is.
+  // Items of a list have no kind.
   return hostsOf({ ...route, kind })
     .filter((host) => host !== anyHost)
     .map((host) => ({ host, kind, namespace, name, creationTimestamp }));

@@ -1,4 +1,4 @@
-/** What a site allows: who may have which hosts, and who of several has one. Pure. */
+/** The rules for hosts: permissions of the site, and the order of Applications that share a host. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
 import type { Application } from "../kinds/application.ts";
@@ -24,7 +24,7 @@ export const isAllowed = ({ allowed }: HostsConfig, namespace: string, host: str
 export const permissionHint = (namespace: string, host: string): string =>
   `an administrator can add ${JSON.stringify(host)} to hosts.allowed.${namespace} in the ConfigMap ${siteName} of ${platformNamespace}`;
 
-/** Why a namespace may not have a host, whoever else wants it: wildcards and reserved hosts need a permission. */
+/** Why a namespace may not have a host, owned or not: wildcards and reserved hosts need a permission. */
 export function barred(config: HostsConfig, namespace: string, host: string): Refusal | undefined {
   const refusal = (message: string): Refusal => ({ host, reason: "HostNotAllowed", message });
   if (!isHost(host)) return refusal(`${JSON.stringify(host)} is not the name of a host`);
@@ -52,7 +52,7 @@ export const serves = ({ status }: Application, host: string): boolean =>
 export const isHolder = (app: App, host: string): boolean =>
   app.metadata.deletionTimestamp === undefined && domainsOf(app).includes(host) && serves(app, host);
 
-/** Whether the first of two that serve a host, which nobody has claimed, has it: the elder one, and a preview last. */
+/** Whether the first of two Applications that serve an unclaimed host gets it: the older one does, and previews come last. */
 export function isBefore(one: App, other: App): boolean {
   const rank = ({ metadata }: App): string =>
     [

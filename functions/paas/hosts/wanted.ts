@@ -25,7 +25,7 @@ export interface HostsWanted {
   readonly announced: Pick<Status, "hosts" | "domains">;
 }
 
-/** What an Application wants: its domains, and what is in the objects of its chart. Where these are not known, those before stay. */
+/** Collects the hosts of an Application: its domains, those in the objects of its chart, and, without these, those of before. */
 export function hostsWanted(
   app: App,
   objects: readonly ChildObject[],
@@ -72,7 +72,7 @@ export const watchHosts: readonly Watch[] = [
   { kind: HTTPRoute, keys: keysOfRoute(HTTPRoute.kind) },
 ];
 
-/** Routes of the whole cluster are looked at when a host is claimed. */
+/** Claiming a host lists the routes of the whole cluster. */
 export const hostPermissions: readonly PolicyRule[] = [
   { apiGroups: [HostClaim.group], resources: [HostClaim.plural], verbs: ["create", "delete"] },
   { apiGroups: [Ingress.group], resources: [Ingress.plural], verbs: ["list"] },

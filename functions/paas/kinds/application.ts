@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { listMap } from "../../../bus/kube/crd.ts";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
-import { hostPattern } from "../hosts/names.ts";
+import { hostPattern } from "../hosts/pattern.ts";
 import { group, version } from "../names.ts";
 import {
   age,
