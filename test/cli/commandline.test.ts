@@ -263,7 +263,7 @@ describe("manifests", () => {
     expect(documents.map(({ spec }) => spec.names.kind)).toEqual([
       ...["Hikawa", "Zundoko", "Kiyoshi"],
       ...["GitHubApp", "ClusterGitHubApp", "Installation"],
-      ...["Application", "RemoteSync", "AppPipeline"],
+      ...["Application", "HostClaim", "RemoteSync", "AppPipeline"],
       ...["Minio", "ControlPlane", "Mongo", "Mysql", "Environment", "Piped", "Application"],
     ]);
   });
