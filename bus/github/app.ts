@@ -1,6 +1,7 @@
 /** GitHub as an App sees it. */
 import signJwt from "universal-github-app-jwt";
 import { z } from "zod";
+import { allowedApiUrl } from "./allowed.ts";
 import {
   appAnswer,
   deliveriesAnswer,
@@ -18,7 +19,6 @@ import type { AppKey } from "./key.ts";
 import type { RateLimits } from "./limits.ts";
 import { nextParameter, pageSize } from "./pages.ts";
 import { isToken, tokenCaller } from "./token.ts";
-import { githubApiUrl } from "./url.ts";
 
 export type {
   GitHubInstallation,
@@ -32,6 +32,8 @@ export type {
 export interface GitHubAppOptions {
   /** The web address of a GitHub Enterprise Server; github.com if it is empty or missing. */
   readonly url?: string | undefined;
+  /** Web addresses of allowed GitHubs beside github.com. Default: those of the environment. */
+  readonly allowed?: readonly string[] | undefined;
   readonly appId: number;
   readonly key: AppKey;
   /** One for all clients of a process, so that they keep to each other's rate limits. */
@@ -41,7 +43,7 @@ export interface GitHubAppOptions {
    * https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
    */
   readonly statelessTokens?: "enabled" | "disabled" | undefined;
-  /** Default: Node's. */
+  /** Default: see `CallerOptions`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** How long one call may take. Milliseconds; default 10 s. */
   readonly deadlineMillis?: number | undefined;
@@ -83,10 +85,10 @@ const backdatedSeconds = 60;
 /** What the library takes off by itself. */
 const backdatedByLibrarySeconds = 30;
 
-/** A client for one App. Throws a `GitHubUrlError`; nothing is sent yet. */
+/** A client for one App. Throws a `GitHubUrlError`, or a `GitHubNotAllowedError`; nothing is sent yet. */
 export function githubApp(options: GitHubAppOptions): GitHubAppClient {
   const { appId, key, statelessTokens } = options;
-  const base = githubApiUrl(options.url);
+  const base = allowedApiUrl(options.url, options.allowed);
   const call = githubCalls({ ...options, base });
   const app: Caller = {
     name: `App ${appId} with the key ${key.fingerprint}`,

@@ -2,7 +2,9 @@
 
 import { redacted } from "../redact.ts";
 import { BlockedError } from "../worker/errors.ts";
+import { GitHubNotAllowedError } from "./allowed.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
+import type { GitHubUrlError } from "./url.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
@@ -43,6 +45,10 @@ function reasonOf(error: GitHubError, credential: Credential): string {
   if (error.status === 401) return `${credential}Rejected`;
   return error.reason ?? reasons[error.status ?? 0] ?? "GitHubFailed";
 }
+
+/** The reason of a condition for an address that no client is opened for: `UrlInvalid`, or `UrlNotAllowed`. */
+export const urlReason = (error: GitHubUrlError): string =>
+  error instanceof GitHubNotAllowedError ? "UrlNotAllowed" : "UrlInvalid";
 
 /** Runs calls of GitHub; what it refuses becomes a {@link BlockedError}. */
 export async function withGitHub<T>(credential: Credential, calls: () => Promise<T>): Promise<T> {

@@ -6,8 +6,10 @@ import type { Span } from "../tracing/spans.ts";
 import type { RefusedAnswer } from "./advice.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./errors.ts";
 import { conditional, type EtagCache } from "./etags.ts";
+import { fetchWithin, wholeAnswers } from "./fetch.ts";
 import type { RateLimits } from "./limits.ts";
 import { refusal } from "./refusal.ts";
+import { isGitHubCloud } from "./url.ts";
 
 /** What octokit throws, as far as it is used. */
 interface RequestError {
@@ -50,13 +52,15 @@ export interface Answer<T> {
 
 /** Which GitHub, and how it is reached. */
 export interface CallerOptions {
-  /** The base URL of its API, see `githubApiUrl`. */
+  /** The base URL of its API, from `allowedApiUrl`. */
   readonly base: string;
   readonly limits: RateLimits;
   /** Answers to GETs that are asked for again, one for all clients of a process; without it none are kept. */
   readonly etags?: EtagCache | undefined;
-  /** Default: Node's. */
+  /** Default: one that makes connections to addresses that this GitHub may have, see `addresses.ts`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Called when GitHub refuses the credentials of a call (401). */
+  readonly onUnauthorized?: (() => void) | undefined;
   /** How long one call may take. Milliseconds; default 10 s. */
   readonly deadlineMillis?: number | undefined;
 }
@@ -74,7 +78,8 @@ const headers = {
  * nothing is tried again here.
  */
 export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promise<Answer<T>> {
-  const { base, limits, etags, fetch = globalThis.fetch, deadlineMillis = defaultDeadlineMillis } = options;
+  const { base, limits, etags, deadlineMillis = defaultDeadlineMillis } = options;
+  const { fetch = fetchWithin(isGitHubCloud(base) ? "public" : "private") } = options;
   const send = request.defaults({ baseUrl: base, headers });
 
   async function made<T>(
@@ -98,6 +103,7 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
       signal?.throwIfAborted();
       const error = failure(thrown, name, deadline.aborted ? deadlineMillis : undefined);
       if (error instanceof GitHubRateLimitedError) limits.hold(limitedAs, error);
+      if (error.status === 401) options.onUnauthorized?.();
       setStatusCode(span, error.status);
       throw error;
     });
@@ -112,27 +118,6 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
     return span === undefined ? made(call) : spannedCall(span, () => made(call, span));
   };
 }
-
-/**
- * Reads answers to their end, so that one that breaks off is a call that failed, and takes none from another host: fetch
- * follows a redirect there, without the credentials (https://fetch.spec.whatwg.org/#http-redirect-fetch).
- */
-const wholeAnswers =
-  (fetch: typeof globalThis.fetch, name: string) =>
-  async (url: string, init: RequestInit): Promise<Response> => {
-    const response = await fetch(url, init);
-    const { origin } = new URL(response.redirected ? response.url : url);
-    if (origin !== new URL(url).origin) {
-      await response.body?.cancel();
-      throw new GitHubError(
-        `expected an answer to ${name}, found a redirect to ${origin}, which gets no credentials. ` +
-          "Set url to where this GitHub is.",
-        response.status,
-      );
-    }
-    const { status, headers } = response;
-    return new Response((await response.text()) || null, { status, headers });
-  };
 
 /** `overMillis`: the deadline, if it is over. */
 function failure(thrown: unknown, name: string, overMillis: number | undefined): GitHubError {

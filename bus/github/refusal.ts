@@ -10,37 +10,56 @@ import {
 } from "./errors.ts";
 import { restrictionOf } from "./restrictions.ts";
 
+/** https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#validation-failed */
+const detailSchema = z.object({
+  resource: z.string().optional(),
+  field: z.string().optional(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+});
+
 const bodySchema = z.object({
   message: z.string(),
   documentation_url: z.string().optional(),
-  errors: z.array(z.unknown()).optional(),
+  errors: z
+    .array(z.union([z.string(), detailSchema]))
+    .optional()
+    .catch(undefined),
 });
 
 /** What GitHub asks for when it does not say how long: a minute. */
 const unsaidWaitMillis = 60_000;
 const shownLength = 500;
+/** A link to anywhere else is not GitHub's. */
+const docs = "https://docs.github.com/";
 
 /** The error for an answer with an error code: rate limited, unreachable or refused, with GitHub's words and advice. */
 export function refusal(answer: RefusedAnswer): GitHubError {
   const { request, status } = answer;
   const body = bodySchema.safeParse(answer.body).data;
-  const said = words(answer.body, body);
+  const said = words(body);
   const text = `${request} was answered ${status}: ${said}`;
   const wait = waitMillis(answer, said);
   if (wait !== undefined)
     return new GitHubRateLimitedError(`${text}. Wait for the limit to pass.`, status, wait);
   if (status >= 500) return new GitHubUnreachableError(`${text}. Try again later.`, status);
-  const see = body?.documentation_url ? ` See ${body.documentation_url}` : "";
+  const page = body?.documentation_url?.startsWith(docs) ? body.documentation_url : undefined;
   const restriction = restrictionOf(answer, said);
   const what = restriction ? `. ${restriction.advice}.` : advice(answer);
-  return new GitHubRefusedError(`${text}${what}${see}`, status, body?.documentation_url, restriction?.reason);
+  return new GitHubRefusedError(
+    `${text}${what}${page ? ` See ${page}` : ""}`,
+    status,
+    page,
+    restriction?.reason,
+  );
 }
 
-function words(raw: unknown, body: z.infer<typeof bodySchema> | undefined): string {
+/** What GitHub's own errors say; of an answer that is none of them, such as a page of a proxy, nothing is shown. */
+function words(body: z.infer<typeof bodySchema> | undefined): string {
   const details = (body?.errors ?? []).map((error) =>
     typeof error === "string" ? error : JSON.stringify(error),
   );
-  const all = body ? [body.message, ...details].join("; ") : typeof raw === "string" ? raw : "no message";
+  const all = body ? [body.message, ...details].join("; ") : "";
   // Redacted first: half a token is not known for one.
   return redacted(all.replace(/\s+/g, " ").trim()).slice(0, shownLength).replace(/\.$/, "") || "no message";
 }

@@ -1,6 +1,7 @@
 /** One repository of GitHub, as whoever has a token sees it. */
 import { z } from "zod";
 import { redactedValue } from "../redact.ts";
+import { allowedApiUrl } from "./allowed.ts";
 import { type Call, type CallerOptions, githubCalls } from "./call.ts";
 import { GitHubError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 import { pageSize, pagesOf, settledList } from "./pages.ts";
@@ -22,7 +23,7 @@ import {
 } from "./reports.ts";
 import { permissionAnswer, type TimelineEvent, timelineAnswer } from "./timeline.ts";
 import { isToken, tokenCaller } from "./token.ts";
-import { githubApiUrl, graphqlPath } from "./url.ts";
+import { graphqlPath } from "./url.ts";
 
 export type { PullRequest } from "./pullrequest.ts";
 export type { Comment, CommitStatus, Deployment, DeploymentStatus, FoundDeployment } from "./reports.ts";
@@ -31,6 +32,8 @@ export type { Comment, CommitStatus, Deployment, DeploymentStatus, FoundDeployme
 export interface GitHubRepositoryOptions extends Omit<CallerOptions, "base"> {
   /** The web address of a GitHub Enterprise Server; github.com if it is empty or missing. */
   readonly url?: string | undefined;
+  /** Web addresses of allowed GitHubs beside github.com. Default: those of the environment. */
+  readonly allowed?: readonly string[] | undefined;
   readonly owner: string;
   readonly name: string;
   /** Of an installation of an App. */
@@ -106,12 +109,12 @@ const branchAnswer = z
   .transform(({ name, commit }) => ({ name, sha: commit.sha }));
 
 /**
- * A client for one repository. Throws a `GitHubUrlError`, a {@link GitHubError} for a name that no repository can have, and
+ * A client for one repository. Throws a `GitHubUrlError`, a `GitHubNotAllowedError`, a {@link GitHubError} for a name that no repository can have, and
  * a {@link GitHubRefusedError} with status 401 for a token that no header can carry; nothing is sent yet.
  */
 export function githubRepository(options: GitHubRepositoryOptions): GitHubRepositoryClient {
   const { owner, name, token } = options;
-  const base = githubApiUrl(options.url);
+  const base = allowedApiUrl(options.url, options.allowed);
   const root = `/repos/${repositoryPath(owner, name)}`;
   if (!isToken(token)) {
     throw new GitHubRefusedError(

@@ -2,15 +2,14 @@
 
 /** The URL is not one of a GitHub. The message shows no user, no password and no query. */
 export class GitHubUrlError extends Error {
-  override readonly name = "GitHubUrlError";
-
-  constructor(found: string) {
-    super(
-      `expected the web address of a GitHub such as https://github.example.com, found ${found}. ` +
-        "Correct url, or leave it out for github.com.",
-    );
-  }
+  override readonly name: string = "GitHubUrlError";
 }
+
+const noGitHub = (found: string): GitHubUrlError =>
+  new GitHubUrlError(
+    `expected the web address of a GitHub such as https://github.example.com, found ${found}. ` +
+      "Correct url, or leave it out for github.com.",
+  );
 
 const publicApi = "https://api.github.com";
 const publicHosts: ReadonlySet<string> = new Set(["github.com", "www.github.com", "api.github.com"]);
@@ -24,18 +23,20 @@ const serverPath = "/api/v3";
 export function githubApiUrl(url = ""): string {
   const text = url.trim();
   if (text === "") return publicApi;
-  if (!URL.canParse(text))
-    throw new GitHubUrlError(`${JSON.stringify(withoutSecrets(text))}, which is no URL`);
+  if (!URL.canParse(text)) throw noGitHub(`${JSON.stringify(withoutSecrets(text))}, which is no URL`);
   const { protocol, username, password, host, origin, pathname } = new URL(text);
-  if (protocol !== "https:" && protocol !== "http:") throw new GitHubUrlError(`the scheme ${protocol}`);
-  if (username !== "" || password !== "") throw new GitHubUrlError("a user or a password in the URL");
-  if (/[?#]/.test(text)) throw new GitHubUrlError("a query or a fragment in the URL");
+  if (protocol !== "https:" && protocol !== "http:") throw noGitHub(`the scheme ${protocol}`);
+  if (username !== "" || password !== "") throw noGitHub("a user or a password in the URL");
+  if (/[?#]/.test(text)) throw noGitHub("a query or a fragment in the URL");
   const path = pathname.replace(/\/+$/, "");
   const cloud = cloudApi(host);
   if (cloud === undefined) return `${origin}${path.endsWith(serverPath) ? path : `${path}${serverPath}`}`;
-  if (path !== "") throw new GitHubUrlError(`a path in ${JSON.stringify(text)}`);
+  if (path !== "") throw noGitHub(`a path in ${JSON.stringify(text)}`);
   return cloud;
 }
+
+/** Whether the base URL is that of a GitHub which GitHub itself runs. */
+export const isGitHubCloud = (base: string): boolean => base === cloudApi(new URL(base).host);
 
 /** https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom */
 function cloudApi(host: string): string | undefined {

@@ -1,7 +1,7 @@
 /** Speaking to GitHub as an App: its key is read when it is needed, and kept nowhere. */
 import { optInCommands } from "../../bus/domain.ts";
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
-import { patience } from "../../bus/github/blocked.ts";
+import { patience, urlReason } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
@@ -66,7 +66,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   }
 }
 
-/** A client that speaks as the App. Throws a `BlockedError` for an address that is none. */
+/** A client that speaks as the App. Throws a `BlockedError` for an address that is none, or that nothing may be sent to. */
 export function clientOf({ spec }: App, key: AppKey): GitHubAppClient {
   try {
     return githubApp({
@@ -78,6 +78,6 @@ export function clientOf({ spec }: App, key: AppKey): GitHubAppClient {
     });
   } catch (error) {
     if (!(error instanceof GitHubUrlError)) throw error;
-    throw new BlockedError("UrlInvalid", `spec.url: ${error.message}`, patience, { cause: error });
+    throw new BlockedError(urlReason(error), `spec.url: ${error.message}`, patience, { cause: error });
   }
 }

@@ -20,8 +20,11 @@ import { refusalOf, refusalOfAll } from "./application/refusal.ts";
 import { objectsOf } from "./application/render.ts";
 import { type Found, newsOf, saidOf } from "./application/status.ts";
 import { ChartError } from "./charts/chart.ts";
-import { childKinds } from "./charts/kinds.ts";
+import { childKinds, HTTPRoute, Ingress } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
+import { claimHosts, refusalOfHosts, releaseHosts } from "./hosts/claim.ts";
+import { hostsOf, withoutHosts } from "./hosts/routes.ts";
+import { hostIndex, hostPermissions, hostsWanted, watchHosts } from "./hosts/wanted.ts";
 import { Application } from "./kinds.ts";
 import { patience } from "./problems.ts";
 import { type Site, siteIndex, siteOf, watchSite } from "./site/site.ts";
@@ -37,46 +40,88 @@ export default defineFunction({
   timeoutMillis: 150_000,
   // The site's chart runs in a process of its own beside the worker.
   memoryMebibytes: 1024,
-  indexes: siteIndex,
-  watches: [watchSite],
+  indexes: { ...siteIndex, ...hostIndex },
+  watches: [watchSite, ...watchHosts],
+  permissions: hostPermissions,
   sweepMillis: 1_800_000,
   async reconcile(app, ctx) {
-    const { site, objects } = await rendered(app, ctx);
+    const site = await blockedSays(app, ctx, () => siteOf(ctx));
+    const { objects, failure } = await rendered(app, site, ctx);
     const before = app.status?.resources ?? [];
     const resources = announced(before, objects);
-    const listed = await ctx.status(Application, app, { resources: [...resources] });
-    const { children, refusal } = await applyAll(objects, before, ctx);
+    const hosts = hostsWanted(app, objects, failure === undefined ? "these" : "these and those before");
+    const listed = await ctx.status(Application, app, { resources: [...resources], ...hosts.announced });
+    const { granted, refusals } = await claimHosts(listed, hosts.wanted, site.config.hosts, ctx);
+    const refused = new Set(refusals.map(({ host }) => host));
+    if (failure) {
+      await withdraw(listed, refused, ctx);
+      await say(listed, { problem: { step: "Rendered", ...wordsOf(failure) }, granted }, ctx);
+      throw failure;
+    }
+    const allowed = objects.flatMap((object) => withoutHosts(object, refused) ?? []);
+    const { children, refusal } = await applyAll(allowed, before, ctx);
     const { scheme } = site.config.site;
     if (refusal) {
-      const { reason, message } = refusal;
-      const problem = { step: "Applied", reason, message } as const;
-      await say(listed, { resources: identified(resources, children), problem, scheme }, ctx);
+      await withdraw(listed, refused, ctx);
+      const problem = { step: "Applied", ...wordsOf(refusal) } as const;
+      await say(listed, { resources: identified(resources, children), problem, scheme, granted }, ctx);
       throw refusal;
     }
-    for (const resource of obsolete(resources, objects)) await prune(listed, resource, ctx);
-    await say(listed, { resources: children.map(resourceOf), children, scheme }, ctx);
+    for (const resource of obsolete(resources, allowed)) await prune(listed, resource, ctx);
+    await releaseHosts(
+      listed,
+      hosts.before.filter((host) => !granted.includes(host)),
+      ctx,
+    );
+    const withheld = refusalOfHosts(refusals);
+    const found = {
+      resources: children.map(resourceOf),
+      children,
+      scheme,
+      granted,
+      withheld: withheld && wordsOf(withheld),
+    };
+    await say(listed, { ...found, hosts: hosts.wanted }, ctx);
+    if (withheld) throw withheld;
+    return undefined;
+  },
+  /** Deletes the routes before the claims: the garbage collector may be slower than the next owner of a host. */
+  async finalize(app, ctx) {
+    for (const resource of app.status?.resources ?? []) {
+      const found = isRoute(resource) ? await ownObject(app, resource, ctx) : undefined;
+      if (found) await ctx.delete(kindOf(resource, childKinds) as Kind, found);
+    }
+    await releaseHosts(app, hostsWanted(app, [], "these and those before").wanted, ctx);
     return undefined;
   },
 });
 
-/** What the chart makes. When somebody has to change something before that, the object says so. */
+const wordsOf = ({ reason, message }: BlockedError) => ({ reason, message });
+
+/** What keeps all from being looked at the object says itself. */
+async function blockedSays<T>(app: App, ctx: Context, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof BlockedError) {
+      await say(app, { problem: { step: "Rendered", ...wordsOf(error) } }, ctx);
+    }
+    throw error;
+  }
+}
+
+/** Renders the Application. A chart that fails is returned as the error to throw. */
 async function rendered(
   app: App,
+  site: Site,
   ctx: Context,
-): Promise<{ readonly site: Site; readonly objects: readonly ChildObject[] }> {
+): Promise<{ readonly objects: readonly ChildObject[]; readonly failure?: BlockedError }> {
   try {
-    const site = await siteOf(ctx);
-    return { site, objects: await objectsOf(app, site, ctx.signal) };
+    return { objects: await objectsOf(app, site, ctx.signal) };
   } catch (error) {
-    const blocked =
-      error instanceof ChartError
-        ? new BlockedError(error.reason, error.message, patience, { cause: error })
-        : error;
-    if (blocked instanceof BlockedError) {
-      const { reason, message } = blocked;
-      await say(app, { problem: { step: "Rendered", reason, message } }, ctx);
-    }
-    throw blocked;
+    if (!(error instanceof ChartError)) throw error;
+    const failure = new BlockedError(error.reason, error.message, patience, { cause: error });
+    return { objects: [], failure };
   }
 }
 
@@ -86,10 +131,12 @@ async function say(
   {
     resources = app.status?.resources ?? [],
     children,
+    hosts,
     ...found
-  }: Pick<Found, "problem" | "scheme"> & {
+  }: Pick<Found, "problem" | "scheme" | "granted" | "withheld"> & {
     readonly resources?: readonly Resource[];
     readonly children?: readonly Stored[];
+    readonly hosts?: readonly string[];
   },
   ctx: Context,
 ): Promise<void> {
@@ -103,7 +150,8 @@ async function say(
     now: new Date(ctx.now()),
   });
   const { status, conditions } = said;
-  await ctx.status(Application, app, { ...status, resources: [...resources] }, conditions);
+  const lists = { resources: [...resources], ...(hosts && { hosts: [...hosts] }) };
+  await ctx.status(Application, app, { ...status, ...lists }, conditions);
   for (const { type, reason, note } of newsOf(app, said)) ctx.event(type, reason, note);
 }
 
@@ -142,15 +190,34 @@ function childOf({
   return { ...content, metadata } as unknown as NewChild<KubeObject>;
 }
 
+/** Takes away routes that go on with hosts which are not the Application's, where nothing takes their place. */
+async function withdraw(app: App, refused: ReadonlySet<string>, ctx: Context): Promise<void> {
+  if (refused.size === 0) return;
+  for (const resource of (app.status?.resources ?? []).filter(isRoute)) {
+    const found = await ownObject(app, resource, ctx);
+    if (found && hostsOf({ ...found, kind: resource.kind }).some((host) => refused.has(host)))
+      await ctx.delete(kindOf(resource, childKinds) as Kind, found);
+  }
+}
+
+const isRoute = ({ kind }: Pick<Resource, "kind">): boolean =>
+  kind === Ingress.kind || kind === HTTPRoute.kind;
+
 /**
- * Takes away what is not wanted any more, if it is still the Application's. Its uid may be another one than that of the list:
- * whoever made it anew may have died before it was written there.
+ * An object of the list, if the Application still controls it. Its uid may differ from that of the list: a worker may have
+ * died after it created the object again.
  */
-async function prune(app: App, resource: Resource, ctx: Context): Promise<void> {
+async function ownObject(app: App, resource: Resource, ctx: Context): Promise<Stored | undefined> {
   const kind = kindOf(resource, childKinds);
   const found = kind && (await ctx.live.get(kind, resource.name));
-  if (found === undefined || controllerOf(found)?.uid !== app.metadata.uid) return;
-  await ctx.delete(kind as Kind, found);
+  return found && controllerOf(found)?.uid === app.metadata.uid ? found : undefined;
+}
+
+/** Takes away what is not wanted any more. */
+async function prune(app: App, resource: Resource, ctx: Context): Promise<void> {
+  const found = await ownObject(app, resource, ctx);
+  if (found === undefined) return;
+  await ctx.delete(kindOf(resource, childKinds) as Kind, found);
   ctx.event(
     "Normal",
     "Pruned",

@@ -1,6 +1,7 @@
 /** Speaking to GitHub about a repository, with the token that a Secret of the namespace has. */
 import { optInCommands } from "../../bus/domain.ts";
-import { withGitHub } from "../../bus/github/blocked.ts";
+import { allowedApiUrl, allowedUrlsIn } from "../../bus/github/allowed.ts";
+import { urlReason, withGitHub } from "../../bus/github/blocked.ts";
 import { etagCache } from "../../bus/github/etags.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
@@ -12,6 +13,7 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { type Access, type ApiToken, apiTokenOf, hasApiTokens, Installation } from "../ghapp/apitoken.ts";
 import { patience } from "./problems.ts";
+import type { Config } from "./site/config.ts";
 
 /** What GitHub asked this process to wait for, and what it answered before, whichever object it was about. */
 const limits = rateLimits();
@@ -73,48 +75,50 @@ export function valueIn({ metadata: { name }, data = {} }: Stored<SecretObject>,
 
 /**
  * The web address of the GitHub that a Secret's credentials are for: where its annotation says, else the site's. A token is
- * sent nowhere else.
+ * sent nowhere else. Throws a `BlockedError` when nothing may be sent there.
  */
-export function githubUrlOf({ metadata }: Stored<SecretObject>, siteUrl: string): string {
+export function githubUrlOf({ metadata }: Stored<SecretObject>, site: Config["github"]): string {
   const noted = metadata.annotations?.[hostAnnotation]?.trim() ?? "";
-  if (noted === "") return siteUrl;
-  return (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
+  const url =
+    noted === ""
+      ? site.url
+      : (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
+  try {
+    allowedApiUrl(url, allowedBy(site));
+    return url;
+  } catch (error) {
+    if (!(error instanceof GitHubUrlError)) throw error;
+    const where = noted === "" ? "" : `the annotation ${hostAnnotation} of the Secret ${metadata.name}: `;
+    throw new BlockedError(urlReason(error), `${where}${error.message}`, patience, { cause: error });
+  }
 }
 
+const allowedBy = ({ url, allowed }: Config["github"]): string[] => [
+  url,
+  ...allowed,
+  ...allowedUrlsIn(process.env),
+];
+
 /**
- * Opens a repository, to read it or also to tell it something. Where the Secret is that of an Installation with `apiPermissions`,
+ * Opens a repository, to read it or also to write reports to it. Where the Secret is that of an Installation with `apiPermissions`,
  * the token in it is for builds alone, and GitHub is asked with one of this worker's own. Throws a `BlockedError` that says what
  * is missing.
  */
 export async function repositoryOf(
   { owner, repo, secretName }: RepositoryRef,
-  siteUrl: string,
+  site: Config["github"],
   access: Access,
   ctx: Context,
 ): Promise<GitHubRepositoryClient> {
   const installation = await installationOf(secretName, ctx);
   const { token, url, reject } =
     installation === undefined
-      ? await storedToken(secretName, siteUrl, ctx)
+      ? await storedToken(secretName, site, ctx)
       : await apiTokenOf(installation, access, ctx);
-  const fetch: typeof globalThis.fetch = async (...request) => {
-    const answer = await globalThis.fetch(...request);
-    if (answer.status === 401) reject?.();
-    return answer;
-  };
-  try {
-    return await withGitHub("Token", async () =>
-      githubRepository({ url, owner, name: repo, token, limits, etags, fetch }),
-    );
-  } catch (error) {
-    if (!(error instanceof GitHubUrlError)) throw error;
-    throw new BlockedError(
-      "UrlInvalid",
-      `the annotation ${hostAnnotation} of the Secret ${secretName}: ${error.message}`,
-      patience,
-      { cause: error },
-    );
-  }
+  const allowed = allowedBy(site);
+  return withGitHub("Token", async () =>
+    githubRepository({ url, allowed, owner, name: repo, token, limits, etags, onUnauthorized: reject }),
+  );
 }
 
 /** The Installation that keeps the Secret, where functions have tokens of their own. */
@@ -125,9 +129,9 @@ async function installationOf(name: string, { read }: Context): Promise<Stored<I
 
 async function storedToken(
   name: string,
-  siteUrl: string,
+  site: Config["github"],
   ctx: Context,
 ): Promise<Pick<ApiToken, "token" | "url"> & Partial<ApiToken>> {
   const secret = await secretOf(name, ctx);
-  return { token: valueIn(secret, tokenKey), url: githubUrlOf(secret, siteUrl) };
+  return { token: valueIn(secret, tokenKey), url: githubUrlOf(secret, site) };
 }

@@ -140,7 +140,7 @@ async function keep(sync: Sync, ctx: Context, said: Said): Promise<BlockedError 
 
   await step("Deployed", () => expectNoElder(sync, ctx));
   const { config } = await step("SourceResolved", () => siteOf(ctx));
-  const { revision, trouble } = await follow(sync, config.github.url, ctx, said);
+  const { revision, trouble } = await follow(sync, config.github, ctx, said);
   if (revision === undefined) return trouble;
   const image = await step("Built", () => build(sync, revision, config, ctx, said));
   if (image !== undefined) await step("Deployed", () => deploy(sync, { image, revision }, ctx, said));

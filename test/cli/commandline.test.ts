@@ -271,7 +271,7 @@ describe("manifests", () => {
     expect(documents.map(({ spec }) => spec.names.kind)).toEqual([
       ...["Hikawa", "Zundoko", "Kiyoshi"],
       ...["GitHubApp", "ClusterGitHubApp", "Installation"],
-      ...["Application", "RemoteSync", "AppPipeline"],
+      ...["Application", "HostClaim", "RemoteSync", "AppPipeline"],
       ...["Minio", "ControlPlane", "Mongo", "Mysql", "Environment", "Piped", "Application"],
     ]);
   });
@@ -281,12 +281,8 @@ describe("manifests", () => {
     expect(code).toBe(0);
     const users = [...stdout.matchAll(/^ +user: "CN=denrei-(.*)"$/gm)].map(([, name]) => name);
     expect(users).toEqual([
-      "bridge",
-      "gateway",
-      "dashboard",
-      "operator",
-      "backup",
-      "restore",
+      ...["bridge", "backup", "restore"],
+      ...["gateway", "dashboard", "operator"],
       ...names.split(", "),
     ]);
     expect(stdout).toContain('"work.hikawa.east.>"');

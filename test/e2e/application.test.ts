@@ -26,6 +26,7 @@ const childrenOf = (name: string) =>
   Promise.all(childKinds.map((kind) => paas.kit.client.get(kind, at(name))));
 
 test("its children belong to it and are listed, and it says where it is reached", async () => {
+  await paas.site({ "config.yaml": "hosts: { allowed: { default: ['*.fresh.example.com'] } }" });
   await paas.application("fresh", {
     image: "fresh:1",
     domains: ["fresh.example.com", "*.fresh.example.com"],
@@ -237,6 +238,7 @@ test("when it is deleted its children go, and another one of its name begins ane
   await paas.application("mortal");
   const { uid } = (await deployed("mortal")).metadata;
   await paas.kit.client.delete(Application, at("mortal"), { uid });
+  await paas.kit.untilGone(Application, at("mortal"));
   await paas.application("mortal");
   // The garbage collector learns of new kinds every half minute.
   const next = await paas.kit.until(Application, at("mortal"), isDeployed, 120_000);

@@ -117,7 +117,7 @@ test("when the limit has passed it goes on by itself", async () => {
 
 test("a GitHub that is away is asked again, but not again and again", async () => {
   const answers: Record<string, [FaultAnswer, string]> = {
-    failing: [{ status: 502, body: "<html>" }, "was answered 502: <html>. Try again later"],
+    failing: [{ status: 502, body: "<html>" }, "was answered 502: no message. Try again later"],
     broken: ["reset", "Check url and the network"],
   };
   const used: Record<string, number> = {};

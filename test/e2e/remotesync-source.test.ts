@@ -174,6 +174,7 @@ describe.concurrent("branches", () => {
       proxy.close();
     });
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
+    await paas.site({ "config.yaml": `github: { allowed: [${url}] }` });
     const { data, type } = await paas.kit.client.get(Secret, { namespace, name: secrets.git });
     await paas.create(Secret, {
       metadata: { namespace, name: "enterprise", annotations: { "kpack.io/git": `${url}/` } },

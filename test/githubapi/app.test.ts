@@ -14,7 +14,14 @@ async function appAt(reply: (seen: Seen) => Reply, options: Partial<GitHubAppOpt
   const server = await serving(reply);
   return {
     ...server,
-    app: githubApp({ url: server.url, appId: 4711, key, limits: rateLimits(), ...options }),
+    app: githubApp({
+      url: server.url,
+      allowed: [server.url],
+      appId: 4711,
+      key,
+      limits: rateLimits(),
+      ...options,
+    }),
   };
 }
 const bearerOf = (seen: Seen | undefined): string =>
@@ -31,7 +38,8 @@ const minted = {
 };
 
 test("app - the API is below the web address", () => {
-  const at = (url?: string) => githubApp({ url, appId: 1, key, limits: rateLimits() }).base;
+  const at = (url?: string) =>
+    githubApp({ url, allowed: ["https://ghe.example.com/github"], appId: 1, key, limits: rateLimits() }).base;
   expect(at()).toBe("https://api.github.com");
   expect(at("https://ghe.example.com/github/")).toBe("https://ghe.example.com/github/api/v3");
   expect(() => at("ftp://a")).toThrow(GitHubUrlError);
@@ -282,10 +290,10 @@ test("app - clients of one App share its rate limit, tokens and other Apps have 
   const replies: Reply[] = [{ status: 429, headers: { "retry-after": "60" } }];
   const { app, seen, url } = await appAt(() => replies.shift() ?? { status: 202, body: "" }, { limits });
   await expect(app.redeliver("1")).rejects.toThrow(GitHubRateLimitedError);
-  const again = githubApp({ url: `${url}/`, appId: 4711, key, limits });
+  const again = githubApp({ url: `${url}/`, allowed: [url], appId: 4711, key, limits });
   await expect(again.mintToken(7)).rejects.toThrow(/nothing was sent/);
   expect(seen).toHaveLength(1);
-  await githubApp({ url, appId: 4712, key, limits }).redeliver("1");
+  await githubApp({ url, allowed: [url], appId: 4712, key, limits }).redeliver("1");
   await app.revokeToken("ghs_x");
   expect(seen).toHaveLength(3);
 

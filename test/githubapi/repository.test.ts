@@ -21,12 +21,20 @@ afterAll(() => github?.stop());
 async function newToken(scope = {}): Promise<string> {
   const [app] = github.apps;
   const key = parsePrivateKey(app?.privateKey ?? "");
-  const client = githubApp({ url: github.url, appId: app?.id ?? 0, key, limits });
+  const client = githubApp({ url: github.url, allowed: [github.url], appId: app?.id ?? 0, key, limits });
   return (await client.mintToken(app?.installations[0]?.id ?? 0, scope)).token;
 }
 
 const repositoryAt = (name: string, options: Partial<GitHubRepositoryOptions> = {}) =>
-  githubRepository({ url: github.url, owner: "acme", name, token, limits, ...options });
+  githubRepository({
+    url: github.url,
+    allowed: [github.url],
+    owner: "acme",
+    name,
+    token,
+    limits,
+    ...options,
+  });
 
 /** Status and path of what clients have asked from now on. */
 function asked(): () => string[] {

@@ -17,7 +17,7 @@ async function repositoryAt(reply: (seen: Seen) => Reply, more: Partial<GitHubRe
   const server = await serving(reply);
   const limits = rateLimits();
   const open = (others: Partial<GitHubRepositoryOptions> = {}) =>
-    githubRepository({ url: server.url, limits, ...options, ...more, ...others });
+    githubRepository({ url: server.url, allowed: [server.url], limits, ...options, ...more, ...others });
   return { ...server, open, repository: open() };
 }
 

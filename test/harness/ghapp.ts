@@ -1,4 +1,5 @@
 /** GitHub Apps and Installations on a real control plane: replicas, the emulated GitHub, and the objects of users. */
+import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -113,7 +114,11 @@ export async function startGhApps({
   workers.push(
     ...(await Promise.all(
       groups.map(async (group, at) => {
-        const own = { CONTROLLER_NAMESPACE: platformNamespace, ...(await accounts.env(group)) };
+        const own = {
+          CONTROLLER_NAMESPACE: platformNamespace,
+          [allowedUrlsVariable]: github.url,
+          ...(await accounts.env(group)),
+        };
         return kit.worker(`worker-${at + 1}`, group, { env: { ...own, ...env } });
       }),
     )),

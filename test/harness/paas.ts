@@ -1,5 +1,6 @@
 /** The PaaS on a real control plane: replicas, gateways, nodes that run anything, the emulated GitHub, the stand-in for kpack. */
 import { randomUUID } from "node:crypto";
+import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { githubApp } from "../../bus/github/app.ts";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
@@ -128,7 +129,11 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   workers.push(
     ...(await Promise.all(
       groups.map(async (group, at) => {
-        const own = { CONTROLLER_NAMESPACE: platformNamespace, ...(await accounts.env(group)) };
+        const own = {
+          CONTROLLER_NAMESPACE: platformNamespace,
+          ...(github && { [allowedUrlsVariable]: github.url }),
+          ...(await accounts.env(group)),
+        };
         return kit.worker(`worker-${at + 1}`, group, { env: { ...own, ...options.env } });
       }),
     )),
@@ -234,7 +239,7 @@ function tokensOf({ url, apps: [app] }: EmulatedGitHub): () => Promise<string> {
   const installation = app?.installations[0];
   if (app === undefined || installation === undefined) throw new Error("expected an installed App");
   const key = parsePrivateKey(app.privateKey);
-  const asApp = githubApp({ url, appId: app.id, key, limits: rateLimits() });
+  const asApp = githubApp({ url, allowed: [url], appId: app.id, key, limits: rateLimits() });
   return async () => (await asApp.mintToken(installation.id)).token;
 }
 

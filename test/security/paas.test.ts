@@ -62,13 +62,15 @@ const other = `export default ({ app }) => [{ apiVersion: "v1", kind: "ConfigMap
 test("an Application has objects of each kind, changes them, and takes away each", async () => {
   const { kit } = paas;
   const at = { namespace: "default", name: "all" };
-  await paas.site({ "chart.js": chart("one") });
+  // A default backend serves every host.
+  const config = { "config.yaml": "hosts: { allowed: { default: ['*'] } }" };
+  await paas.site({ ...config, "chart.js": chart("one") });
   await paas.application("all");
   const part = (label: string) => (found: Stored) => found.metadata.labels?.part === label;
   for (const kind of childKinds) await kit.until(kind, at, part("one"));
-  await paas.site({ "chart.js": chart("two") });
+  await paas.site({ ...config, "chart.js": chart("two") });
   for (const kind of childKinds) await kit.until(kind, at, part("two"));
-  await paas.site({ "chart.js": other });
+  await paas.site({ ...config, "chart.js": other });
   for (const kind of childKinds) await kit.untilGone(kind, at);
   await kit.until(Application, at, has("Ready", "True"));
   await kit.client.delete(Application, at, {});

@@ -4,7 +4,7 @@ import type { Act, DemoOptions } from "./act.ts";
 import { inNamespace } from "./namespace.ts";
 import { tellPaasSteps } from "./paassteps.ts";
 import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
-import { githubPart, startPlayedGitHub } from "./playedgithub.ts";
+import { allowedAs, githubPart, type PlayedGitHub, startPlayedGitHub } from "./playedgithub.ts";
 import { kpackPart } from "./playedkpack.ts";
 import { Records } from "./records.ts";
 import { timed } from "./timed.ts";
@@ -29,31 +29,32 @@ export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
   const [github, kpack] = [programOf(parts.github, programs.github), programOf(parts.kpack, programs.kpack)];
   refuseOwnCluster(`the demo ${act}`, "builds", "docs/paas.md");
   const records = new Records();
+  const ended = new AbortController();
+  const onEnd = (error: Error) => ended.abort(error);
+  let onGitHub: PlayedGitHub | undefined;
   return {
-    cast: { workers, functions, gateways: 2, nodes: 1, onLine: records.add },
+    cast: {
+      workers,
+      functions,
+      gateways: 2,
+      nodes: 1,
+      onLine: records.add,
+      async before(backstage) {
+        const { display, signal } = backstage;
+        const options = { part: parts.github, program: github, repository, tokenSeconds, onEnd, signal };
+        onGitHub = await timed(display, "emulated GitHub", startPlayedGitHub(backstage, options));
+        return allowedAs(onGitHub.url);
+      },
+    },
     async play(stage, display, stopped) {
-      const ended = new AbortController();
       const signal = AbortSignal.any([stopped, ended.signal]);
-      const onEnd = (error: Error) => ended.abort(error);
-      const common = { onEnd, signal };
-      const [played] = await Promise.all([
-        timed(
-          display,
-          "emulated GitHub",
-          startPlayedGitHub(stage, {
-            ...common,
-            part: parts.github,
-            program: github,
-            repository,
-            tokenSeconds,
-          }),
-        ),
-        timed(
-          display,
-          "kpack stand-in",
-          startPlayedInCluster(stage, parts.kpack, { ...common, program: kpack }),
-        ),
-      ]);
+      const played = onGitHub;
+      if (played === undefined) throw new Error("the emulated GitHub was not started");
+      await timed(
+        display,
+        "kpack stand-in",
+        startPlayedInCluster(stage, parts.kpack, { onEnd, signal, program: kpack }),
+      );
       display.done();
       say(`\nOn ${played.url}, which plays GitHub, an App is installed on ${repository}.`);
       say(

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { allowedUrlsVariable } from "../../../bus/github/allowed.ts";
 import { type Part, type PlayedOptions, startPlayed } from "./played.ts";
 import type { Stage } from "./stage.ts";
 
@@ -61,7 +62,10 @@ export function startPlayedGitHub(
   });
 }
 
-/** How a dashboard is told of the App with which people connect their accounts, in its environment. The secret is kept in the folder. */
+/** The environment in which workers may send requests to it. */
+export const allowedAs = (url: string): Readonly<Record<string, string>> => ({ [allowedUrlsVariable]: url });
+
+/** The environment of workers and of a dashboard, with the App for connecting accounts. The folder keeps the secret. */
 export async function connectionOf(
   { url, clientId, clientSecret }: Pick<PlayedGitHub, "url" | "clientId" | "clientSecret">,
   directory: string,
@@ -69,6 +73,7 @@ export async function connectionOf(
   const secretPath = join(directory, "github-client-secret");
   await writeFile(secretPath, clientSecret, { mode: 0o600 });
   return {
+    ...allowedAs(url),
     DENREI_GITHUB_URL: url,
     DENREI_GITHUB_CLIENT_ID: clientId,
     DENREI_GITHUB_CLIENT_SECRET: secretPath,

@@ -68,7 +68,7 @@ export interface Cast extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
 
 /** What there is before the replicas, and where these will be. */
 export interface Backstage
-  extends Pick<Stage, "kubeconfigPath" | "spawn" | "directory" | "hook" | "dashboard">,
+  extends Pick<Stage, "origin" | "id" | "kubeconfigPath" | "spawn" | "directory" | "hook" | "dashboard">,
     Pick<StageOptions, "display" | "signal"> {}
 
 /** What to set up, and who is told. */
@@ -114,7 +114,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const { dashboard } = ground;
     const gateways = await prepareGateways(cast.gateways, directory);
     const { hook } = gateways;
-    const told = await before?.({ kubeconfigPath, spawn, directory, hook, dashboard, display, signal });
+    const id = suffixOf(directory).slice(1).toLowerCase();
+    const backstage = { origin, id, kubeconfigPath, spawn, directory, hook, dashboard, display, signal };
+    const told = await before?.(backstage);
     const replicaOptions = { ...ground, env: { ...ground.env, ...told }, onLine, say, signal };
     const [replicas, receivers, fronts] = await Promise.all([
       timed(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(cast, replicaOptions)),
@@ -127,7 +129,6 @@ export async function setStage(options: StageOptions): Promise<Stage> {
             child,
           ]),
     ]);
-    const id = suffixOf(directory).slice(1).toLowerCase();
     const ready = {
       replicas: [...replicas, ...receivers, ...fronts],
       hook,

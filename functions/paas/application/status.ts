@@ -27,6 +27,10 @@ export interface Problem {
 export interface Found {
   /** Without one, all that is wanted is applied. */
   readonly problem?: Problem | undefined;
+  /** Hosts that it owns; undefined before they are claimed. */
+  readonly granted?: readonly string[] | undefined;
+  /** Why others are not. */
+  readonly withheld?: { readonly reason: string; readonly message: string } | undefined;
   /** Those that there are, the main one first; with a problem they may be those of before. */
   readonly deployments: readonly Deployment[];
   /** All that was applied, when there was no problem. */
@@ -45,23 +49,32 @@ export interface Said {
 /** The image that is wanted: the pinned one, if there is one. */
 const wantedImage = ({ spec }: Application): string => spec.pinnedImage ?? spec.image ?? "";
 
+/** Those of its domains that are its own. */
+const ownDomains = ({ spec }: Application, granted: Found["granted"]): string[] =>
+  granted ? spec.domains.filter((domain) => granted.includes(domain)) : spec.domains;
+
+/** The domains of before, without those that it no longer owns. */
+const keptDomains = ({ status }: Application, granted: Found["granted"]): Partial<Status> =>
+  status?.domains && granted ? { domains: status.domains.filter((domain) => granted.includes(domain)) } : {};
+
 /** Where it is reached; a host of stars is no address. */
-const urlsOf = ({ spec }: Application, scheme: string): string[] =>
-  spec.domains.filter((domain) => !domain.startsWith("*")).map((domain) => `${scheme}://${domain}`);
+const urlsOf = (domains: readonly string[], scheme: string): string[] =>
+  domains.filter((domain) => !domain.startsWith("*")).map((domain) => `${scheme}://${domain}`);
 
 /** What an Application says of itself. */
 export function saidOf(app: App, found: Found): Said {
-  const { problem, deployments, children, scheme = "https", now } = found;
+  const { problem, withheld, deployments, children, scheme = "https", now } = found;
   const rollout = rolloutOfAll(deployments);
   const route = refusedRoute(children);
-  const summary = summaryOf(problem, rollout, route);
-  const urls = urlsOf(app, scheme);
+  const summary = summaryOf(problem, withheld, rollout, route);
+  const domains = ownDomains(app, found.granted);
+  const urls = urlsOf(domains, scheme);
   return {
     status: {
       status: summary.word,
       message: summary.word === "deployed" || summary.word === "progressing" ? "" : summary.message,
       // Before they are applied, hosts lead nowhere.
-      ...(problem === undefined && { domains: app.spec.domains, url: urls[0] ?? "", urls }),
+      ...(problem === undefined ? { domains, url: urls[0] ?? "", urls } : keptDomains(app, found.granted)),
       ...(isShown(found) && podsOf(deployments)),
       ...imagesOf(app, { problem, deployments, rollout, now }),
     },
@@ -87,8 +100,14 @@ interface Summary {
   readonly message: string;
 }
 
-function summaryOf(problem: Problem | undefined, rollout: Rollout, route: string | undefined): Summary {
+function summaryOf(
+  problem: Problem | undefined,
+  withheld: Found["withheld"],
+  rollout: Rollout,
+  route: string | undefined,
+): Summary {
   if (problem) return { ...problem, word: problem.step === "Rendered" ? "failed" : "error" };
+  if (withheld) return { ...withheld, word: "error" };
   if (rollout.state !== "done") return { ...rollout, word: rollout.state };
   if (route !== undefined) return { word: "error", reason: "RouteNotAccepted", message: route };
   return { word: "deployed", reason: "Deployed", message: rollout.message };

@@ -52,7 +52,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
   };
   try {
     const { config } = await siteOf(ctx);
-    const client = await repositoryOf(spec.base.github, config.github.url, "read", ctx);
+    const client = await repositoryOf(spec.base.github, config.github, "read", ctx);
     const pulls = await withGitHub("Token", () => client.openPullRequests(ctx.signal));
     const approvals = await withGitHub("Token", () => approvalsOf(pulls, pipeline, client, ctx));
     const { github } = spec.base;

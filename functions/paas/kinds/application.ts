@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { listMap } from "../../../bus/kube/crd.ts";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { hostPattern } from "../hosts/pattern.ts";
 import { group, version } from "../names.ts";
 import {
   age,
@@ -15,8 +16,6 @@ import {
   shortName,
   time,
 } from "./fields.ts";
-
-const host = /^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/;
 
 /** What can be said of an Application, and for those of previews in the template of an AppPipeline. */
 export const runtime = {
@@ -77,11 +76,16 @@ export const Application = defineKind({
         z
           .string()
           .max(253)
-          .regex(host, "expected the name of a host in lower case, such as web.example.com or *.example.com"),
+          .regex(
+            hostPattern,
+            "expected the name of a host in lower case, such as web.example.com or *.example.com",
+          ),
       )
       .min(1)
       .max(50)
-      .describe("Names of hosts where the application is reached."),
+      .describe(
+        "Names of hosts where the application is reached. Each belongs to the Application that claims it first.",
+      ),
     image: z
       .string()
       .optional()
@@ -105,7 +109,11 @@ export const Application = defineKind({
       .describe("More of them. A RemoteSync adds its own."),
   }),
   status: z.object({
-    domains: z.array(z.string()).optional().describe("spec.domains as it was last applied."),
+    domains: z.array(z.string()).optional().describe("Hosts of spec.domains that it owns and serves."),
+    hosts: z
+      .array(z.string())
+      .optional()
+      .describe("Hosts that it has claimed or waits for: spec.domains, and those that the chart adds."),
     status: z
       .enum(["progressing", "deployed", "failed", "error"])
       .optional()

@@ -7,6 +7,7 @@ import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations, labels } from "../names.ts";
 import { patience } from "../problems.ts";
+import type { Config } from "../site/config.ts";
 import { passing, verdictOf, waitMillis } from "./due.ts";
 import { type Resolution, resolve } from "./resolve.ts";
 import { type Source, sourceOf, sourceText } from "./source.ts";
@@ -25,7 +26,7 @@ export interface Followed {
 /** Finds out which commit is wanted. Throws nothing that GitHub says: what is known goes on. */
 export async function follow(
   sync: Stored<RemoteSync>,
-  siteUrl: string,
+  site: Config["github"],
   ctx: Context,
   said: Said,
 ): Promise<Followed> {
@@ -54,7 +55,7 @@ export async function follow(
   }
   said.status.askedHeadSHA = sync.metadata.annotations?.[annotations.headSHA] ?? null;
   try {
-    const found = await ask(source, sync, siteUrl, ctx);
+    const found = await ask(source, sync, site, ctx);
     return accept(found, known, sync, ctx, said);
   } catch (error) {
     if (!(error instanceof BlockedError)) throw error;
@@ -65,10 +66,10 @@ export async function follow(
 async function ask(
   source: Exclude<Source, { type: "commit" }>,
   { spec }: Stored<RemoteSync>,
-  siteUrl: string,
+  site: Config["github"],
   ctx: Context,
 ): Promise<Resolution> {
-  const client = await repositoryOf(spec.base.github, siteUrl, "read", ctx);
+  const client = await repositoryOf(spec.base.github, site, "read", ctx);
   return resolve(source, client, ctx.signal);
 }
 

@@ -56,7 +56,7 @@ async function cloneUrl(
   const { owner, repo, secretName } = spec.base.github;
   const git = image?.spec.source.git;
   if (git?.revision === revision && git.url.endsWith(`/${owner}/${repo}`)) return git.url;
-  return `${githubUrlOf(await secretOf(secretName, ctx), config.github.url)}/${owner}/${repo}`;
+  return `${githubUrlOf(await secretOf(secretName, ctx), config.github)}/${owner}/${repo}`;
 }
 
 /** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */

@@ -53,7 +53,7 @@ export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx
 async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedError> {
   try {
     const { config } = await siteOf(ctx);
-    const client = await repositoryOf(subject.pipeline.spec.base.github, config.github.url, "write", ctx);
+    const client = await repositoryOf(subject.pipeline.spec.base.github, config.github, "write", ctx);
     return { ...subject, client, signal: ctx.signal };
   } catch (error) {
     if (error instanceof BlockedError) return error;

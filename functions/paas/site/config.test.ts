@@ -15,7 +15,7 @@ test("without anything there are the defaults", () => {
 
 test("what one section says changes no other one", () => {
   const config = parseConfig("github: { url: https://github.example.com }");
-  expect(config).toEqual({ ...parseConfig(""), github: { url: "https://github.example.com" } });
+  expect(config).toEqual({ ...parseConfig(""), github: { url: "https://github.example.com", allowed: [] } });
   expect(parseConfig("builder: { kind: Builder, name: own }")).toMatchObject({
     builder: { kind: "Builder", name: "own" },
     github: { url: "https://github.com" },
@@ -26,7 +26,28 @@ test("charts of the site's own get settings that nobody else knows", () => {
   expect(parseConfig("site: { team: { name: a } }").site).toMatchObject({ team: { name: "a" } });
 });
 
+test("hosts are written in one form, however the settings have them", () => {
+  const { hosts } = parseConfig(
+    "hosts: { reserved: [Hooks.example.com., '*.Internal.example.com'], allowed: { team-a: ['*', bücher.example.com] } }",
+  );
+  expect(hosts).toEqual({
+    reserved: ["hooks.example.com", "*.internal.example.com"],
+    allowed: { "team-a": ["*", "xn--bcher-kva.example.com"] },
+  });
+  expect(parseConfig("").hosts).toEqual({ reserved: [], allowed: {} });
+});
+
 test.each([
+  [
+    "a host that is an address",
+    "hosts: { reserved: ['https://a.example.com'] }",
+    /hosts\.reserved\.0: .*name of a host/,
+  ],
+  [
+    "a host of stars",
+    "hosts: { allowed: { a: ['a.*.example.com'] } }",
+    /hosts\.allowed\.a\.0: .*name of a host/,
+  ],
   ["a section that there is not", "bilder: { name: own }", /Unrecognized key: "bilder"/],
   ["a misspelt setting", "github: { urll: https://a.example.com }", /github: Unrecognized key: "urll"/],
   ["a value of another type", "site: { progressDeadlineSeconds: soon }", /site\.progressDeadlineSeconds: /],

@@ -5,6 +5,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { siteSchema } from "../charts/site.ts";
+import { canonicalHost, isHost } from "../hosts/names.ts";
 import { builder } from "../kinds/fields.ts";
 
 /** Name of the ConfigMap. */
@@ -12,14 +13,37 @@ export const siteName = "modoki";
 /** Its keys: the settings, and a chart in one language or the other. */
 export const siteKeys = { config: "config.yaml", typescript: "chart.ts", javascript: "chart.js" } as const;
 
+const expectedHost =
+  "expected the name of a host, such as web.example.com, *.example.com for all of a domain, or *";
+const host = z.string().transform(canonicalHost).refine(isHost, expectedHost);
+
+const hostsSchema = z.strictObject({
+  /** The platform's own, and others that no Application may have unless its namespace is allowed to. */
+  reserved: z.array(host).default([]),
+  /** By namespace: hosts for which it needs more than to be the first. */
+  allowed: z.record(z.string().min(1), z.array(host)).default({}),
+});
+
+const githubUrl = z.url({ protocol: /^https?$/ });
+
 const configSchema = z.strictObject({
   site: siteSchema.prefault({}),
+  hosts: hostsSchema.prefault({}),
   builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
-  github: z.strictObject({ url: z.url({ protocol: /^https?$/ }).default("https://github.com") }).prefault({}),
+  github: z
+    .strictObject({
+      url: githubUrl.default("https://github.com"),
+      /** Others that Secrets may name. Requests of the platform go nowhere else. */
+      allowed: z.array(githubUrl).default([]),
+    })
+    .prefault({}),
 });
 
 /** The settings of a site. */
 export type Config = z.output<typeof configSchema>;
+
+/** Which hosts need a permission, and which namespaces have one. */
+export type HostsConfig = Config["hosts"];
 
 /** The settings are not what they may be. */
 export class SiteConfigError extends Error {

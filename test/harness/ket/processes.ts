@@ -1,4 +1,5 @@
 /** The processes of a run: a bridge, workers, and GitHub with a gateway where they are wanted. */
+import { allowedUrlsVariable } from "../../../bus/github/allowed.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { EmulatedGitHub } from "../../github/emulator.ts";
 import { type Replica, startGateway, startReplica } from "../kit.ts";
@@ -48,7 +49,7 @@ export async function startProcesses({
     Array.from({ length: count }, (_, at) =>
       startReplica(platform, `worker-${at + 1}`, ["worker", ...args], {
         program,
-        env: { ...as(role), ...env },
+        env: { ...as(role), ...(github && { [allowedUrlsVariable]: github.url }), ...env },
       }),
     ),
   );

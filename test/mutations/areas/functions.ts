@@ -77,10 +77,26 @@ export const functions: readonly Mutation[] = [
   {
     name: "paas-deletes-objects-of-others",
     file: "functions/paas/application.ts",
-    find: "if (found === undefined || controllerOf(found)?.uid !== app.metadata.uid) return;",
-    replace: "if (found === undefined) return;",
+    find: "return found && controllerOf(found)?.uid === app.metadata.uid ? found : undefined;",
+    replace: "return found;",
     breaks: "An Application deletes an object of another owner that is on its list.",
     tests: ["test/e2e/application-refused.test.ts"],
+  },
+  {
+    name: "paas-believes-a-stale-claim",
+    file: "functions/paas/hosts/claim.ts",
+    find: "const before = serves(app, host) ? await",
+    replace: "const before = app ? await",
+    breaks: "An Application believes a claim that only the bus still has.",
+    tests: ["functions/paas/hosts/claim.test.ts"],
+  },
+  {
+    name: "github-follows-redirects-anywhere",
+    file: "bus/github/fetch.ts",
+    find: "if (to?.origin === new URL(from).origin) return to.href;",
+    replace: "if (to) return to.href;",
+    breaks: "A redirect leads a request to another host.",
+    tests: ["test/githubapi/call.test.ts"],
   },
   {
     name: "paas-deploys-the-younger-sync",

@@ -1,0 +1,91 @@
+/** HTTP for calls to GitHub: only to allowed addresses, of the same origin all the way, and no endless answers. */
+import { isIP } from "node:net";
+import { Agent, fetch as undiciFetch } from "undici";
+import { AddressNotAllowedError, lookupWithin, type Reach } from "./addresses.ts";
+import { GitHubError } from "./errors.ts";
+
+/** The part of fetch that calls to GitHub need. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A page of a hundred pull requests has a few. Bytes. */
+const longestAnswer = 32 * 2 ** 20;
+/** A repository that was renamed is one redirect away. */
+const maxRedirects = 3;
+
+const agents: Partial<Record<Reach, Agent>> = {};
+
+/** Connections are shared by all calls of a process. */
+const agentOf = (reach: Reach): Agent => {
+  agents[reach] ??= new Agent({ connect: { lookup: lookupWithin(reach) } });
+  return agents[reach];
+};
+
+/**
+ * Fetch over connections to addresses that may be reached. An address in the URL itself, which nothing is looked up for, is as
+ * the operator has written it.
+ */
+export function fetchWithin(reach: Reach): Fetch {
+  return async (url, init) => {
+    const { hostname } = new URL(url);
+    const isAddress = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+    if (isAddress && reach === "public")
+      throw new AddressNotAllowedError(`${hostname} is no address of a GitHub`);
+    const options = { ...init, dispatcher: agentOf(reach) };
+    return (await undiciFetch(url, options as Parameters<typeof undiciFetch>[1])) as unknown as Response;
+  };
+}
+
+/**
+ * Reads answers to their end, so that one that breaks off is a call that failed. Follows redirects within the origin of a GET;
+ * to another host nothing is sent. `name` is that of the call, for errors.
+ */
+export const wholeAnswers =
+  (fetch: Fetch, name: string, limitBytes = longestAnswer): Fetch =>
+  async (url, init) => {
+    let at = url;
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(at, { ...init, redirect: "manual" });
+      const location = isRedirect(response) ? response.headers.get("location") : null;
+      if (location === null) return whole(response, name, limitBytes);
+      await response.body?.cancel();
+      at = redirected(at, location, name, response.status);
+      if (redirects >= maxRedirects)
+        throw new GitHubError(
+          `expected an answer to ${name}, found ${redirects + 1} redirects`,
+          response.status,
+        );
+      if (init.method !== undefined && init.method !== "GET" && response.status < 307)
+        throw new GitHubError(
+          `expected an answer to ${name}, found a redirect that makes another request of it`,
+          response.status,
+        );
+    }
+  };
+
+const isRedirect = ({ status }: Response): boolean => [301, 302, 303, 307, 308].includes(status);
+
+function redirected(from: string, location: string, name: string, status: number): string {
+  const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
+  if (to?.origin === new URL(from).origin) return to.href;
+  throw new GitHubError(
+    `expected an answer to ${name}, found a redirect to another host, which gets no request. ` +
+      "Set url to where this GitHub is.",
+    status,
+  );
+}
+
+async function whole(response: Response, name: string, limitBytes: number): Promise<Response> {
+  const { status, headers } = response;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > limitBytes)
+      throw new GitHubError(
+        `expected an answer to ${name} of at most ${limitBytes} bytes, found a longer one`,
+        status,
+      );
+    chunks.push(chunk);
+  }
+  return new Response(length === 0 ? null : Buffer.concat(chunks), { status, headers });
+}

@@ -1,0 +1,51 @@
+/** Routes that other systems have in the cluster. They claim no hosts, but have them all the same. */
+import { isNotFound } from "../../../bus/kube/errors.ts";
+import { controllerOf, groupOf, type Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { HTTPRoute, Ingress } from "../charts/kinds.ts";
+import { Application } from "../kinds/application.ts";
+import { anyHost } from "./names.ts";
+import { hostsOf } from "./routes.ts";
+
+/** A host that a route of another system has. */
+export interface ServedHost {
+  readonly host: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationTimestamp: string;
+}
+
+/** Whether a route is an Application's, whose hosts are claimed. */
+export function isApplications(route: Stored): boolean {
+  const controller = controllerOf(route);
+  return controller?.kind === Application.kind && groupOf(controller.apiVersion) === Application.group;
+}
+
+/** The hosts of a route of another system. A route for all hosts owns none of them. */
+export function servedBy(kind: string, route: Stored): ServedHost[] {
+  if (isApplications(route)) return [];
+  const { namespace = "", name, creationTimestamp = "" } = route.metadata;
+  // Items of a list have no kind.
+  return hostsOf({ ...route, kind })
+    .filter((host) => host !== anyHost)
+    .map((host) => ({ host, kind, namespace, name, creationTimestamp }));
+}
+
+/** The hosts of all routes of other systems, as the API server has them now. */
+export async function servedHosts({ live }: Pick<Context, "live">): Promise<readonly ServedHost[]> {
+  const lists = await Promise.all(
+    [Ingress, HTTPRoute].map(async (kind) => {
+      try {
+        const routes = await live.list(kind, "");
+        const staying = routes.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+        return staying.flatMap((route) => servedBy(kind.kind, route));
+      } catch (error) {
+        // Not every cluster has the Gateway API.
+        if (isNotFound(error)) return [];
+        throw error;
+      }
+    }),
+  );
+  return lists.flat();
+}

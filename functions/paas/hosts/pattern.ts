@@ -1,0 +1,6 @@
+/** How hosts are written. Without imports: the dashboard's page reads it as well. */
+
+const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
+
+/** A host, or a wildcard for all hosts of a domain. */
+export const hostPattern = new RegExp(`^(\\*\\.)?(${label})(\\.${label})*$`);

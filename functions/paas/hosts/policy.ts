@@ -1,0 +1,65 @@
+/** The rules for hosts: permissions of the site, and the order of Applications that share a host. Pure. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import { platformNamespace } from "../../../bus/process/namespace.ts";
+import type { Application } from "../kinds/application.ts";
+import { labels } from "../names.ts";
+import { type HostsConfig, siteName } from "../site/config.ts";
+import { canonicalHost, coversHost, isHost, isWildcard } from "./names.ts";
+
+type App = Stored<Application>;
+
+/** Why an Application may not have a host. */
+export interface Refusal {
+  readonly host: string;
+  readonly reason: "HostTaken" | "HostNotAllowed";
+  readonly message: string;
+}
+
+/** Whether the site allows a namespace a host in so many words. */
+export const isAllowed = ({ allowed }: HostsConfig, namespace: string, host: string): boolean =>
+  Object.hasOwn(allowed, namespace) &&
+  (allowed[namespace]?.some((pattern) => coversHost(pattern, host)) ?? false);
+
+/** How an administrator allows it. */
+export const permissionHint = (namespace: string, host: string): string =>
+  `an administrator can add ${JSON.stringify(host)} to hosts.allowed.${namespace} in the ConfigMap ${siteName} of ${platformNamespace}`;
+
+/** Why a namespace may not have a host, owned or not: wildcards and reserved hosts need a permission. */
+export function barred(config: HostsConfig, namespace: string, host: string): Refusal | undefined {
+  const refusal = (message: string): Refusal => ({ host, reason: "HostNotAllowed", message });
+  if (!isHost(host)) return refusal(`${JSON.stringify(host)} is not the name of a host`);
+  if (isAllowed(config, namespace, host)) return undefined;
+  if (isWildcard(host))
+    return refusal(
+      `the wildcard ${host} needs a permission for the namespace ${namespace}: ${permissionHint(namespace, host)}`,
+    );
+  const reserved = config.reserved.find((pattern) => coversHost(pattern, host));
+  if (reserved === undefined) return undefined;
+  return refusal(
+    `${host} is reserved by the site (${reserved}), and the namespace ${namespace} has no permission: ${permissionHint(namespace, host)}`,
+  );
+}
+
+/** The hosts that an Application asks for itself. */
+export const domainsOf = ({ spec }: Pick<Application, "spec">): string[] =>
+  (spec?.domains ?? []).map(canonicalHost);
+
+/** Whether its routes have the host, by what it has noted. */
+export const serves = ({ status }: Application, host: string): boolean =>
+  status?.domains?.map(canonicalHost).includes(host) ?? false;
+
+/** Whether an Application that is not being deleted wants a host and serves it already. */
+export const isHolder = (app: App, host: string): boolean =>
+  app.metadata.deletionTimestamp === undefined && domainsOf(app).includes(host) && serves(app, host);
+
+/** Whether the first of two Applications that serve an unclaimed host gets it: the older one does, and previews come last. */
+export function isBefore(one: App, other: App): boolean {
+  const rank = ({ metadata }: App): string =>
+    [
+      metadata.labels?.[labels.pipeline] === undefined ? "0" : "1",
+      metadata.creationTimestamp ?? "",
+      metadata.namespace ?? "",
+      metadata.name,
+    ].join("\n");
+  return rank(one) < rank(other);
+}

@@ -1,0 +1,80 @@
+/** Which hosts an Application wants, and what wakes it when one is given up. Pure. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Find } from "../../../bus/objects/indexes.ts";
+import type { PolicyRule, Watch } from "../../../bus/worker/function.ts";
+import { HTTPRoute, Ingress } from "../charts/kinds.ts";
+import type { ChildObject } from "../charts/validate.ts";
+import type { Application } from "../kinds/application.ts";
+import { HostClaim } from "../kinds/hostclaim.ts";
+import { canonicalHost, wildcardsOver } from "./names.ts";
+import { servedBy } from "./others.ts";
+import { domainsOf } from "./policy.ts";
+import { hostsOf } from "./routes.ts";
+
+type App = Stored<Application>;
+type Status = NonNullable<Application["status"]>;
+
+const unique = (hosts: readonly string[]): string[] => [...new Set(hosts)];
+
+/** The hosts of an Application. */
+export interface HostsWanted {
+  readonly wanted: readonly string[];
+  /** All that it may have a claim of. */
+  readonly before: readonly string[];
+  /** To be written before anything is claimed, so that whatever dies in the middle, each claim is given up one day. */
+  readonly announced: Pick<Status, "hosts" | "domains">;
+}
+
+/** Collects the hosts of an Application: its domains, those in the objects of its chart, and, without these, those of before. */
+export function hostsWanted(
+  app: App,
+  objects: readonly ChildObject[],
+  which: "these" | "these and those before",
+): HostsWanted {
+  const noted = app.status?.hosts ?? [];
+  const domains = domainsOf(app);
+  const wanted = unique([
+    ...domains,
+    ...objects.flatMap(hostsOf),
+    ...(which === "these" ? [] : [...noted, ...(app.status?.domains ?? []).map(canonicalHost)]),
+  ]);
+  const before = unique([...noted, ...wanted]);
+  const served = app.status?.domains?.filter((domain) => wanted.includes(canonicalHost(domain)));
+  return { wanted, before, announced: { hosts: before, ...(served && { domains: served }) } };
+}
+
+/** Index of Applications by the hosts that they want, and by the wildcards that cover these. */
+export const hostIndex = {
+  host: (app: App) =>
+    unique(
+      [...domainsOf(app), ...(app.status?.hosts ?? [])].flatMap((host) => [host, ...wildcardsOver(host)]),
+    ),
+};
+
+const ofClaim: Watch<HostClaim> = {
+  kind: HostClaim,
+  keys: async ({ spec: { host, namespace, application } }, find) => [
+    { namespace, name: application },
+    ...(await find("host", host)),
+  ],
+};
+
+/** A route of another system that comes or goes. */
+const keysOfRoute = (kind: string) => async (route: Stored, find: Find) => {
+  const keys = await Promise.all(servedBy(kind, route).map(({ host }) => find("host", host)));
+  return keys.flat();
+};
+
+/** Wakes Applications that want a host when its owner changes. */
+export const watchHosts: readonly Watch[] = [
+  ofClaim,
+  { kind: Ingress, keys: keysOfRoute(Ingress.kind) },
+  { kind: HTTPRoute, keys: keysOfRoute(HTTPRoute.kind) },
+];
+
+/** Claiming a host lists the routes of the whole cluster. */
+export const hostPermissions: readonly PolicyRule[] = [
+  { apiGroups: [HostClaim.group], resources: [HostClaim.plural], verbs: ["create", "delete"] },
+  { apiGroups: [Ingress.group], resources: [Ingress.plural], verbs: ["list"] },
+  { apiGroups: [HTTPRoute.group], resources: [HTTPRoute.plural], verbs: ["list"] },
+];

@@ -1,0 +1,83 @@
+/** Addresses that users write in Secrets and Apps: workers send requests to allowed servers only. */
+import { generateKeyPairSync } from "node:crypto";
+import { expect, test } from "vitest";
+import { parsePrivateKey } from "../../bus/github/key.ts";
+import { rateLimits } from "../../bus/github/limits.ts";
+import { githubRepository } from "../../bus/github/repository.ts";
+import type { SecretObject } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import type { Context } from "../../bus/worker/function.ts";
+import { type App, clientOf } from "../../functions/ghapp/connect.ts";
+import { githubUrlOf, repositoryOf } from "../../functions/paas/github.ts";
+import { parseConfig } from "../../functions/paas/site/config.ts";
+import { serving } from "./testserver.ts";
+
+const secretWith = (annotation: string): Stored<SecretObject> => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    namespace: "team-a",
+    name: "git",
+    uid: "u",
+    resourceVersion: "1",
+    annotations: { "kpack.io/git": annotation },
+  },
+  spec: undefined,
+  data: { password: Buffer.from("ghs_of-the-team").toString("base64") },
+});
+
+const open = (annotation: string, site = "") =>
+  repositoryOf({ owner: "acme", repo: "web", secretName: "git" }, parseConfig(site).github, "read", {
+    key: { namespace: "team-a", name: "web" },
+    live: { get: async () => secretWith(annotation) },
+    read: { get: async () => undefined },
+  } as unknown as Context);
+
+test("a Secret that names another server gets it no request, and the message says whose to change", async () => {
+  const { url, seen } = await serving(() => ({ body: { secret: "of the server" } }));
+  for (const annotation of [
+    url,
+    `${url}/x`,
+    url.replace("127.0.0.1", "localhost"),
+    url.slice("http://".length),
+  ]) {
+    const error = await open(annotation).catch((reason: unknown) => reason);
+    expect(error, annotation).toMatchObject({ name: "BlockedError", reason: "UrlNotAllowed" });
+    expect((error as Error).message).toContain("the annotation kpack.io/git of the Secret git: ");
+    expect((error as Error).message).toContain("DENREI_GITHUB_ALLOWED_URLS");
+    // Nor is kpack told to clone from there.
+    expect(() => githubUrlOf(secretWith(annotation), parseConfig("").github)).toThrow(
+      "nothing is sent there",
+    );
+  }
+  expect(seen).toEqual([]);
+});
+
+test("an App that names another server gets it no request", async () => {
+  const { url, seen } = await serving(() => ({ body: {} }));
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const key = parsePrivateKey(privateKey.export({ type: "pkcs1", format: "pem" }) as string);
+  const app = { spec: { url, appID: 1, privateKeySecretRef: { name: "key", key: "pem" } } } as App;
+  expect(() => clientOf(app, key)).toThrow(
+    expect.objectContaining({ name: "BlockedError", reason: "UrlNotAllowed" }),
+  );
+  expect(seen).toEqual([]);
+});
+
+test("the site may allow another GitHub, in clear text as well", async () => {
+  const { url, seen } = await serving(() => ({ body: { message: "No." }, status: 404 }));
+  for (const site of [`github: { url: ${url} }`, `github: { allowed: [${url}] }`]) {
+    const client = await open(url, site);
+    await expect(client.repository()).rejects.toThrow("was answered 404: No");
+  }
+  expect(seen).toHaveLength(2);
+});
+
+test("a name that is allowed and leads to this machine gets no request", async () => {
+  const { url, seen } = await serving(() => ({ body: {} }));
+  const named = url.replace("127.0.0.1", "localhost");
+  const options = { url: named, allowed: [named], owner: "acme", name: "web", token: "ghs_one" };
+  const client = githubRepository({ ...options, limits: rateLimits() });
+  await expect(client.repository()).rejects.toThrow("localhost has no address that may be reached");
+  expect(seen).toEqual([]);
+});
