@@ -32,12 +32,12 @@ async function mint(repositories?: readonly string[]): Promise<string> {
   const [app] = github.apps;
   if (app === undefined) throw new Error("expected an App");
   const key = parsePrivateKey(app.privateKey);
-  const asApp = githubApp({ url: github.url, appId: app.id, key, limits });
+  const asApp = githubApp({ url: github.url, allowed: [github.url], appId: app.id, key, limits });
   return (await asApp.mintToken(app.installations[0]?.id ?? 0, { repositories })).token;
 }
 
 const client = (owner: string, name: string, as = token): GitHubRepositoryClient =>
-  githubRepository({ url: github.url, owner, name, token: as, limits });
+  githubRepository({ url: github.url, allowed: [github.url], owner, name, token: as, limits });
 
 const raw = (method: string, path: string, as = token): Promise<Response> =>
   fetch(`${github.url}/api/v3${path}`, {
