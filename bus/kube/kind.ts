@@ -98,7 +98,7 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
 }
 
 /**
- * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} where the API server can not check what the schema says.
+ * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} where the API server cannot check what the schema says.
  *
  * @example
  * const Zundoko = defineKind({

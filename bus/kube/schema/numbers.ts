@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { checksOf } from "./checks.ts";
 import type { Json, Place } from "./place.ts";
+import { onlyInteger } from "./values.ts";
 
 const largest = Number.MAX_SAFE_INTEGER;
 /** Bounds of formats, and how the API calls them. Larger integers would be rounded where JSON is read. */
@@ -92,10 +93,14 @@ function integral(least: Bound | undefined, most: Bound | undefined): Json {
 
 /** Where the value is an integer, the API server cuts the fraction of the bound off, so the integer beside it is named. */
 function fractional(least: Bound | undefined, most: Bound | undefined): Json {
-  const excluded = [least, most].flatMap((bound) => {
+  const excluded = [least, most].flatMap((bound): Json[] => {
     if (!bound || Number.isInteger(bound.value)) return [];
     const isCutOutwards = bound === least ? bound.value > 0 : bound.value < 0;
-    return [...(isCutOutwards ? [Math.trunc(bound.value)] : []), ...(bound.isExclusive ? [bound.value] : [])];
+    return [
+      // -0 is written 0.
+      ...(isCutOutwards ? [onlyInteger(Math.trunc(bound.value) + 0)] : []),
+      ...(bound.isExclusive ? [{ enum: [bound.value] }] : []),
+    ];
   });
   const isExclusive = (bound: Bound | undefined) => bound?.isExclusive && Number.isInteger(bound.value);
   return {
@@ -103,7 +108,7 @@ function fractional(least: Bound | undefined, most: Bound | undefined): Json {
     ...(isExclusive(least) && { exclusiveMinimum: true }),
     ...(most && { maximum: most.value }),
     ...(isExclusive(most) && { exclusiveMaximum: true }),
-    // -0 is written 0.
-    ...(excluded.length > 0 && { not: { enum: [...new Set(excluded.map((value) => value + 0))] } }),
+    ...(excluded.length === 1 && { not: excluded[0] }),
+    ...(excluded.length > 1 && { not: { anyOf: excluded } }),
   };
 }

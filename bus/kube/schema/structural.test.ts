@@ -64,7 +64,12 @@ test.each<[string, z.ZodType, unknown]>([
   [
     "bounds of a number that are fractions",
     z.number().min(0.5),
-    { type: "number", minimum: 0.5, not: { enum: [0] } },
+    { type: "number", minimum: 0.5, not: { minimum: 0, maximum: 0 } },
+  ],
+  [
+    "integers among fractions",
+    z.literal([1, 1.5]),
+    { type: "number", anyOf: [{ minimum: 1, maximum: 1 }, { enum: [1.5] }] },
   ],
   ["exclusive bounds", z.number().gt(1), { type: "number", minimum: 1, exclusiveMinimum: true }],
   [

@@ -4,8 +4,9 @@
  *
  * One difference is the API server's own: null in a field that is not nullable is taken out before anything is checked.
  */
-import { isDeepStrictEqual } from "node:util";
+
 import { z } from "zod";
+import { isSameJson } from "../../canonicaljson.ts";
 import { checksOf } from "./checks.ts";
 import { keyRules } from "./keys.ts";
 import { checkList, metadataOf, rulesKey } from "./metadata.ts";
@@ -145,7 +146,7 @@ function defaulted(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place: P
     place.refuse(
       `the default ${JSON.stringify(value)} does not fit its own schema: ${z.prettifyError(parsed.error)}`,
     );
-  else if (def.type === "default" && !isDeepStrictEqual(parsed.data, value))
+  else if (def.type === "default" && !isSameJson(parsed.data, value))
     place.refuse(
       `zod does not fill in the default ${JSON.stringify(value)}, and the API server makes ${JSON.stringify(parsed.data)} of it: use .prefault(…), or write the default in full`,
     );
@@ -212,7 +213,7 @@ function tupleSchema(schema: z.core.$ZodType, def: z.core.$ZodTupleDef, place: P
     withoutDefault(convert(item, within(place, `[${at}]`, schema, "many"))),
   );
   const [first] = items;
-  const isSame = items.every((item) => isDeepStrictEqual(item, first));
+  const isSame = items.every((item) => isSameJson(item, first));
   if (
     first === undefined ||
     !isSame ||

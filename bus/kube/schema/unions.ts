@@ -2,8 +2,9 @@
  * Unions. Structural schemas have one type and one set of fields; what is different between the variants is said beside that, in
  * `anyOf`, where only values can be restricted.
  */
-import { isDeepStrictEqual } from "node:util";
+
 import { z } from "zod";
+import { isSameJson } from "../../canonicaljson.ts";
 import { type Json, type Place, within } from "./place.ts";
 import { isOnly, nullable } from "./values.ts";
 
@@ -163,7 +164,7 @@ function commonSkeleton(variants: readonly Json[], place: Place): Json {
   const properties: Record<string, Json> = {};
   for (const [name, field] of shapes.flatMap((shape) => Object.entries(shape))) {
     const isEverywhere = shapes.every((shape) => name in shape);
-    const isSame = isDeepStrictEqual(skeletonOf(properties[name] ?? field), skeletonOf(field));
+    const isSame = isSameJson(skeletonOf(properties[name] ?? field), skeletonOf(field));
     if (!isSame || (!isEverywhere && "default" in field)) {
       place.refuse(
         `variants of the union have different types, defaults or rules for ${name}: use one, or another name for each`,
@@ -173,7 +174,7 @@ function commonSkeleton(variants: readonly Json[], place: Place): Json {
     properties[name] = { ...skeletonOf(field, isDescribed), ...properties[name] };
   }
   const [first = {}, ...others] = variants.map(({ properties: _, ...variant }) => skeletonOf(variant));
-  if (!others.every((other) => isDeepStrictEqual(other, first)))
+  if (!others.every((other) => isSameJson(other, first)))
     place.refuse(
       "variants of the union have different structures or rules: use .meta(cel(…)) behind the union, and one structure",
     );

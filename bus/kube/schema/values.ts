@@ -11,17 +11,7 @@ export function valuesSchema(values: readonly Value[], place: Place): Json {
   const others = unique.filter((value) => value !== null);
   const types = new Set(others.map(typeOf));
   const isNullable = others.length < unique.length;
-  const schema = (): Json | undefined => {
-    if (others.length === 0) return undefined;
-    const [type] = types;
-    if (types.size === 1) return type === undefined ? undefined : { type, enum: others };
-    if ([...types].every((one) => one === "integer" || one === "number"))
-      return { type: "number", enum: others };
-    if (types.size === 2 && types.has("string") && types.has("integer"))
-      return { "x-kubernetes-int-or-string": true, enum: others };
-    return undefined;
-  };
-  const found = schema();
+  const found = schemaOf(others, types);
   if (found === undefined) {
     place.refuse(
       `${unique.map(String).join(" | ") || "no value"} has no type of the API: use strings, integers, numbers or booleans, and not several of them`,
@@ -30,6 +20,35 @@ export function valuesSchema(values: readonly Value[], place: Place): Json {
   }
   return isNullable ? nullable(found) : found;
 }
+
+/**
+ * The API server converts a value to the type of the one in an enum before it compares them: 1.5 becomes 1, and 97 becomes "a". So an
+ * enum has values of one type, and an integer among fractions is a range.
+ */
+function schemaOf(values: readonly Value[], types: ReadonlySet<string | undefined>): Json | undefined {
+  const ofType = (type: string) => values.filter((value) => typeOf(value) === type);
+  const [type] = types;
+  if (types.has(undefined) || types.size === 0) return undefined;
+  if (types.size === 1) return { type, enum: values };
+  if (types.size > 2) return undefined;
+  if (types.has("number") && types.has("integer"))
+    return {
+      type: "number",
+      anyOf: [...ofType("integer").map((value) => onlyInteger(Number(value))), { enum: ofType("number") }],
+    };
+  if (types.has("string") && types.has("integer"))
+    return {
+      "x-kubernetes-int-or-string": true,
+      anyOf: [
+        { allOf: [isOnly.string, { enum: ofType("string") }] },
+        { allOf: [isOnly.integer, { enum: ofType("integer") }] },
+      ],
+    };
+  return undefined;
+}
+
+/** Fits one integer among numbers. */
+export const onlyInteger = (value: number): Json => ({ minimum: value, maximum: value });
 
 function typeOf(value: Value): string | undefined {
   if (typeof value === "string" || typeof value === "boolean") return typeof value;
