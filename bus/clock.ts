@@ -72,7 +72,7 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
     }
   })().catch(() => undefined);
 
-  const now = () => best.time + performance.now() - best.at;
+  const now = () => Math.round(best.time + performance.now() - best.at);
   return { now, offsetMillis: () => now() - Date.now() };
 }
 
