@@ -51,7 +51,7 @@ export async function leftovers(
   const found: Leftover[] = [];
   const infos: StreamInfo[] = [];
   for await (const info of jsm.streams.list()) infos.push(info);
-  /** Functions that another cluster still has: nobody consumes their records, but their requests. */
+  /** Functions that another cluster still has. Its consumers of their requests show it; records have no consumers. */
   const shared = new Set<string>();
   infos.sort((a, b) => Number(isRecords(a.config.name)) - Number(isRecords(b.config.name)));
   for (const info of infos) {

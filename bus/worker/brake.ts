@@ -26,7 +26,7 @@ export const defaultBrake: BrakeLimits = {
   pauseMillis: 5_000,
 };
 
-/** What a reconcile was caused by, as far as there can be too many of them. */
+/** The cause of a reconcile, of those that can become too many. */
 export type Pacing = "event" | "timer";
 
 /** Watches over the keys of one function in one process. */

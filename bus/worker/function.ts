@@ -329,7 +329,7 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
   );
 }
 
-/** What a bridge has to know of the functions that it serves. Throws a `TypeError` where a kind has two definitions. */
+/** The kinds, annotations, and subscriptions of functions that a bridge serves. Throws a `TypeError` where a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
   definedKinds(functions);
   const kinds = functions.flatMap(kindsOf);

@@ -128,7 +128,7 @@ async function clockOf(
   });
 }
 
-/** What the functions of a worker have in common. */
+/** Shared by all functions of a worker. */
 interface Shared {
   readonly metrics: ReturnType<typeof workerMetrics>;
   readonly ownership: Ownership;

@@ -95,7 +95,7 @@ test("the program asks Docker, and fails when a digest is another one or cannot 
   });
 });
 
-/** A folder with an image, and what is said about it. */
+/** A folder with an image, and the findings about it. */
 async function layout(predicates: readonly string[]): Promise<string> {
   const files: Record<string, string> = {};
   const blob = (value: unknown): { digest: string } => {

@@ -26,7 +26,7 @@ const token = (issuedAgo: number) => ({
 const isDue = (refreshAt: string | undefined, issuedAgo: number, ...causes: Cause[]) =>
   isRenewalDue(installation(refreshAt), token(issuedAgo), { causes, now: () => now });
 
-/** Every action that changes what an installation's tokens may do, or whom they are for. */
+/** Every action that changes the permissions or the account of an installation's tokens. */
 const actions = {
   installation: ["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"],
   installation_repositories: ["added", "removed"],

@@ -7,7 +7,7 @@ import type { Cause } from "../../bus/queue/request.ts";
 import type { FoundToken } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
 
-/** What a reconcile knows of the time and of why it runs. */
+/** The time and the causes of a reconcile. */
 interface Occasion {
   readonly causes: readonly Cause[];
   now(): number;

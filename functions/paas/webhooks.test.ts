@@ -66,7 +66,7 @@ function finding<T extends Stored>(objects: readonly T[], indexes: object): Find
   };
 }
 
-/** What a webhook about the repository with the id 1 wakes, which is called `acme/<name>` now. */
+/** Keys that a webhook about the repository with the id 1 enqueues. The repository is called `acme/<name>` now. */
 async function woken(
   event: "push" | "pull_request" | "repository",
   name: string,

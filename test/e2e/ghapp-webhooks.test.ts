@@ -115,7 +115,7 @@ test("an installation that is suspended is not ready until it is not any more", 
   expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 403, 201]);
 });
 
-test("a GitHub that tells and can not be asked takes no token away, and gives another one when it is back", async () => {
+test("keeps the token while GitHub is unavailable after a webhook, and gets another one when it is back", async () => {
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("steady", { installationID: id });
   const { status } = await until("steady", "True");

@@ -82,7 +82,7 @@ describe.concurrent("what GitHub lists", () => {
   }) => expectManyPreviews(paas, { first: 3, last: 6, expect }));
 });
 
-test("of a repository that was renamed, previews stay and follow, and what to change is said", async () => {
+test("keeps previews of a renamed repository up to date, and reports the name to change", async () => {
   await previews.open("old", { branch: "change" });
   await previews.create("old", idle);
   await previews.until("old", (pipeline) => numbersOf(pipeline) === "1");

@@ -245,7 +245,7 @@ describe.concurrent("pull requests", () => {
   });
 });
 
-test("a repository that was renamed: its webhooks still arrive, and what to change is said", async () => {
+test("follows a renamed repository by its webhooks, and reports the name to change", async () => {
   const { github } = paas;
   const [old, site] = [{ owner: "Acme", repo: "old" }, "acme/site"];
   const { number } = await github.openPullRequest({ repository: "acme/old", branch: "renamed-pull" });
@@ -270,7 +270,7 @@ test("a repository that was renamed: its webhooks still arrive, and what to chan
   await paas.patch(RemoteSync, "renamed-pull", { spec: github1 });
   await syncs.until("renamed-pull", "Resolved", "SourceResolved", "True");
 
-  // Somebody else takes the name: nothing of theirs is built.
+  // Another repository takes the name: it is not built.
   await github.createRepository("acme/old");
   await github.push({ repository: "acme/old", branch: "main" });
   await paas.patch(RemoteSync, "renamed", {

@@ -83,7 +83,7 @@ export interface EmulatedGitHub extends Account, RepositoryMoves {
   issueTokens(policy: TokenPolicy): void;
   /** All installation tokens that were handed out so far, also those that are over. */
   tokens(): readonly string[];
-  /** What one of them was given for; undefined for one that was revoked. */
+  /** Permissions and repositories of a token; undefined for a revoked one. */
   permissionsOf(token: string): Readonly<Record<string, string>> | undefined;
   /** Somebody takes back all that they have let Apps do in their name. */
   revokeUser(login: string): void;

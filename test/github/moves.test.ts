@@ -87,7 +87,7 @@ test("a former name leads to the repository, with its id, for reads and writes",
   expect(comments.map(({ body }) => body)).toEqual(["web again", "WEB again", "site again"]);
 });
 
-test("Apps are told of the new name and of the former one", async () => {
+test("webhooks to Apps name the new and the former name", async () => {
   await github.renameRepository("acme/moved", "gone");
   await expect
     .poll(() => told("renamed").map(({ repository }) => repository.full_name))

@@ -19,13 +19,13 @@ export interface RepositoryMoves {
   createRepository(repository: string): Promise<void>;
 }
 
-/** What there is to know about a repository. */
+/** Facts about a repository. */
 interface Repository {
   readonly id: number;
   readonly full_name: string;
 }
 
-/** What the stand-in needs. */
+/** Dependencies of the simulated moves. */
 export interface MoveParts {
   readonly request: UserRequest;
   /** Full names of all repositories, which are kept up to date here. */
@@ -109,7 +109,7 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
       const moved = former.get(name.toLowerCase());
       if (moved === undefined) return answer(call);
       const { full_name } = await asked<Repository>("GET", `/repositories/${moved}`);
-      // Who may not see the repository is not told where it is either.
+      // Users without access to the repository do not learn where it is.
       const seen = await answer({
         ...call,
         method: "GET",

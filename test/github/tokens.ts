@@ -58,7 +58,7 @@ export class Tokens {
     return { app, installation };
   };
 
-  /** What an installation token was given for; undefined for any other text. */
+  /** Permissions and repositories of an installation token; undefined for any other text. */
   readonly permissionsOf = (token: string): Readonly<Record<string, string>> | undefined =>
     this.#issued.get(token)?.permissions;
 

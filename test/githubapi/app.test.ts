@@ -90,7 +90,7 @@ test("app - what it is", async () => {
   expect(seen).toMatchObject([{ method: "GET", path: "/api/v3/app" }]);
 });
 
-test("app - an installation of a user, an organization, an enterprise or nobody any more, at work or suspended", async () => {
+test("app - an installation of a user, an organization, an enterprise, or a deleted account, at work or suspended", async () => {
   const one = { id: 7, app_id: 4711, repository_selection: "all", permissions: { contents: "write" } };
   const replies = [
     { ...one, account: { login: "octo", type: "Organization" }, suspended_at: null },

@@ -62,16 +62,16 @@ export async function openParties(): Promise<Parties> {
   };
 }
 
-/** Whether the server refuses it: it says so before it answers a ping that was sent behind it. */
+/** Whether the server refuses to publish on a subject. A refusal arrives before the answer to a later ping. */
 export async function refusesPublish({ nc, inbox }: Bus, subject: string): Promise<boolean> {
   let refused = false;
   const forget = inbox.onDenied(subject, () => {
     refused = true;
   });
-  // An answer goes where nobody listens.
+  // Answers go to an inbox without subscriber.
   nc.publish(subject, "{}", { reply: inbox.create() });
   await nc.flush();
-  // What the server said was read before the answer to the ping; who is told is told in the same turn.
+  // The refusal was read before the answer to the ping, and listeners are called in the same turn.
   await new Promise(setImmediate);
   forget();
   return refused;

@@ -1,6 +1,6 @@
 /**
- * What a role can have the server publish for it. The server answers where a question says, and asks nobody whether the client may
- * publish there: in an account of its own, a role reaches nobody with that.
+ * The server publishes an answer on the reply subject of its request, without checking whether the client may publish there. With an
+ * account of its own, a role reaches only itself that way.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { busRoles } from "../../bus/permissions.ts";
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => parties?.stop());
 
-test.for(own)("$name reaches nobody with what it has the server publish", async ({ name, permissions }) => {
+test.for(own)("$name: answers of the server reach no foreign subject", async ({ name, permissions }) => {
   const bus = parties.of(name);
   const published = permissions?.publish.map(matching) ?? [];
   const isQuestion = (subject: string): boolean => /^\$JS\.(API|ACK)\./.test(subject);
@@ -88,7 +88,7 @@ test.for(own)("$name reaches nobody with what it has the server publish", async 
     await bus.nc.flush();
   };
   for (const target of foreign) await ask(target);
-  // What was asked later is answered later.
+  // The server answers in the order of the requests.
   const answer = bus.inbox.create();
   let answers = 0;
   bus.nc.subscribe(answer, { callback: () => void answers++ });

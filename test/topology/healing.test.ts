@@ -49,7 +49,7 @@ test.each(everyStream)("the stream %s is created again, and what it had is made 
   const name = await sing();
   await bus.jsm.streams.delete(stream);
   await sing();
-  // What changes in an object from before is reconciled as well.
+  // Changes of an older object are reconciled as well.
   await kit.client.delete(Hikawa, { namespace: "default", name }, {});
   await kit.untilGone(Hikawa, { name });
   await expect.poll(() => bus.jsm.streams.info(stream).then(({ config }) => config.name)).toBe(stream);

@@ -79,7 +79,7 @@ const installationsAnswer = z
   })
   .transform(({ installations }): SeenInstallation[] =>
     installations.flatMap(({ id, account, repository_selection }) =>
-      // Of an account that is gone nobody can have a token.
+      // A deleted account has no tokens.
       account === undefined
         ? []
         : [
