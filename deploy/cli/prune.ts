@@ -8,7 +8,7 @@ import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { say } from "./output.ts";
 
-/** What was used within this time is kept. Milliseconds. */
+/** Leftovers that were used within this time are kept. Milliseconds. */
 const latelyMillis = 3_600_000;
 
 /** What to do with leftovers. */
