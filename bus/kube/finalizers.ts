@@ -47,7 +47,7 @@ async function patchableKinds(client: KubeClient): Promise<Kind[]> {
           const name = `${resource}.${group}`;
           if (found.has(name) || !verbs.includes("list") || !verbs.includes("patch")) continue;
           const kind = responseKind?.kind ?? resource;
-          // The reach is the platform's; whoever runs this may see what RBAC allows.
+          // The reach is for bridges; here RBAC decides.
           found.set(name, externalKind({ group, version, kind, plural: resource, scope }));
         }
   }

@@ -329,7 +329,7 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
   );
 }
 
-/** The kinds, annotations, and subscriptions of functions that a bridge serves. Throws a `TypeError` where a kind has two definitions. */
+/** Kinds, annotations and interests of functions, for a bridge that serves them. Throws a `TypeError` where a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
   definedKinds(functions);
   const kinds = functions.flatMap(kindsOf);

@@ -26,7 +26,7 @@ import { AbsentError, UsageError } from "./usage.ts";
 /** Where the function was. */
 export type FunctionSettings = BusSettings & Settings<"kubeconfig" | "context">;
 
-/** Messages of a removed function that are still on the bus. */
+/** Leftovers of a function on the bus. */
 interface OnTheBus {
   readonly found: readonly Leftover[];
   readonly messages: readonly LeftMessages[];

@@ -136,7 +136,7 @@ test("denrei prune takes the finalizer of a removed function off, and what it ha
       time: new Date().toISOString(),
     },
   );
-  // The server knows a moment later that nobody waits any more.
+  // The server notices a moment later that the workers are gone.
   await expect.poll(async () => (await pruning("signposts", "--dry-run")).code).toBe(0);
 
   const dry = await pruning("signposts", "--dry-run");

@@ -27,7 +27,7 @@ const otherKeywords = new Set(
   ).split(" "),
 );
 
-/** Metadata for the API server. What would change which values fit is refused: zod would not know of it. */
+/** Metadata for the API server. Refuses keywords that zod does not check. */
 export function metadataOf(schema: z.core.$ZodType, place: Place): Json {
   const metadata = Object.entries(z.globalRegistry.get(schema) ?? {});
   for (const [key] of metadata) {

@@ -17,7 +17,7 @@ interface Bound {
   readonly isExclusive: boolean;
 }
 
-/** The schema of a number: an integer where a check says so. */
+/** The schema of a number: an integer if it has a format of integers. */
 export function numberSchema(def: z.core.$ZodNumberDef, place: Place): Json {
   let least: Bound | undefined;
   let most: Bound | undefined;

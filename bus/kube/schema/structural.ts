@@ -17,7 +17,7 @@ import { unionSchema } from "./unions.ts";
 import { nullable, valuesSchema } from "./values.ts";
 
 /**
- * Converts the schema of a field, such as `spec`. What cannot be converted is added to `problems`, with its path and with what to
+ * Converts the schema of a field, such as `spec`. Adds each field that cannot be converted to `problems`, with its path and with what to
  * write instead; then the result means nothing.
  */
 export const structuralSchema = (schema: z.core.$ZodType, path: string, problems: string[]): Json =>
@@ -41,7 +41,7 @@ const instead: Readonly<Record<string, string>> = {
   intersection: "an intersection has no equivalent: use z.object({ ...A.shape, ...B.shape })",
 };
 
-/** Types whose other checks are looked at where they are converted. */
+/** Types whose checks are converted with them. */
 const haveChecks: readonly string[] = ["string", "number", "array"];
 
 /** Whether rules have a type for its values. */

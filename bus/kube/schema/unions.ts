@@ -1,6 +1,6 @@
 /**
- * Unions. Structural schemas have one type and one set of fields; what is different between the variants is said beside that, in
- * `anyOf`, where only values can be restricted.
+ * Unions. A structural schema has one type and one set of fields. The restrictions of each variant go into `anyOf`, which can
+ * restrict values and nothing else.
  */
 
 import { z } from "zod";
@@ -181,7 +181,7 @@ function commonSkeleton(variants: readonly Json[], place: Place): Json {
   return { ...first, ...(first.type === "object" && { properties }) };
 }
 
-/** Integers, or strings. The type cannot be said beside a restriction, but values of other types fit some restrictions always. */
+/** Integers, or strings. A restriction cannot have a type, but values of other types fit some restrictions always. */
 function intOrString(variants: readonly Json[], place: Place): Json {
   const marked = { "x-kubernetes-int-or-string": true };
   const plain = variants.map(({ type, format: _, description: _text, ...rest }) => ({ type, rest }));
