@@ -155,8 +155,14 @@ export const sessionSubject = (digest: string): string => `sessions.${token(dige
 /** Subject of a function's announcements of what it writes; in no stream. */
 export const echoSubject = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;
 
-/** Subject on which workers tell which traces their writes belong to; in no stream. */
-export const originSubject = (cluster: string): string => `origins.${token(cluster)}`;
+/**
+ * Subjects on which workers publish the traces that their writes belong to; in no stream. Each function has its own: what two
+ * accounts of a server import from each other may not be the same.
+ */
+export const origins = {
+  of: ({ fn, cluster }: QueueScope) => `origins.${tokens(cluster, fn)}`,
+  all: (cluster: string) => `origins.${token(cluster)}.*`,
+} as const;
 
 /** A function's objects in one cluster: the scope of its queue, timers and dead letters. */
 export interface QueueScope {

@@ -81,7 +81,7 @@ const mebibytes = (n: number): number => n * 1_048_576;
 
 /**
  * What a stream may take, in bytes, so that no function fills the store for all others. The server reserves it when the stream is
- * made. OBJECTS has the rest of the store: only the bridge writes there.
+ * made; where it cannot, the stream has no limit. OBJECTS has the rest of the store: only the bridge writes there.
  */
 const maxBytes = {
   /** Tickets of a function: some 100,000, of 500 bytes. */
@@ -297,7 +297,10 @@ export function functionConsumers(
 
 type Ensured = Pick<Bus, "jsm" | "identity">;
 
-const ensuring = ({ jsm, identity: { user } }: Ensured): Ensuring => ({ jsm, user, plan: currentPlan });
+const ensuring = ({ jsm, identity: { user } }: Ensured, onUnlimited?: Ensuring["onUnlimited"]): Ensuring => ({
+  ...{ jsm, user, onUnlimited },
+  plan: currentPlan,
+});
 
 /** Brings a bus to the stream of webhooks, all that a gateway needs. Throws {@link TopologyError} like {@link ensureTopology}. */
 export async function ensureWebhooks(bus: Ensured, options: BusOptions): Promise<void> {
@@ -328,6 +331,7 @@ async function ensureParts(
   options: BusOptions,
   written: readonly Stream[],
   interests: readonly Interest[],
+  onUnlimited?: Ensuring["onUnlimited"],
 ): Promise<void> {
   const wanted = [
     ...written,
@@ -336,7 +340,7 @@ async function ensureParts(
       timersStreamConfig(fn, options),
     ]),
   ];
-  const changes = await Promise.all(wanted.map((config) => streamChange(ensuring(bus), config)));
+  const changes = await Promise.all(wanted.map((config) => streamChange(ensuring(bus, onUnlimited), config)));
   const missing = new Set(changes.flatMap((change) => (change?.missing ? [change.stream] : [])));
   // Before the streams are created: a process that dies in between leaves both missing.
   await Promise.all(interests.map((interest) => restartRouting(bus, interest, missing)));
@@ -364,15 +368,17 @@ export function ensureFunctions(
 
 /**
  * Brings a bus to all streams and to the consumers that the given functions need. Throws {@link TopologyError} when something
- * is missing that this user may not make, or is of a newer program that this one can not go on beside.
+ * is missing that this user may not make, or is of a newer program that this one can not go on beside. `onUnlimited` is called with
+ * streams that the server has no storage to limit.
  */
 export async function ensureTopology(
   bus: Pick<Bus, "jsm" | "kvm" | "identity">,
   options: BusOptions,
   interests: readonly Interest[] = [],
+  onUnlimited?: (stream: string) => void,
 ): Promise<void> {
   const records = interests.map(({ scope: { fn } }) => activityStreamConfig(fn, options));
-  await ensureParts(bus, options, [...sharedStreams(options), ...records], interests);
+  await ensureParts(bus, options, [...sharedStreams(options), ...records], interests, onUnlimited);
   await mend(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
     bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );

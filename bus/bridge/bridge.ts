@@ -51,7 +51,9 @@ const troubledMillis = 5000;
 /** Starts a bridge; resolves when it stands by or leads for every kind. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { bus, cluster, replica, kinds, namespaces = [], client, log } = options;
-  await ensureTopology(bus, options.busOptions, options.interests);
+  await ensureTopology(bus, options.busOptions, options.interests, (stream) =>
+    log.warn({ stream }, "stream has no size limit: the NATS server cannot reserve the storage"),
+  );
   const kv = await bus.kvm.open(bridgeBucket);
   const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
   registerQueueMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });

@@ -37,6 +37,8 @@ export interface Ensuring {
   /** The user, for people. */
   readonly user: string;
   readonly plan: TopologyPlan;
+  /** Called with a stream that was made without its limit, because the server cannot reserve that much storage. */
+  readonly onUnlimited?: ((stream: string) => void) | undefined;
 }
 
 /** Makes a thing that is not as expected. Throws {@link TopologyError} when this user may not. */
@@ -54,12 +56,6 @@ export async function mend(
         `expected the server to bring the ${thing} to this version, but it refuses: ${error.message}. What it does not ` +
           "change in place needs a migration (bus/topology/version.ts), and this version has none for it. Start the " +
           "version that was here before, and see docs/upgrading.md.",
-        { cause: error },
-      );
-    if (isTooBig(error))
-      throw new TopologyError(
-        `the NATS server cannot reserve storage for the ${thing}: ${error.message}. Raise max_file_store of the server, or ` +
-          "create the stream with a smaller max_bytes, which stays (docs/operations.md, Sizing).",
         { cause: error },
       );
     if (violationIn(error) === undefined) throw error;
@@ -102,7 +98,7 @@ export interface StreamChange {
 
 /** Compares a stream with its declaration. Undefined when it has every setting that the platform relies on. */
 export async function streamChange(
-  { jsm, user, plan }: Ensuring,
+  { jsm, user, plan, onUnlimited }: Ensuring,
   declared: Stream,
 ): Promise<StreamChange | undefined> {
   const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
@@ -115,18 +111,38 @@ export async function streamChange(
   } catch (error) {
     if (!notFound(error)) throw error;
     // Two processes may both find it missing; an equal create is answered like the first.
-    const make = () => mend(user, thing, "none", () => jsm.streams.add(wanted as StreamConfig));
+    const add = (config: Stream) => jsm.streams.add(config as StreamConfig);
+    const make = () => mend(user, thing, "none", () => limited(wanted, add, onUnlimited));
     return { stream, missing: true, make };
   }
-  // A limit that an operator has set stays, a larger one and a smaller one.
-  const relied = max_bytes !== undefined && found.max_bytes < 0 ? { ...always, max_bytes } : always;
+  // A limit is set once. What an operator has made of it stays, and where there was no storage for it, none is asked for again.
+  const isOlder = versionIn(found.metadata).version < plan.version;
+  const relied =
+    max_bytes !== undefined && isOlder && found.max_bytes < 0 ? { ...always, max_bytes } : always;
   if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return undefined;
-  const update = {
+  const update: Stream = {
     ...withoutLonger(found, relied),
+    ...{ name: stream, subjects: declared.subjects },
     metadata: mergedMetadata(found.metadata, wanted.metadata),
   };
-  const make = () => mend(user, thing, "another configuration", () => jsm.streams.update(stream, update));
+  const change = (config: Stream) => jsm.streams.update(stream, config);
+  const make = () => mend(user, thing, "another configuration", () => limited(update, change, onUnlimited));
   return { stream, missing: false, make };
+}
+
+/** Makes a stream with its limit, or without one where the server has less storage than the limit would reserve. */
+async function limited(
+  { max_bytes, ...config }: Stream,
+  make: (config: Stream) => Promise<unknown>,
+  onUnlimited: Ensuring["onUnlimited"],
+): Promise<void> {
+  try {
+    await make(max_bytes === undefined ? config : { ...config, max_bytes });
+  } catch (error) {
+    if (max_bytes === undefined || !isTooBig(error)) throw error;
+    await make(config);
+    onUnlimited?.(config.name);
+  }
 }
 
 /** Creates a stream, or brings the settings that the platform relies on up to date. */

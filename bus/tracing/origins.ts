@@ -6,7 +6,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import { parseTrace } from "../events/trace.ts";
 import { Recent } from "../recent.ts";
-import { originSubject } from "../subjects.ts";
+import { origins as originSubjects, type QueueScope } from "../subjects.ts";
 import { isRecording, type Span } from "./spans.ts";
 
 /** A write, as workers tell of it. */
@@ -85,10 +85,10 @@ function settle(version: string, origin: string | undefined): void {
   }
 }
 
-/** From now on workers of a cluster know of each other's writes, if spans are recorded at all. Ends with the result. */
-export function shareOrigins(nc: NatsConnection, cluster: string): () => void {
+/** From now on the workers of a cluster learn of each other's writes, if spans are recorded at all. The result ends it. `scope`: of any function here. */
+export function shareOrigins(nc: NatsConnection, scope: QueueScope): () => void {
   if (!isRecording()) return () => undefined;
-  const subject = originSubject(cluster);
+  const subject = originSubjects.of(scope);
   const opened: Origins = {
     known: new Recent(kept),
     waiting: new Map(),
@@ -98,7 +98,7 @@ export function shareOrigins(nc: NatsConnection, cluster: string): () => void {
     },
   };
   origins = opened;
-  const subscription = nc.subscribe(subject, {
+  const subscription = nc.subscribe(originSubjects.all(scope.cluster), {
     callback(error, message) {
       if (error !== null) return;
       try {

@@ -88,7 +88,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
   await ensureFunctions(bus, options.busOptions, interestsOf(functions, cluster));
   const metrics = workerMetrics(options.registry);
-  const unshare = shareOrigins(bus.nc, cluster);
+  const [first] = functions;
+  const unshare = first && shareOrigins(bus.nc, { fn: first.name, cluster });
   const { ackWaitMillis } = options.busOptions;
   const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
   const tell = activityTeller(bus.nc);
@@ -103,7 +104,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await Promise.all(running.map((fn) => fn.stop()));
       ending.abort();
       ownership.stop();
-      unshare();
+      unshare?.();
     },
   };
 }

@@ -28,6 +28,7 @@ export const certificateUsers = (roles: readonly Role[]): NatsUser[] =>
 /** The configuration's text: https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts */
 export function authorizationText(users: readonly NatsUser[]): string {
   const importing = users.filter(({ account }) => account === "own");
+  const directs = importing.flatMap((from) => importing.flatMap((to) => directsOf(from, to)));
   return [
     "accounts {",
     `  ${busAccount} {`,
@@ -38,7 +39,7 @@ export function authorizationText(users: readonly NatsUser[]): string {
       ...exportLines("stream", importersOf(importing, streamsOf)),
     ]),
     "  }",
-    ...importing.flatMap(accountLines),
+    ...importing.flatMap((user) => accountLines(user, directs)),
     "}",
     "",
   ].join("\n");
@@ -55,6 +56,40 @@ const servicesOf = (user: NatsUser): readonly string[] =>
   user.permissions?.publish.filter((subject) => !isLocal(user, subject)) ?? [];
 const streamsOf = (user: NatsUser): readonly string[] =>
   user.permissions?.subscribe.filter((subject) => !isLocal(user, subject)) ?? [];
+
+/** What one role publishes for another one to listen to. */
+interface Direct {
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+}
+
+/** The server does not pass on as a stream what has come as a service, so these do not go by the account of the bus. */
+function directsOf(from: NatsUser, to: NatsUser): Direct[] {
+  if (from === to) return [];
+  const shared = servicesOf(from).flatMap((published) =>
+    streamsOf(to)
+      .flatMap((listened) => intersectionOf(published, listened) ?? [])
+      // It has that from replicas of its own; imports in both directions would be a cycle.
+      .filter((subject) => !servicesOf(to).some((own) => intersectionOf(own, subject) !== undefined)),
+  );
+  return [...new Set(shared)].map((subject) => ({ from: from.name, to: to.name, subject }));
+}
+
+/** The subjects that match both of two patterns, as a pattern; undefined when there are none. */
+export function intersectionOf(one: string, other: string): string | undefined {
+  const [a, b] = [one.split("."), other.split(".")];
+  const both: string[] = [];
+  for (let at = 0; at < Math.max(a.length, b.length); at++) {
+    const [x, y] = [a[at], b[at]];
+    if (x === ">" && y !== undefined) return [...both, ...b.slice(at)].join(".");
+    if (y === ">" && x !== undefined) return [...both, ...a.slice(at)].join(".");
+    if (x === undefined || y === undefined) return undefined;
+    if (x !== y && x !== "*" && y !== "*") return undefined;
+    both.push(x === "*" ? y : x);
+  }
+  return both.join(".");
+}
 
 /** Names of accounts that import a subject, by subject. */
 function importersOf(
@@ -79,18 +114,34 @@ const exportLines = (
     return `{ ${type}: ${JSON.stringify(subject)}, accounts: ${JSON.stringify(accounts)}${answers} }`;
   });
 
-const accountLines = (user: NatsUser): string[] => [
-  `  ${JSON.stringify(user.name)} {`,
-  ...usersLines([user]),
-  ...listLines("imports", [
-    ...servicesOf(user).map((subject) => importText("service", subject)),
-    ...streamsOf(user).map((subject) => importText("stream", subject)),
-  ]),
-  "  }",
-];
+function accountLines(user: NatsUser, directs: readonly Direct[]): string[] {
+  const given = Map.groupBy(
+    directs.filter(({ from }) => from === user.name),
+    ({ subject }) => subject,
+  );
+  return [
+    `  ${JSON.stringify(user.name)} {`,
+    ...usersLines([user]),
+    ...listLines("imports", [
+      ...servicesOf(user).map((subject) => importText("service", subject)),
+      ...streamsOf(user).map((subject) => importText("stream", subject)),
+      ...directs
+        .filter(({ to }) => to === user.name)
+        .map(({ from, subject }) => importText("stream", subject, from)),
+    ]),
+    ...listLines(
+      "exports",
+      [...given].map(
+        ([subject, those]) =>
+          `{ stream: ${JSON.stringify(subject)}, accounts: ${JSON.stringify(those.map(({ to }) => to))} }`,
+      ),
+    ),
+    "  }",
+  ];
+}
 
-const importText = (type: "service" | "stream", subject: string): string =>
-  `{ ${type}: { account: ${busAccount}, subject: ${JSON.stringify(subject)} } }`;
+const importText = (type: "service" | "stream", subject: string, account = busAccount): string =>
+  `{ ${type}: { account: ${JSON.stringify(account)}, subject: ${JSON.stringify(subject)} } }`;
 
 const usersLines = (users: readonly NatsUser[]): string[] => listLines("users", users.flatMap(userLines));
 
