@@ -69,7 +69,7 @@ test("a logout is one for all replicas, for the issuer, and for streams that are
     post_logout_redirect_uri: `${scene.url}/`,
   });
   const cleared = answer.headers.getSetCookie().map((line) => line.split("=", 1)[0]);
-  expect(cleared.sort()).toEqual([loginCookieName, sessionCookieName]);
+  expect(cleared.sort()).toEqual(["denrei-github", loginCookieName, sessionCookieName]);
   expect(who.cookies).toEqual(new Map());
   expect(scene.issuer.tally.revocations).toBe(before + 1);
   expect(refreshToken).toBeDefined();

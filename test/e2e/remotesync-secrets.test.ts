@@ -118,7 +118,7 @@ test("a token that is rejected is not tried again until there is another one, an
   expect((await paas.writes()) - writes).toBe(0);
   await paas.patch(Secret, "rejected", { data: token.data ?? {} });
   await syncs.ready("rejected");
-  expect(syncs.asked()).toEqual(["GET /repos/acme/web/branches/rejected"]);
+  expect(syncs.asked()).toEqual(["GET /repos/acme/web", "GET /repos/acme/web/branches/rejected"]);
 });
 
 test("a Secret that is named rightly afterwards is used at once", async () => {

@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { connectBus } from "../../bus/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
@@ -32,9 +33,11 @@ test("an API server that is away for longer than all the attempts is no dead let
       await ctx.live.get(Note, "other");
     },
   });
+  const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+  await ensureTopology(bus, busOptions);
   const worker = await startWorker({
     bus,
-    busOptions: { replicas: 1, ackWaitMillis: 10_000 },
+    busOptions,
     client: await clientOfNobody(),
     cluster: "test",
     replica: "replica-1",

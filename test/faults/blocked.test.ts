@@ -11,6 +11,7 @@ import { conditions } from "../../bus/kube/fields.ts";
 import { apiVersionOf, ConfigMap, defineKind, externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker, type Worker } from "../../bus/worker/worker.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
@@ -217,9 +218,11 @@ beforeAll(async () => {
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const { client } = kit;
   for (const name of ["of-webhook", "of-policy", "of-quota"]) await createNamespace(client, name);
+  const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+  await ensureTopology(bus, busOptions);
   worker = await startWorker({
     bus,
-    busOptions: { replicas: 1, ackWaitMillis: 10_000 },
+    busOptions,
     client,
     cluster: scope.cluster,
     replica: "replica-1",

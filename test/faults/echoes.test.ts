@@ -15,6 +15,8 @@ const scope = { fn: "probe", cluster: "default" };
 const patience = { timeout: 60_000, interval: 20 };
 let kit: Kit;
 let bus: Bus;
+/** Connected as another replica of the worker. */
+let replica: Bus;
 let queue: TicketQueue;
 let worker: Replica;
 let bridge: Replica;
@@ -22,6 +24,7 @@ let bridge: Replica;
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Probe)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  replica = await connectBus({ url: kit.platform.natsUrlFor(scope.fn), name: "replica" });
   // Its marks do not fall due while this test looks.
   queue = ticketQueue(bus, scope, { replica: "test", markMillis: 600_000 });
   bridge = await kit.bridge("bridge", { args: [path] });
@@ -30,6 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await bus?.nc.close();
+  await replica?.nc.close();
   await kit?.stop();
 });
 
@@ -46,8 +50,8 @@ function changeOf(key: ObjectKey, resourceVersion: string): Request {
 /** Another replica, which owns the key for a minute, says that it has written the object. */
 async function announce(key: ObjectKey, ownedMillis = 60_000): Promise<void> {
   const wrote = [[keyText(key), `uid-of-${key.name}`, written, ownedMillis]];
-  bus.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
-  await bus.nc.flush();
+  replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
+  await replica.nc.flush();
 }
 
 const ticketOf = (key: ObjectKey) =>
@@ -146,7 +150,7 @@ const create = (key: ObjectKey, spec: Probe["spec"]) =>
 
 test("a write is announced before its ticket is given back", async () => {
   const told: string[] = [];
-  bus.nc.subscribe(echoSubject(scope), { callback: () => void told.push("announced") });
+  replica.nc.subscribe(echoSubject(scope), { callback: () => void told.push("announced") });
   bus.nc.subscribe(`$JS.ACK.${workStream(scope.fn)}.>`, {
     callback(_, message) {
       // Not those that ask for more time.
@@ -178,7 +182,7 @@ test("the request of an event is taken for one, and that of its retry is not", a
 test("a condition written over a change that the reconcile has not seen is to be read, and no echo", async () => {
   const key = at("overtaken");
   const told = new Map<string, number>();
-  bus.nc.subscribe(echoSubject(scope), {
+  replica.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
       const { wrote = [] } = message.json<{ wrote?: [string, string, string, number][] }>();
       for (const [, uid, version, millis] of wrote) told.set(`${uid} ${version}`, millis);
@@ -219,7 +223,7 @@ test.each([
   ["goes on", () => undefined],
   [
     "fails afterwards",
-    (key: ObjectKey) => bus.nc.publish(echoSubject(scope), JSON.stringify({ retract: keyText(key) })),
+    (key: ObjectKey) => replica.nc.publish(echoSubject(scope), JSON.stringify({ retract: keyText(key) })),
   ],
 ])(
   "what another replica has written is read before the bus has it, also when that one %s",
@@ -240,7 +244,7 @@ test.each([
       await expect.poll(() => generationsOf(key), patience).toEqual([1, 1]);
       await untilGivenBack(key);
       const wrote = [[keyText(key), metadata.uid, metadata.resourceVersion, 60_000]];
-      bus.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
+      replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
       end(key);
       await bus.nc.flush();
       await queue.request(key, newRequest({ type: "timer" }));

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { startBusClock } from "../../bus/clock.ts";
 import type { Bus } from "../../bus/connect.ts";
 import { consumers, timersStream, work, workStream } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { Note } from "../fixtures/functions/notes.ts";
@@ -39,9 +40,11 @@ test.each([
   const scope = { fn: name, cluster: "test" };
   const seen: number[] = [];
   const registry = new Registry();
+  const busOptions = { replicas: 1, ackWaitMillis: 5000 };
+  await ensureTopology(bus, busOptions);
   const worker = await startWorker({
     ...{ bus, registry, replica: "replica-1", cluster: scope.cluster, client: await clientOfNobody() },
-    busOptions: { replicas: 1, ackWaitMillis: 5000 },
+    busOptions,
     log: pino({ level: "silent" }),
     functions: [
       defineFunction({

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
 import { type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { letterCleanup } from "../../bus/queue/lettercleanup.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { TerminalError } from "../../bus/worker/errors.ts";
 import { defineFunction, type FunctionOptions } from "../../bus/worker/function.ts";
 import { startWorker, type Worker } from "../../bus/worker/worker.ts";
@@ -28,9 +29,11 @@ let worker: Worker;
 
 beforeAll(async () => {
   local = await startLocalBus();
+  const busOptions = { replicas: 1, ackWaitMillis: 5000 };
+  await ensureTopology(local.bus, busOptions);
   worker = await startWorker({
     bus: local.bus,
-    busOptions: { replicas: 1, ackWaitMillis: 5000 },
+    busOptions,
     client: await clientOfNobody(),
     cluster: "test",
     replica: "replica-1",

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { timersStream, work } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { Note } from "../fixtures/functions/notes.ts";
@@ -22,9 +23,11 @@ test("they are all requested, and the only slot of the worker is free again", as
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const reconciled: string[] = [];
+  const busOptions = { replicas: 1, ackWaitMillis: 30_000 };
+  await ensureTopology(bus, busOptions);
   const worker = await startWorker({
     bus,
-    busOptions: { replicas: 1, ackWaitMillis: 30_000 },
+    busOptions,
     client: await clientOfNobody(),
     cluster: scope.cluster,
     replica: "replica-1",
