@@ -2,10 +2,10 @@
 import type { Searched } from "../../bus/activity/history.ts";
 import { type Happening, timeline } from "../../bus/activity/timeline.ts";
 import { aligned } from "../../bus/kube/table.ts";
-import { keyText, parseKeyText } from "../../bus/subjects.ts";
+import { keyText, parseKeyText, streams } from "../../bus/subjects.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
-import { type BusSettings, withBus } from "./bus.ts";
+import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
 import { say } from "./output.ts";
 import { UsageError } from "./usage.ts";
@@ -29,16 +29,18 @@ export async function history(
 ): Promise<void> {
   const searched = searchedFor(what, object, trace);
   const { cluster } = settings;
-  const { happenings, before } = await withBus(settings, (bus) =>
-    timeline(bus, {
-      cluster,
-      namespaces: "every",
-      searched,
-      functions: functions.map(({ name }) => name),
-      reconciledBy: functionsOf(searched),
-      limit,
-      millis: searchMillis,
-    }),
+  const { happenings, before } = await withBus(settings, async (bus) =>
+    (await hasStream(bus, streams.deadLetters))
+      ? timeline(bus, {
+          cluster,
+          namespaces: "every",
+          searched,
+          functions: functions.map(({ name }) => name),
+          reconciledBy: functionsOf(searched),
+          limit,
+          millis: searchMillis,
+        })
+      : { happenings: [], before: undefined },
   );
   if (json) return say(JSON.stringify(happenings.map(fields), null, 2));
   if (happenings.length === 0) return say("Nothing is known of it. What workers do is kept for a day.");
