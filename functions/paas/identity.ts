@@ -1,7 +1,7 @@
 /** Which repository of GitHub a name in a spec is. Names move on, and are taken by others; GitHub's ids do neither. Pure. */
 import type { WebhookPayload } from "../../bus/events/github/payloads.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
-import type { ObjectKey } from "../../bus/subjects.ts";
+import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
 import { patience } from "./problems.ts";
@@ -9,12 +9,15 @@ import { patience } from "./problems.ts";
 /** A repository in an index, or in a status: GitHub's names ignore case. */
 export const repositoryText = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();
 
-/** All objects that an index has under one of these values. */
+/** All objects that an index has under one of these values, each once. */
 export const findAll = async (
   find: Find,
   index: string,
   values: readonly string[],
-): Promise<readonly ObjectKey[]> => (await Promise.all(values.map((value) => find(index, value)))).flat();
+): Promise<readonly ObjectKey[]> => {
+  const found = (await Promise.all(values.map((value) => find(index, value)))).flat();
+  return [...new Map(found.map((key) => [keyText(key), key])).values()];
+};
 
 /** What names a repository in a spec. */
 export interface NamedRepository {
