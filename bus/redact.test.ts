@@ -121,7 +121,7 @@ test.each([
   ["GET https://a/?access_token=hunter2&page=1", "hunter2"],
   ['{"auths":{"ghcr.io":{"username":"robot","password":"hunter2","auth":"cm9ib3Q6"}}}', "hunter2"],
   ['{"auths":{"ghcr.io":{"auth":"cm9ib3Q6aHVudGVyMg=="}}}', "cm9ib3Q6"],
-  [`//registry.npmjs.org/:_authToken=npm_${"a1".repeat(18)}`, "npm_a1"],
+  [`//registry.example.com/:_authToken=npm_${"a1".repeat(18)}`, "npm_a1"],
   [`npm_${"a1".repeat(18)} is no longer good`, "a1a1"],
   ["AKIAIOSFODNN7EXAMPLE", "EXAMPLE"],
 ])("redaction - %j is shown without the credential", (text, secret) => {
