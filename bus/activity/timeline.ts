@@ -4,7 +4,7 @@ import { attribute } from "../events/attributes.ts";
 import { traceId } from "../events/trace.ts";
 import { type AddressedDeadLetter, deadLetters } from "../queue/deadletters.ts";
 import { keyText } from "../subjects.ts";
-import { activityHours } from "../topology.ts";
+import { activityHours } from "../topology/streams.ts";
 import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
 import {
   type ActivityPlaces,

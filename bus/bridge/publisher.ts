@@ -21,7 +21,7 @@ import { compareVersions, type Stored } from "../kube/object.ts";
 import { isOvertaken } from "../overtaken.ts";
 import { type PublishObserver, publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
 import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
-import { tombstoneTtl } from "../topology.ts";
+import { tombstoneTtl } from "../topology/streams.ts";
 import { publishSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
 import { headIn, knownFrom, lastState, placeIn, readKnown, unversioned } from "./known.ts";

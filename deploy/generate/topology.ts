@@ -1,12 +1,13 @@
 /** What all functions declare on the bus, as a file: so that nobody changes it without a new version. */
 import { parse } from "yaml";
-import { currentPlan } from "../../bus/topology/version.ts";
 import {
-  functionConsumers,
+  activityStreamConfig,
   sharedStreams,
   timersStreamConfig,
   workStreamConfig,
-} from "../../bus/topology.ts";
+} from "../../bus/topology/streams.ts";
+import { currentPlan } from "../../bus/topology/version.ts";
+import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 
 /** Streams and consumers by name, and the version of the topology that they are of. */
@@ -27,7 +28,9 @@ export function declaredTopology(
 ): DeclaredTopology {
   const streams = [
     ...sharedStreams(options),
-    ...functions.flatMap(({ name }) => [workStreamConfig(name, options), timersStreamConfig(name, options)]),
+    ...functions.flatMap(({ name }) =>
+      [workStreamConfig, timersStreamConfig, activityStreamConfig].map((config) => config(name, options)),
+    ),
   ];
   const consumers = interestsOf(functions, cluster).flatMap((interest) =>
     functionConsumers(interest, options),

@@ -9,7 +9,7 @@ import { isOvertaken } from "../../../bus/overtaken.ts";
 import { publishUntilAnswered } from "../../../bus/queue/publish.ts";
 import { emptyTtl } from "../../../bus/queue/replace.ts";
 import { sessionSubject, streams } from "../../../bus/subjects.ts";
-import { sessionHours } from "../../../bus/topology.ts";
+import { sessionHours } from "../../../bus/topology/streams.ts";
 import { AwayError } from "./away.ts";
 import type { Tokens } from "./issuer.ts";
 import type { Key } from "./keys.ts";

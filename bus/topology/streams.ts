@@ -1,0 +1,181 @@
+/** The configuration of every stream. */
+import { DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import { maxRecordBytes } from "../activity/record.ts";
+import { activity, activityStream, streams, timersStream, workStream } from "../subjects.ts";
+import type { Stream } from "./ensure.ts";
+
+const seconds = (n: number): number => n * 1_000_000_000;
+const hours = (n: number): number => seconds(n * 3600);
+
+/** How long a deleted object stays on the bus for functions that are down. NATS duration text. */
+export const tombstoneTtl = "72h";
+
+/** Within this time a delivery of a webhook is taken once, whoever brings it again. Milliseconds. */
+export const webhookWindowMillis = 3_600_000;
+
+/** How long a session of the dashboard lasts in which nothing happens. */
+export const sessionHours = 12;
+
+/** How long what workers did is kept. */
+export const activityHours = 24;
+
+/** What an operator may choose about the bus. */
+export interface BusOptions {
+  /** Copies of each stream: 1 on a single server, 3 on a cluster. */
+  readonly replicas: number;
+  /**
+   * How long a worker owns a ticket without a sign of life, in milliseconds. A worker extends it while it reconciles,
+   * so this is the time a killed worker's objects wait, not a limit on a reconcile.
+   */
+  readonly ackWaitMillis: number;
+}
+
+const mebibytes = (n: number): number => n * 1_048_576;
+
+/**
+ * What a stream may take, in bytes, so that no function fills the store for all others. The server reserves it when the stream is
+ * made; where it cannot, the stream has no limit. OBJECTS has the rest of the store: only the bridge writes there.
+ */
+const maxBytes = {
+  /** Tickets of a function: some 100,000, of 500 bytes. */
+  work: mebibytes(64),
+  /** Timers and marks of a function: some 300,000. */
+  timers: mebibytes(128),
+  webhooks: mebibytes(1024),
+  indexes: mebibytes(256),
+  deadLetters: mebibytes(256),
+  sessions: mebibytes(32),
+  activity: mebibytes(32),
+};
+
+const base = ({ replicas }: BusOptions) => ({
+  storage: StorageType.File,
+  num_replicas: replicas,
+  allow_direct: true,
+});
+
+/** The streams that every installation has. */
+export function sharedStreams(options: BusOptions): Stream[] {
+  return [
+    {
+      ...base(options),
+      name: streams.objects,
+      subjects: ["objects.>"],
+      description: "The latest version of every watched object, as CloudEvents",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      allow_msg_ttl: true,
+      // The bridge orders writes by resourceVersion with compare-and-set; a message id would only cost memory.
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.webhooks,
+      subjects: ["webhooks.>"],
+      description: "Deliveries of webhooks, as CloudEvents",
+      retention: RetentionPolicy.Limits,
+      discard: DiscardPolicy.Old,
+      // For so long GitHub delivers again what is asked for.
+      max_age: hours(72),
+      max_bytes: maxBytes.webhooks,
+      allow_rollup_hdrs: false,
+      duplicate_window: webhookWindowMillis * 1e6,
+    },
+    {
+      ...base(options),
+      name: streams.indexes,
+      subjects: ["indexes.>"],
+      description: "Which objects have a value that a function looks them up by",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      max_bytes: maxBytes.indexes,
+      // An entry that is missing would hide an object from its function; one that is refused is tried again.
+      discard: DiscardPolicy.New,
+      allow_msg_ttl: true,
+      // A function that may write one entry could sweep away everybody's with it.
+      allow_rollup_hdrs: false,
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.deadLetters,
+      subjects: ["deadletters.>", "crashes.>"],
+      description: "Requests that were given up, with the reason; and who crashed while reconciling what",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      max_age: hours(14 * 24),
+      max_bytes: maxBytes.deadLetters,
+      allow_msg_ttl: true,
+      // A function that may write one letter could sweep away everybody's with it.
+      allow_rollup_hdrs: false,
+      duplicate_window: seconds(1),
+    },
+    {
+      ...base(options),
+      name: streams.sessions,
+      subjects: ["sessions.>"],
+      description: "Who has logged in to the dashboard, encrypted",
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.Old,
+      max_age: hours(sessionHours),
+      max_bytes: maxBytes.sessions,
+      allow_msg_ttl: true,
+      allow_rollup_hdrs: false,
+      duplicate_window: seconds(1),
+    },
+  ];
+}
+
+/**
+ * The ticket queue's stream: at most one message per key, and that message *is* the ownership of the key. A second
+ * publish for the key is refused, so no message id may ever be set here (a duplicate would be answered as accepted).
+ */
+export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
+  ...base(options),
+  name: workStream(fn),
+  subjects: [`work.${fn}.>`],
+  description: `Tickets of the function ${fn}: one per object that needs a reconcile`,
+  retention: RetentionPolicy.Workqueue,
+  max_msgs_per_subject: 1,
+  max_bytes: maxBytes.work,
+  discard: DiscardPolicy.New,
+  discard_new_per_subject: true,
+  duplicate_window: seconds(1),
+});
+
+/** The stream of a function's timers and marks; what a schedule makes due stays in it. */
+export const timersStreamConfig = (fn: string, options: BusOptions): Stream => ({
+  ...base(options),
+  name: timersStream(fn),
+  subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`, `sweeps.*.${fn}.*`],
+  description: `Delayed requests and dirty marks of the function ${fn}: message schedules that outlive every worker`,
+  retention: RetentionPolicy.Workqueue,
+  max_msgs_per_subject: 1,
+  max_bytes: maxBytes.timers,
+  // The server takes no other for schedules: at the limit the oldest one is lost, and its object waits for the next sweep.
+  discard: DiscardPolicy.Old,
+  allow_msg_schedules: true,
+  allow_rollup_hdrs: true,
+  duplicate_window: seconds(1),
+});
+
+/** The stream of what a function's workers did: one record for each reconcile, of 700 bytes as they are. */
+export const activityStreamConfig = (fn: string, options: BusOptions): Stream => ({
+  ...base(options),
+  name: activityStream(fn),
+  subjects: [activity.everywhere(fn)],
+  description: `What workers of the function ${fn} did: one record per reconcile`,
+  retention: RetentionPolicy.Limits,
+  discard: DiscardPolicy.Old,
+  max_age: hours(activityHours),
+  // What is looped over must not push out all else.
+  max_msgs_per_subject: 200,
+  max_msgs: 50_000,
+  max_bytes: maxBytes.activity,
+  max_msg_size: maxRecordBytes,
+  allow_rollup_hdrs: false,
+  duplicate_window: seconds(1),
+});
