@@ -16,7 +16,7 @@ export interface BusClock {
 /** This machine's own clock. */
 export const machineClock: BusClock = { now: () => Date.now(), offsetMillis: () => 0 };
 
-/** What is asked for the time, and how often. */
+/** Source of the time, and interval of the readings. */
 export interface BusClockOptions {
   readonly bus: Pick<Bus, "inbox">;
   /** A consumer that this user may look at: the answer says when the server gave it. */

@@ -12,7 +12,7 @@ export interface Identity {
   readonly inboxPrefix: string;
 }
 
-/** The account of a NATS server that has JetStream, and whoever configures it. */
+/** The account of a NATS server that has JetStream and the roles that configure it. */
 export const busAccount = "BUS";
 
 /** What the platform's users are called: the role behind this prefix. */

@@ -75,7 +75,7 @@ test("redaction - a key that has lost its end goes to the end of the text", () =
   expect(redacted(`key: ${pem}rest ${pem}`)).toBe("key: ***\nrest ***\n");
 });
 
-test("redaction - other texts stay as they are", () => {
+test("redaction - does not change other texts", () => {
   const texts = [
     "GET /app was answered 404",
     "a ghs_ prefix",

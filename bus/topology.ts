@@ -148,7 +148,7 @@ async function restartRouting(bus: Ensured, interest: Interest, missing: Readonl
   await deleteConsumer(ensuring(bus), streams.objects, consumers.router(interest));
 }
 
-/** Makes streams as they are declared, then those that functions read from, and their consumers. */
+/** Creates or updates declared streams and those of functions, then the consumers of functions. */
 async function ensureParts(
   bus: Ensured,
   options: BusOptions,

@@ -57,11 +57,11 @@ export interface SearchLimits {
 export interface FoundActivity {
   /** The oldest first. */
   readonly found: readonly StoredActivity[];
-  /** What was stored before this time was not looked at; undefined when all was. Nanoseconds since the epoch. */
+  /** The search ended at this time, and older records were not read; undefined after a full search. Nanoseconds since the epoch. */
   readonly before: bigint | undefined;
 }
 
-/** Positions in a stream that are looked at before it is asked again whether that is enough. */
+/** Positions in a stream that are read before the limits are checked again. */
 const stretch = 8192;
 
 /**
@@ -103,7 +103,7 @@ const newest = (times: readonly bigint[]): bigint => times.reduce((a, b) => (a >
 interface Backwards {
   /** Looks at the next stretch, and returns what is meant. */
   next(filters: readonly string[], searched: Searched): Promise<StoredActivity[]>;
-  /** All records that were stored at this time or later were looked at; 0 when all were. Nanoseconds since the epoch. */
+  /** Records from this time on were read; 0 when all were. Nanoseconds since the epoch. */
   floor(): bigint;
 }
 

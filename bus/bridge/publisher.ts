@@ -151,7 +151,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const bytes = sizeOf(whole);
     const limit = bus.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (bytes <= limit || event.data === undefined) return whole;
-    // Of what is gone nobody needs more than who it was.
+    // Functions need only the identity of a deleted object.
     if (!isDeletion(event.type)) options.onOversized?.({ subject, bytes, limit });
     const parts = partialEvents(event, event.data).map(toMessage);
     return parts.find((part) => sizeOf(part) <= limit) ?? parts.at(-1) ?? whole;

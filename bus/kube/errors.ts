@@ -66,7 +66,7 @@ export const isAlreadyExists = (error: unknown): boolean =>
 /** 410: the resourceVersion is too old; list again. */
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 
-/** 422, 400, or too large: the API server refuses the object as it is, and will refuse it again. */
+/** 422, 400, or too large: the API server rejects the object, and a retry does not help. */
 export const isInvalid = (error: unknown): boolean =>
   hasStatus(error, 422) || hasStatus(error, 400) || isTooLarge(error) || isNotConvertible(error);
 

@@ -73,13 +73,13 @@ function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): 
   }
 }
 
-/** How long a worker that is at it is waited for, in milliseconds, and how often it is looked. */
+/** How long an existing ticket may delay a request, and the interval of the attempts. Milliseconds. */
 const busy = { longestMillis: 10_000, everyMillis: 250 };
 
 /**
- * Makes a request, after that which a worker may be giving up at this moment: it writes the letter before it gives the ticket
- * back. Who has had it for longer began after the letter was written, or waits for a worker: that is the reconcile that was asked
- * for. No mark is left for it, because who may write marks may set timers as well.
+ * Enqueues a request. A worker writes the dead letter before it acknowledges the ticket, so for a moment the ticket may belong to the failed
+ * reconcile. A ticket that is still there after that belongs to a later reconcile, or waits for a worker, and replaces the request. No mark
+ * is written: the permission to write marks would include timers.
  */
 async function requestAnew(
   queue: Pick<TicketQueue, "requestUnlessOwned">,

@@ -116,7 +116,7 @@ export async function searchStranded({
 
 const nameOf = ({ stream, value }: Stranded): string => `${stream} ${value.sequence}`;
 
-/** When a message falls due, in milliseconds since the epoch. What says no time was due when it was stored. */
+/** When a message falls due, in milliseconds since the epoch. A message without a schedule was due when it was stored. */
 function dueAt({ headers }: LastValue): number {
   const at = /^@at (.+)$/.exec(headers?.get("Nats-Schedule") ?? "")?.[1] ?? headers?.get("Nats-Time-Stamp");
   return Date.parse(at ?? "");

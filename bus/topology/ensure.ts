@@ -115,7 +115,7 @@ export async function streamChange(
     const make = () => mend(user, thing, "none", () => limited(wanted, add, onUnlimited));
     return { stream, missing: true, make };
   }
-  // A limit is set once. What an operator has made of it stays, and where there was no storage for it, none is asked for again.
+  // A limit is set once, by the first bridge of a version. Later changes by an operator stay, as does a stream that got no limit.
   const isOlder = versionIn(found.metadata).version < plan.version;
   const relied =
     max_bytes !== undefined && isOlder && found.max_bytes < 0 ? { ...always, max_bytes } : always;

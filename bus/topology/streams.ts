@@ -10,7 +10,7 @@ const hours = (n: number): number => seconds(n * 3600);
 /** How long a deleted object stays on the bus for functions that are down. NATS duration text. */
 export const tombstoneTtl = "72h";
 
-/** Within this time a delivery of a webhook is taken once, whoever brings it again. Milliseconds. */
+/** Within this time a webhook is stored once, however often it is delivered. Milliseconds. */
 export const webhookWindowMillis = 3_600_000;
 
 /** How long a session of the dashboard lasts in which nothing happens. */
@@ -76,7 +76,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
       description: "Deliveries of webhooks, as CloudEvents",
       retention: RetentionPolicy.Limits,
       discard: DiscardPolicy.Old,
-      // For so long GitHub delivers again what is asked for.
+      // GitHub redelivers for as long.
       max_age: hours(72),
       max_bytes: maxBytes.webhooks,
       allow_rollup_hdrs: false,
@@ -162,7 +162,7 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
   duplicate_window: seconds(1),
 });
 
-/** The stream of what a function's workers did: one record for each reconcile, of 700 bytes as they are. */
+/** The stream of activity of a function's workers: one record for each reconcile, of about 700 bytes. */
 export const activityStreamConfig = (fn: string, options: BusOptions): Stream => ({
   ...base(options),
   name: activityStream(fn),

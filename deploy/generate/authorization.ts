@@ -57,26 +57,26 @@ const servicesOf = (user: NatsUser): readonly string[] =>
 const streamsOf = (user: NatsUser): readonly string[] =>
   user.permissions?.subscribe.filter((subject) => !isLocal(user, subject)) ?? [];
 
-/** What one role publishes for another one to listen to. */
+/** A subject on which one role publishes and another one subscribes. */
 interface Direct {
   readonly from: string;
   readonly to: string;
   readonly subject: string;
 }
 
-/** The server does not pass on as a stream what has come as a service, so these do not go by the account of the bus. */
+/** The server does not forward as a stream messages that it received as a service, so these bypass the account of the bus. */
 function directsOf(from: NatsUser, to: NatsUser): Direct[] {
   if (from === to) return [];
   const shared = servicesOf(from).flatMap((published) =>
     streamsOf(to)
       .flatMap((listened) => intersectionOf(published, listened) ?? [])
-      // It has that from replicas of its own; imports in both directions would be a cycle.
+      // Both publish it: replicas of one function. Imports in both directions would be a cycle.
       .filter((subject) => !servicesOf(to).some((own) => intersectionOf(own, subject) !== undefined)),
   );
   return [...new Set(shared)].map((subject) => ({ from: from.name, to: to.name, subject }));
 }
 
-/** The subjects that match both of two patterns, as a pattern; undefined when there are none. */
+/** A pattern of the subjects that match both of two patterns; undefined where no subject does. */
 export function intersectionOf(one: string, other: string): string | undefined {
   const [a, b] = [one.split("."), other.split(".")];
   const both: string[] = [];

@@ -75,7 +75,7 @@ async function run(args: readonly string[], docker: string) {
   });
 }
 
-test("the program asks Docker, and fails when a digest is another one or cannot be had", async () => {
+test("the program fails when a digest differs or Docker cannot get it", async () => {
   const folder = await folderOf({ [nats]: `image: nats:2@${digest("a")}\n` });
   const says = (letter: string) =>
     `[ "$*" = "buildx imagetools inspect nats:2 --format {{.Manifest.Digest}}" ] && echo ${digest(letter)}`;

@@ -42,7 +42,7 @@ describe("one webhook", () => {
   });
 
   test.each([0, 199, 300, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503])(
-    "that was answered with %i is asked for at once",
+    "answered with %i is requested again at once",
     (status) => {
       expect(asked([hours(1)], status)).toEqual({ again: [0], missing: 1, until: now - hours(1) });
     },
@@ -56,7 +56,7 @@ describe("one webhook", () => {
     }
   });
 
-  test("that was refused, and later did not arrive when it was delivered by hand, is asked for", () => {
+  test("refused, then lost in a manual redelivery, is requested again", () => {
     const history = [attempt("a", hours(2), 422), attempt("a", hours(1), 502, true)];
     expect(backfillOf(history, now)).toMatchObject({ again: [history[1]?.id], missing: 1, refused: 0 });
   });

@@ -155,7 +155,7 @@ async function unready(
   ctx: Context,
 ): Promise<void> {
   const status = { ready: false, secret: installation.metadata.name, message };
-  // What GitHub refuses is asked for again, also where the Secret still has the token of before.
+  // A refused request is retried, even while the Secret has the former token.
   const refreshAt = cause instanceof GitHubError ? time(renewalMark(installation, ctx)) : null;
   // A merge patch takes away what is null.
   const gone = { expiresAt: null, refreshAt } as object;

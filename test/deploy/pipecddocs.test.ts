@@ -54,7 +54,7 @@ test("every reason is explained", () => {
 });
 
 test("nothing is explained that is no reason", () => {
-  // What blocks a request has the same reasons for every function.
+  // Reasons of blocked requests are the same for every function.
   const blocker = read("bus/kube/blocker.ts");
   const blockers = [...blocker.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason = ""]) => reason);
   const known = new Set([

@@ -43,7 +43,7 @@ test("a push wakes those who follow its branch, each of them once, and nobody el
     const revision = await syncs.push("followed");
     await Promise.all(["one", "two"].map((name) => syncs.ready(name, revision)));
     await paas.untilQuiet();
-    // The repository is asked for as well: a branch does not say which one it is of.
+    // Each reconcile also reads the repository, because a branch does not name it.
     const branches = syncs.asked().filter((one) => one.includes("/branches/"));
     expect(branches).toEqual([at("followed"), at("followed")]);
   }

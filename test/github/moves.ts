@@ -39,7 +39,7 @@ export interface MoveParts {
 const byName = /^\/repos\/([^/?]+\/[^/?]+)(.*)$/s;
 const byId = /^\/repositories\/(\d+)(.*)$/s;
 
-/** The moves, and the API as it is afterwards: `answer` is that of `emulate` for a call that names a repository as it is called now. */
+/** Moves of repositories. `answer` handles calls under former and present names; `emulate` answers calls under the present name. */
 export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
   readonly moves: RepositoryMoves;
   answer(call: ApiCall, answer: (call: ApiCall) => Promise<ApiAnswer>): Promise<ApiAnswer>;
