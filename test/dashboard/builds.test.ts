@@ -1,6 +1,7 @@
 /** RemoteSyncs and their builds, as people see and change them: built by a worker and the stand-in for kpack. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { apiVersionOf, ConfigMap, type Kind, Pod, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
@@ -62,7 +63,7 @@ beforeAll(async () => {
   });
   await scene.kit.bridge("bridge-1");
   await scene.kit.worker("worker-1", ["modoki-remotesync"], {
-    env: { CONTROLLER_NAMESPACE: platformNamespace },
+    env: { CONTROLLER_NAMESPACE: platformNamespace, [allowedUrlsVariable]: githubUrl },
   });
   alice = await scene.loggedIn(people.alice, team);
   alice.on("pageerror", ({ message }) => complaints.push(message));

@@ -25,10 +25,13 @@ export async function fireTimer(world: At, fn: string, at: ObjectName): Promise<
   return since - (await fire(world, fn, at, request));
 }
 
-/** The delay in milliseconds with which a worker has stored the delayed request. Waits up to a minute for a worker to store one. */
+/**
+ * The delay in milliseconds with which a worker has stored the delayed request, in steps of 100: a worker knows the clock of the
+ * bus as well as half a round trip allows. Waits up to a minute for a worker to store one.
+ */
 export async function storedDelay(world: At, fn: string, at: ObjectName): Promise<number> {
   const { request, time } = await stored(world, fn, at);
-  return (request.since ?? 0) - time;
+  return Math.floor(((request.since ?? 0) - time) / 100) * 100;
 }
 
 /** Has the delayed request of an object fall due now, if one is stored. */

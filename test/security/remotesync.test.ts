@@ -1,5 +1,6 @@
 /** A RemoteSync with exactly the generated rights: what it may not look at it says, and what it may is enough. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
 import type { LocalPlatform } from "../../deploy/local/index.ts";
@@ -22,6 +23,7 @@ beforeAll(async () => {
   const env = {
     KUBECONFIG: await kubeconfigFor(accountUser(`denrei-${fn}`)),
     CONTROLLER_NAMESPACE: namespace,
+    [allowedUrlsVariable]: paas.github.url,
   };
   await paas.kit.worker("worker-1", [fn], { env });
 });
