@@ -9,8 +9,10 @@ import { isNotStored, notStored } from "../stuck.ts";
 import { bridgeBucket } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";
+import { ownLease, sharedLease } from "./leases.ts";
 import { bridgeMetrics } from "./metrics.ts";
 import { followOptedIn } from "./optedin.ts";
+import { leaseKey } from "./position.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
 import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
 import { keepTopology } from "./topologykeeper.ts";
@@ -80,10 +82,21 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       else troubles.set(name, { since: troubles.get(name)?.since ?? performance.now(), error });
     };
 
-  function start(kind: Kind, namespace: string | undefined): Scope {
+  const leaseOf = (kind: Kind, namespace?: string) => ({
+    kv,
+    key: leaseKey(cluster, kind, namespace),
+    holder: replica,
+    times: options.leaseTimes,
+  });
+
+  function start(
+    kind: Kind,
+    namespace: string | undefined,
+    lease = ownLease(leaseOf(kind, namespace)),
+  ): Scope {
     const name = scopeText(kind, namespace);
     const onState = (state: ScopeState) => states.set(name, state);
-    const scope = startScope({ ...tools, kind, namespace, onState, onTrouble: troubleOf(name) });
+    const scope = startScope({ ...tools, kind, namespace, lease, onState, onTrouble: troubleOf(name) });
     scopes.add(scope);
     return {
       ...scope,
@@ -103,6 +116,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         ? namespaces.map((namespace) => start(kind, namespace))
         : [start(kind, undefined)],
     );
+  const shared = optedIn.map((kind) => ({ kind, lease: sharedLease(leaseOf(kind)) }));
   const following =
     optedIn.length > 0 &&
     followOptedIn({
@@ -111,7 +125,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       log,
       onTrouble: troubleOf(`${kindText(Namespace)} with the label ${optInLabel}`),
       enter(namespace) {
-        const scopes = optedIn.map((kind) => start(kind, namespace));
+        const scopes = shared.map(({ kind, lease }) => start(kind, namespace, lease));
         return async () => void (await Promise.all(scopes.map((scope) => scope.stop())));
       },
     });

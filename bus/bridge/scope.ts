@@ -4,9 +4,9 @@ import type { Logger } from "pino";
 import type { Bus } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
-import { holdLease, type LeaseTimes } from "./lease.ts";
+import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
-import { keepSaved, leaseKey, positionKey, savedSequence, servedPosition } from "./position.ts";
+import { keepSaved, positionKey, savedSequence, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
 import { NamespaceRefusedError } from "./refused.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
@@ -28,7 +28,6 @@ export interface ScopeTools {
   /** Annotations of kinds of which only the metadata is published. */
   readonly annotations?: ReadonlySet<string> | undefined;
   readonly watchSeconds?: number | undefined;
-  readonly leaseTimes?: LeaseTimes | undefined;
 }
 
 /** What a scope is about. */
@@ -36,6 +35,8 @@ export interface ScopeOptions extends ScopeTools {
   readonly kind: Kind;
   /** Undefined: all of them. */
   readonly namespace: string | undefined;
+  /** Is held while the scope is watched. */
+  readonly lease: Lease;
   readonly onState: (state: ScopeState) => void;
   /** Called with what keeps it from being watched and is the bridge's business, and with undefined when nothing does. */
   readonly onTrouble: (error: Error | undefined) => void;
@@ -55,7 +56,7 @@ export const scopeText = (kind: Kind, namespace: string | undefined): string =>
 
 /** Stands by for a scope, and watches it while it has the lease. */
 export function startScope(options: ScopeOptions): Scope {
-  const { kv, cluster, replica, kind, namespace, metrics, log, onState } = options;
+  const { kind, namespace, lease, metrics, log, onState } = options;
   const name = scopeText(kind, namespace);
   const labels = { kind: kindText(kind) };
   const stopping = new AbortController();
@@ -76,11 +77,7 @@ export function startScope(options: ScopeOptions): Scope {
   metrics.oversized.inc(labels, 0);
   onState("standby");
   const leave = metrics.progress.enter(labels.kind);
-  const done = holdLease({
-    kv,
-    key: leaseKey(cluster, kind, namespace),
-    holder: replica,
-    ...(options.leaseTimes && { times: options.leaseTimes }),
+  const done = lease.join({
     signal: stopping.signal,
     onError(error) {
       const level = told === (error as Error).message ? "debug" : "warn";
@@ -162,7 +159,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
   const saving = keepSaved({
     kv,
     key,
-    lease: leaseKey(cluster, kind, namespace),
+    lease: options.lease.key,
     revision: saved?.revision ?? 0,
     ended: ended.signal,
     onError: (error) => log.warn({ err: error }, "position not saved, trying again"),

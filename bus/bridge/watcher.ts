@@ -181,21 +181,24 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
   const ending = new AbortController();
   const stop = () => ending.abort(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
+  const opened = performance.now();
   const dead = setTimeout(
-    () =>
+    () => {
+      if (namespace !== undefined) client.connection.giveUp("namespaceWatches", opened);
       ending.abort(
         new Error(
           `the watch went on for longer than the ${seconds} s that were asked for: the connection is dead`,
         ),
-      ),
+      );
+    },
     seconds * 1000 + deadAfterMillis,
   );
   let resourceVersion = from;
-  const opened = performance.now();
   try {
     const accept = acceptOf(kind, "watch");
     const events = await client.watch({
       path: resourcePath(kind, namespace),
+      oneOfMany: namespace !== undefined,
       ...(accept && { accept }),
       query: { allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: seconds },
       signal: ending.signal,

@@ -4,7 +4,7 @@ import { request as ask, type Dispatcher } from "undici";
 import { apiCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
 import { noteOrigin } from "../tracing/origins.ts";
 import type { Span } from "../tracing/spans.ts";
-import type { KubeConnection } from "./connection.ts";
+import type { KubeConnection, PoolRole } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
 import { isPathSegment, type KubeObject, type Stored } from "./object.ts";
@@ -23,6 +23,12 @@ export interface ApiRequest {
   /** W3C trace context, sent on so that the API server's own traces and audit log join ours. */
   readonly traceparent?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A watch. */
+export interface WatchRequest extends Omit<ApiRequest, "method"> {
+  /** One of a thousand, perhaps: it may share its connection with others. */
+  readonly oneOfMany?: boolean;
 }
 
 /** Which object; `namespace` is empty or missing for cluster-scoped kinds. */
@@ -86,10 +92,9 @@ export interface KubeClient {
   request<R = unknown>(request: ApiRequest): Promise<R>;
   /**
    * Opens a watch and returns its events. The iteration ends when the server ends the watch, throws an
-   * {@link ApiError} that arrives as an event and a `WatchDecodeError` on what is none, and closes the connection when it
-   * is left.
+   * {@link ApiError} that arrives as an event and a `WatchDecodeError` on what is none, and ends the request when it is left.
    */
-  watch<T extends KubeObject>(request: Omit<ApiRequest, "method">): Promise<AsyncGenerator<WatchEvent<T>>>;
+  watch<T extends KubeObject>(request: WatchRequest): Promise<AsyncGenerator<WatchEvent<T>>>;
   get<T extends KubeObject>(kind: Kind<T>, at: ObjectName, signal?: AbortSignal): Promise<Stored<T>>;
   list<T extends KubeObject>(
     kind: Kind<T>,
@@ -151,7 +156,7 @@ export function resourcePath(kind: Kind, namespace?: string, name?: string, subr
 export function kubeClient(connection: KubeConnection, observer?: CallObserver): KubeClient {
   const host = new URL(connection.server).host;
 
-  async function open(request: ApiRequest, role: "requests" | "watches", span?: Span) {
+  async function open(request: ApiRequest, role: PoolRole, span?: Span) {
     const call = { method: request.method, path: request.path, host };
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
     for (let renewed = false; ; renewed = true) {
@@ -164,7 +169,7 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
           method: request.method,
           dispatcher: way.dispatcher,
           headersTimeout: headersTimeoutMillis,
-          bodyTimeout: role === "watches" ? 0 : headersTimeoutMillis,
+          bodyTimeout: role === "requests" ? headersTimeoutMillis : 0,
           headers: {
             ...way.headers,
             accept: request.accept ?? "application/json",
@@ -247,9 +252,9 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
         throw error;
       }
     },
-    async watch(options) {
+    async watch({ oneOfMany = false, ...options }) {
       const request: ApiRequest = { ...options, method: "GET", query: { ...options.query, watch: 1 } };
-      const response = await open(request, "watches");
+      const response = await open(request, oneOfMany ? "namespaceWatches" : "watches");
       if (response.statusCode !== 200) throw await refuse(request, response);
       return watchEvents(response.body, request.path);
     },

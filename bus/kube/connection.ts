@@ -16,10 +16,8 @@ export interface KubeConnection {
   readonly context: string;
   /** The namespace of the kubeconfig's context. */
   readonly namespace: string;
-  /** Connections for requests: few and kept. Replaced when the certificates are. */
+  /** Connections for requests. Replaced when the certificates are. */
   readonly requests: Dispatcher;
-  /** Connections for watches, which each hold one for minutes. Replaced when the certificates are. */
-  readonly watches: Dispatcher;
   /** The headers that say who we are: those of the last half minute. */
   headers(): Promise<Readonly<Record<string, string>>>;
   /**
@@ -28,8 +26,26 @@ export interface KubeConnection {
    */
   renew(refused: Way): Promise<boolean>;
   /** What a request is sent with now; hand it to {@link KubeConnection.renew}. */
-  way(role: "requests" | "watches"): Promise<Way>;
+  way(role: PoolRole): Promise<Way>;
+  /**
+   * A request of this role that was sent at this time, by `performance.now()`, was on a connection that is dead though nobody said
+   * so: what is sent from now on gets another one, and so do all others of the role.
+   */
+  giveUp(role: PoolRole, sentAt: number): void;
   close(): Promise<void>;
+}
+
+/**
+ * What connections are for: requests, which share a few of them; watches, which each hold one for minutes; watches of single
+ * namespaces, of which there may be a thousand, so many share one where the server speaks HTTP/2.
+ */
+export type PoolRole = "requests" | "watches" | "namespaceWatches";
+type Pools = Readonly<Record<PoolRole, Pool>>;
+
+interface Pool {
+  readonly dispatcher: Dispatcher;
+  /** By `performance.now()`. */
+  readonly openedAt: number;
 }
 
 /** One state of the credentials. */
@@ -61,10 +77,7 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
     access = next;
     if (poolText(next) !== poolText(old.access)) {
       pools = openPools(next);
-      // What is under way ends where it began, and so does what is about to be sent.
-      setTimeout(() => {
-        for (const pool of [old.pools.requests, old.pools.watches]) void pool.close().catch(() => undefined);
-      }, closeOldAfterMillis).unref();
+      closeSoon(Object.values(old.pools));
     }
     return pools !== old.pools || headersText(next.headers) !== headersText(old.access.headers);
   }
@@ -85,19 +98,16 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
     context: access.context,
     namespace: access.namespace,
     get requests() {
-      return pools.requests;
-    },
-    get watches() {
-      return pools.watches;
+      return pools.requests.dispatcher;
     },
     headers,
     async way(role) {
       const now = await headers();
-      return { dispatcher: pools[role], headers: now };
+      return { dispatcher: pools[role].dispatcher, headers: now };
     },
     async renew(refused) {
       const current = () =>
-        (pools.requests === refused.dispatcher || pools.watches === refused.dispatcher) &&
+        Object.values(pools).some(({ dispatcher }) => dispatcher === refused.dispatcher) &&
         headersText(access.headers) === headersText(refused.headers);
       if (!current()) return true;
       if (performance.now() - renewed >= renewEveryMillis || reading !== undefined) {
@@ -106,26 +116,51 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
       }
       return !current();
     },
+    giveUp(role, sentAt) {
+      const old = pools[role];
+      // Given up already, by another one that was on it.
+      if (sentAt < old.openedAt) return;
+      pools = { ...pools, [role]: openPool(access, role) };
+      closeSoon([old]);
+    },
     async close() {
-      await Promise.all([pools.requests.destroy(), pools.watches.destroy()]);
+      await Promise.all(Object.values(pools).map(({ dispatcher }) => dispatcher.destroy()));
     },
   };
 }
 
-function openPools({ proxy, tls }: Access): { readonly requests: Dispatcher; readonly watches: Dispatcher } {
+/** What is under way ends where it began, and so does what is about to be sent. */
+function closeSoon(pools: readonly Pool[]): void {
+  setTimeout(() => {
+    for (const { dispatcher } of pools) void dispatcher.close().catch(() => undefined);
+  }, closeOldAfterMillis).unref();
+}
+
+const openPools = (access: Access): Pools => ({
+  requests: openPool(access, "requests"),
+  watches: openPool(access, "watches"),
+  namespaceWatches: openPool(access, "namespaceWatches"),
+});
+
+const poolOptions: Readonly<Record<PoolRole, Agent.Options>> = {
+  // HTTP/1.1: on small JSON calls it costs both sides a little less than HTTP/2 streams do.
+  requests: { connections: maxConnections, allowH2: false },
+  watches: { allowH2: false },
+  namespaceWatches: { allowH2: true },
+};
+
+function openPool({ proxy, tls }: Access, role: PoolRole): Pool {
   if (proxy?.startsWith("socks")) {
     throw new KubeconfigError("SOCKS proxies are not supported: use an http:// or https:// proxy-url");
   }
-  const pool = (limits: { connections?: number }): Dispatcher => {
-    // HTTP/1.1: on small JSON calls it costs both sides a little less than HTTP/2 streams do.
-    // Under a debugger none is kept: after a pause they are closed, which whoever writes next would learn too late.
-    const reuse = isDebugged() ? { pipelining: 0 } : { keepAliveTimeout: 60_000 };
-    const common = { ...limits, ...reuse, allowH2: false };
-    return proxy === undefined
+  // Under a debugger none is kept: after a pause they are closed, which whoever writes next would learn too late.
+  const reuse = isDebugged() ? { pipelining: 0 } : { keepAliveTimeout: 60_000 };
+  const common = { ...poolOptions[role], ...reuse };
+  const dispatcher =
+    proxy === undefined
       ? new Agent({ ...common, connect: { ...tls, timeout: 10_000 } })
       : new ProxyAgent({ ...common, uri: proxy, requestTls: tls });
-  };
-  return { requests: pool({ connections: maxConnections }), watches: pool({}) };
+  return { dispatcher, openedAt: performance.now() };
 }
 
 /** What pools are made of. */

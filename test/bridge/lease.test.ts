@@ -1,6 +1,7 @@
 import type { KV } from "@nats-io/kv";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { holderIn, holdLease, type LeaseOptions, type LeaseTimes } from "../../bus/bridge/lease.ts";
+import { type Lease, sharedLease } from "../../bus/bridge/leases.ts";
 import type { Bus } from "../../bus/connect.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
@@ -174,4 +175,95 @@ test("lease - of two processes that were given the same name one leads", async (
   await expect.poll(renewals, { timeout: 60_000 }).toBeGreaterThan((3 * calm.takeMillis) / calm.renewMillis);
   expect(twins.map(({ terms }) => terms.length).sort()).toEqual([0, 1]);
   expect(holderIn((await kv.get(key))?.string() ?? "")).toBe("twin");
+});
+
+/** Work under a shared lease that ends with the test. */
+function tenant(lease: Lease, lead?: LeaseOptions["lead"]) {
+  const stopping = new AbortController();
+  const terms: AbortSignal[] = [];
+  const errors: string[] = [];
+  const done = lease.join({
+    signal: stopping.signal,
+    onError: (error) => void errors.push((error as Error).message),
+    onStandby: () => undefined,
+    async lead(held, assertHeld) {
+      terms.push(held);
+      await (lead ?? untilLost)(held, assertHeld);
+    },
+  });
+  const stop = async () => {
+    stopping.abort();
+    await done;
+  };
+  onTestFinished(stop);
+  return { terms, errors, stop };
+}
+const sharedBy = (key: string, holder: string) => sharedLease({ kv, key, holder, times: calm });
+const recordOf = async (key: string) => (await kv.get(key))?.string();
+
+test("shared lease - all lead under one record, those that come later too; the last one gives it back", async () => {
+  const key = newKey();
+  const lease = sharedBy(key, "one");
+  const first = tenant(lease);
+  await expect.poll(() => first.terms.length, { timeout: 20_000 }).toBe(1);
+  const record = await recordOf(key);
+  const others = [1, 2, 3].map(() => tenant(lease));
+  const other = candidate({ key, holder: "two", times: calm });
+  const { revision = 0 } = (await kv.get(key)) ?? {};
+  const renewals = async () => ((await kv.get(key))?.revision ?? 0) - revision;
+  await expect.poll(renewals, { timeout: 60_000 }).toBeGreaterThan((3 * calm.takeMillis) / calm.renewMillis);
+  expect([first, ...others].map(({ terms }) => terms.length)).toEqual([1, 1, 1, 1]);
+  expect([await recordOf(key), other.terms.length]).toEqual([record, 0]);
+
+  await first.stop();
+  expect(others.map(({ terms }) => terms.map((held) => held.aborted))).toEqual([[false], [false], [false]]);
+  await Promise.all(others.map(({ stop }) => stop()));
+  await other.leads();
+});
+
+test("shared lease - when it is taken away all end, and all begin again when it is back", async () => {
+  const key = newKey();
+  const lease = sharedBy(key, "one");
+  const all = [1, 2, 3].map(() => tenant(lease));
+  const terms = () => all.map(({ terms }) => terms.length);
+  await expect.poll(terms, { timeout: 20_000 }).toEqual([1, 1, 1]);
+  await kv.put(key, "thief");
+  // The thief renews nothing.
+  await expect.poll(terms, { timeout: 20_000 }).toEqual([2, 2, 2]);
+  expect(all.map(({ terms }) => terms.map((held) => held.aborted))).toEqual(all.map(() => [true, false]));
+});
+
+test("shared lease - a lead that throws is told and begins again, and disturbs no other", async () => {
+  const key = newKey();
+  const lease = sharedBy(key, "one");
+  const steady = tenant(lease);
+  let tries = 0;
+  const broken = tenant(lease, async (held) => {
+    if (++tries < 3) throw new Error(`broken ${tries}`);
+    await untilLost(held);
+  });
+  await expect.poll(() => tries, { timeout: 20_000 }).toBe(3);
+  expect(broken.errors).toEqual(["broken 1", "broken 2"]);
+  expect(steady.terms.map((held) => held.aborted)).toEqual([false]);
+});
+
+test("shared lease - is not given back while somebody still works under it", async () => {
+  const key = newKey();
+  const lease = sharedBy(key, "one");
+  const ending = Promise.withResolvers<void>();
+  const slow = tenant(lease, async (held) => {
+    await untilLost(held);
+    await ending.promise;
+  });
+  const quick = tenant(lease);
+  await expect
+    .poll(() => [slow, quick].map(({ terms }) => terms.length), { timeout: 20_000 })
+    .toEqual([1, 1]);
+  const record = await recordOf(key);
+  const stopped = Promise.all([slow.stop(), quick.stop()]);
+  await quick.stop();
+  expect(await recordOf(key)).toBe(record);
+  ending.resolve();
+  await stopped;
+  expect(await recordOf(key)).toBe("");
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { type Answer, type Gate, startGate, startProxy, type TcpProxy } from "../fixtures/proxy.ts";
 import { type Bridged, type BridgeReplica, startBridged, startChurn } from "../harness/bridged.ts";
@@ -46,8 +47,10 @@ const viaGate = async () => {
   return bridgeVia(gate.url);
 };
 
-/** One note more, one changed, one gone. */
+/** One note more, one changed, one gone, and a Secret more, whose watch shares its connection with others. */
 async function makeChanges(tag: string): Promise<void> {
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name: tag } };
+  await bridged.kit.client.create(Secret, secret as KubeObject, { fieldManager: "test" });
   await bridged.create(`made-${tag}`);
   await bridged.change("note-0");
   await bridged.remove(`made-${tag}`);
@@ -58,7 +61,7 @@ test("connections that go silent without an end are noticed and replaced, and wh
   const before = await bridge.counts(Note);
   expect(proxy.freeze()).toBeGreaterThanOrEqual(kinds.length);
   await makeChanges("frozen");
-  await bridged.untilSettled(Note);
+  for (const kind of [Note, Secret]) await bridged.untilSettled(kind);
   expect(await bridge.counts(Note)).toEqual({
     lists: before.lists,
     added: before.added + 1,

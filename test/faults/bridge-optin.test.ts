@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { leaseKey, parsePosition, positionKey } from "../../bus/bridge/position.ts";
+import { parsePosition, positionKey } from "../../bus/bridge/position.ts";
 import { kindText, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { type Gate, startGate } from "../fixtures/proxy.ts";
@@ -74,10 +74,6 @@ const untilTold = (namespace: string, changes: readonly string[]): Promise<void>
       expect(changesIn(namespace)).toEqual([...changes].sort());
     });
 
-/** Who watches the Secrets of a namespace: empty when nobody does. */
-const holder = async (namespace: string): Promise<string | undefined> =>
-  (await bridged.kv.get(leaseKey("default", Secret, namespace)))?.string();
-
 /** Where the watch of the Secrets of a namespace is. */
 const position = async (namespace: string) =>
   parsePosition((await bridged.kv.get(positionKey("default", Secret, namespace)))?.string() ?? "");
@@ -92,10 +88,13 @@ const untilSaved = (namespace: string): Promise<void> =>
     }, patience)
     .toBe(true);
 
+/** What the bridge said the last time about the Secrets of a namespace. */
+const saidOf = (bridge: BridgeReplica, message: string, namespace: string) =>
+  bridge.logged(message).findLast(({ kind }) => kind === `${kindText(Secret)} in ${namespace}`);
+
 /** Where the bridge began to lead the Secrets of a namespace the last time: `none` where it had to list them. */
 const leadingAt = (bridge: BridgeReplica, namespace: string) =>
-  bridge.logged("leading").findLast(({ kind }) => kind === `${kindText(Secret)} in ${namespace}`)
-    ?.resourceVersion;
+  saidOf(bridge, "leading", namespace)?.resourceVersion;
 
 test("the label comes: the metadata of its Secrets is told, and of no other namespace's", async () => {
   await createNamespaces("comes", "never");
@@ -124,7 +123,7 @@ test("the label comes: the metadata of its Secrets is told, and of no other name
   expect(changesIn("never")).toEqual([]);
 });
 
-test("the label goes: nothing more is told and the lease is free; when it is back, what was missed", async () => {
+test("the label goes: nothing more is told; when it is back, what was missed", async () => {
   await createNamespaces("goes");
   await optIn(bridged.kit.client, "goes");
   const bridge = await startBridge();
@@ -135,7 +134,7 @@ test("the label goes: nothing more is told and the lease is free; when it is bac
   await untilSaved("goes");
 
   await optOut(bridged.kit.client, "goes");
-  await expect.poll(() => holder("goes"), patience).toBe("");
+  await bridge.log.until(() => saidOf(bridge, "standing by", "goes") !== undefined);
   await changeSecret("goes", "kept", "new");
   await createSecret("goes", "made");
   await bridged.kit.client.delete(Secret, { namespace: "goes", name: "deleted" }, {});

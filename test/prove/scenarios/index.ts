@@ -6,6 +6,7 @@ import { delays } from "./delays.ts";
 import { failover } from "./failover.ts";
 import { hot } from "./hot.ts";
 import { many } from "./many.ts";
+import { namespaces } from "./namespaces.ts";
 import { outages } from "./outages.ts";
 import { poison } from "./poison.ts";
 import { queue } from "./queue.ts";
@@ -28,4 +29,5 @@ export const scenarios: readonly Scenario[] = [
   zero,
   many,
   webhooks,
+  namespaces,
 ];

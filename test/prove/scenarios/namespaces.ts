@@ -1,0 +1,157 @@
+/** A thousand opted-in namespaces: what their watches cost the bus and the bridge, and how long a takeover of all of them takes. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Kind, kindText, Secret } from "../../../bus/kube/kind.ts";
+import type { KubeObject } from "../../../bus/kube/object.ts";
+import { bridgeStream } from "../../../bus/subjects.ts";
+import { profilerEnv } from "../../bench/profiler/profiler.ts";
+import { type BridgeReplica, type OwnBridged, startOwnBridged } from "../../harness/bridged.ts";
+import { metricSum } from "../../harness/metrics.ts";
+import { createNamespace, optIn } from "../../harness/namespaces.ts";
+import { footprintOf } from "../footprint.ts";
+import { bounded, figure, type Scenario, type Trial } from "../scenario.ts";
+
+const limits = { writesPerSecond: 50, megabytes: 250 };
+const leastSize = 20;
+/** Calls under way at once. */
+const callers = 16;
+/** A watch lives a minute, and its bookmarks move the position. Milliseconds. */
+const quietMillis = 120_000;
+const deadlineMillis = 300_000;
+const kind = kindText(Secret);
+
+/** What is measured, and where. */
+interface Stage {
+  readonly trial: Trial;
+  readonly bridged: OwnBridged;
+  readonly spaces: readonly string[];
+}
+
+export const namespaces: Scenario = {
+  number: 14,
+  name: "namespaces",
+  title:
+    "A thousand namespaces are opted in, with a watch for the Secrets of each: writes and memory while nothing happens, then a change in each, and a second bridge that takes over.",
+  fullMinutes: 6,
+  tested: "nightly",
+  async run(trial) {
+    const size = trial.scaled(1000, leastSize);
+    const bridged = await startOwnBridged();
+    trial.defer(() => bridged.stop());
+    const spaces = Array.from({ length: size }, (_, at) => `team-${String(at + 1).padStart(4, "0")}`);
+    const stage = { trial, bridged, spaces };
+    await inEach(stage, async (namespace) => {
+      await createNamespace(bridged.kit.client, namespace);
+      await createSecret(bridged, namespace);
+      await optIn(bridged.kit.client, namespace);
+    });
+    const env = { ...profilerEnv(bridged.kit.platform.directory), DENREI_LOG_LEVEL: "info" };
+    const begun = performance.now();
+    const bridge = await bridged.bridge("bridge-1", { env });
+    await watched(stage, bridge);
+    const startSeconds = (performance.now() - begun) / 1000;
+    trial.say(`all ${figure(size)} are watched after ${figure(startSeconds)} s`);
+
+    const writes = await writesPerSecond(stage, trial.scaled(quietMillis, 3000));
+    const memory = await footprintOf(bridge, bridged.kit.platform.directory, 5000, trial.signal);
+    trial.say(`${figure(writes)} writes per second, ${figure(memory.collected)} MB`);
+    const changeSeconds = await changeEach(stage, "first");
+
+    const second = await bridged.bridge("bridge-2", { env });
+    const killed = performance.now();
+    await bridge.kill();
+    await watched(stage, second);
+    const takeoverSeconds = (performance.now() - killed) / 1000;
+    const repeated = await metricSum([second], new RegExp(`^denrei_bridge_lists_total\\{kind="${kind}"`));
+    await changeEach(stage, "second");
+    const told = bridged.history.of(Secret).filter(({ at }) => at.namespace.startsWith("team-"));
+    return {
+      injected: [
+        `${figure(size)} opted-in namespaces with a Secret each`,
+        "kill -9 of the bridge that leads",
+      ],
+      checks: [
+        bounded("writes to the bus while nothing happens", writes, "<=", limits.writesPerSecond, "per s"),
+        bounded(
+          "resident memory of the bridge, garbage collected",
+          memory.collected,
+          "<=",
+          limits.megabytes,
+          "MB",
+        ),
+        bounded("events of Secrets: added, and changed twice", told.length, "=", 3 * size, ""),
+        bounded("lists of the bridge that takes over", repeated, "=", 0, ""),
+      ],
+      figures: [
+        {
+          what: "resident memory of the bridge as it is, and its peak",
+          found: `${figure(memory.asItIs)} and ${figure(memory.peak)} MB`,
+        },
+        { what: "from the start of the bridge until all are watched", found: `${figure(startSeconds)} s` },
+        { what: "from the kill until the other bridge watches all", found: `${figure(takeoverSeconds)} s` },
+        { what: "a change in each, until the last is told", found: `${figure(changeSeconds)} s` },
+      ],
+    };
+  },
+};
+
+const secretOf = (namespace: string) => ({ namespace, name: "token" });
+
+const createSecret = ({ kit }: OwnBridged, namespace: string) =>
+  kit.client.create(
+    Secret,
+    { apiVersion: "v1", kind: "Secret", metadata: secretOf(namespace) } as KubeObject,
+    { fieldManager: "test" },
+  );
+
+/** Does something in every namespace, in some of them at once. */
+async function inEach({ spaces }: Stage, action: (namespace: string) => Promise<unknown>): Promise<void> {
+  const left = [...spaces];
+  const caller = async () => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) await action(next);
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
+/** Waits until the bridge leads all namespaces, and is behind in none. */
+async function watched({ trial, spaces }: Stage, bridge: BridgeReplica): Promise<void> {
+  const sum = (metric: string) => metricSum([bridge], new RegExp(`^${metric}\\{kind="${kind}"`));
+  let found = {};
+  for (const until = performance.now() + deadlineMillis; performance.now() < until; ) {
+    const [leading, behind] = await Promise.all([
+      sum("denrei_bridge_leading"),
+      sum("denrei_bridge_behind_seconds"),
+    ]);
+    // `default` is opted in as well.
+    if (leading === spaces.length + 1 && behind === 0) return;
+    found = { leading, behind };
+    await sleep(200, undefined, { signal: trial.signal });
+  }
+  throw new Error(
+    `expected ${spaces.length + 1} namespaces to be watched within ${deadlineMillis} ms, found ${JSON.stringify(found)}`,
+  );
+}
+
+/** Of leases and positions. */
+async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promise<number> {
+  const written = async () => (await bridged.bus.jsm.streams.info(bridgeStream)).state.last_seq;
+  const before = await written();
+  await sleep(millis, undefined, { signal: trial.signal });
+  return ((await written()) - before) / (millis / 1000);
+}
+
+/** Changes the Secret of every namespace; resolves with the seconds until the last change was told. */
+async function changeEach(stage: Stage, value: string): Promise<number> {
+  const { kit, history } = stage.bridged;
+  const before = history.of(Secret as Kind).length;
+  const begun = performance.now();
+  await inEach(stage, (namespace) =>
+    kit.client.mergePatch(
+      Secret,
+      secretOf(namespace),
+      { metadata: { labels: { value } } },
+      { fieldManager: "test" },
+    ),
+  );
+  await history.until(() => history.of(Secret as Kind).length >= before + stage.spaces.length);
+  return (performance.now() - begun) / 1000;
+}
