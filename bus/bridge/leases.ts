@@ -60,7 +60,7 @@ export function sharedLease({ kv, key, holder, times = defaultLease }: NamedLeas
         term = { held, assertHeld };
         terms.emit("begun");
         if (!held.aborted) await lost;
-        // The lease is given back after them: until then nobody else publishes.
+        // The lease is given back when they have ended, so that no other replica publishes before.
         await Promise.all(leads);
       },
       onError(error) {

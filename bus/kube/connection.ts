@@ -28,16 +28,16 @@ export interface KubeConnection {
   /** What a request is sent with now; hand it to {@link KubeConnection.renew}. */
   way(role: PoolRole): Promise<Way>;
   /**
-   * A request of this role that was sent at this time, by `performance.now()`, was on a connection that is dead though nobody said
-   * so: what is sent from now on gets another one, and so do all others of the role.
+   * Reports that the connection under a request of this role, sent at this time by `performance.now()`, is dead without having been
+   * closed. Later requests of the role use new connections.
    */
   giveUp(role: PoolRole, sentAt: number): void;
   close(): Promise<void>;
 }
 
 /**
- * What connections are for: requests, which share a few of them; watches, which each hold one for minutes; watches of single
- * namespaces, of which there may be a thousand, so many share one where the server speaks HTTP/2.
+ * Pools of connections: for requests, which share a few; for watches, which each hold one for minutes; for watches of single
+ * namespaces. Of those there may be a thousand, so many share one connection where the server speaks HTTP/2.
  */
 export type PoolRole = "requests" | "watches" | "namespaceWatches";
 type Pools = Readonly<Record<PoolRole, Pool>>;
@@ -129,7 +129,7 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
   };
 }
 
-/** What is under way ends where it began, and so does what is about to be sent. */
+/** Closes pools after a while: requests that were sent, or are just being sent, end there. */
 function closeSoon(pools: readonly Pool[]): void {
   setTimeout(() => {
     for (const { dispatcher } of pools) void dispatcher.close().catch(() => undefined);
@@ -153,7 +153,7 @@ function openPool({ proxy, tls }: Access, role: PoolRole): Pool {
   if (proxy?.startsWith("socks")) {
     throw new KubeconfigError("SOCKS proxies are not supported: use an http:// or https:// proxy-url");
   }
-  // Under a debugger none is kept: after a pause they are closed, which whoever writes next would learn too late.
+  // Under a debugger no connection is reused: a pause outlasts the server's keep-alive, and the next write would fail.
   const reuse = isDebugged() ? { pipelining: 0 } : { keepAliveTimeout: 60_000 };
   const common = { ...poolOptions[role], ...reuse };
   const dispatcher =

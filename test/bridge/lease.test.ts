@@ -233,7 +233,7 @@ test("shared lease - when it is taken away all end, and all begin again when it 
   expect(all.map(({ terms }) => terms.map((held) => held.aborted))).toEqual(all.map(() => [true, false]));
 });
 
-test("shared lease - a lead that throws is told and begins again, and disturbs no other", async () => {
+test("shared lease - a lead that throws reports its error, starts again, and disturbs no other", async () => {
   const key = newKey();
   const lease = sharedBy(key, "one");
   const steady = tenant(lease);
@@ -247,7 +247,7 @@ test("shared lease - a lead that throws is told and begins again, and disturbs n
   expect(steady.terms.map((held) => held.aborted)).toEqual([false]);
 });
 
-test("shared lease - is not given back while somebody still works under it", async () => {
+test("shared lease - is kept until all work under it has ended", async () => {
   const key = newKey();
   const lease = sharedBy(key, "one");
   const ending = Promise.withResolvers<void>();

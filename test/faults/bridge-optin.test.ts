@@ -123,7 +123,7 @@ test("the label comes: the metadata of its Secrets is told, and of no other name
   expect(changesIn("never")).toEqual([]);
 });
 
-test("the label goes: nothing more is told; when it is back, what was missed", async () => {
+test("the label goes: changes are no longer published; when it is back, they catch up", async () => {
   await createNamespaces("goes");
   await optIn(bridged.kit.client, "goes");
   const bridge = await startBridge();

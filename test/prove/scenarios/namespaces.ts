@@ -83,12 +83,12 @@ export const namespaces: Scenario = {
       ],
       figures: [
         {
-          what: "resident memory of the bridge as it is, and its peak",
+          what: "resident memory of the bridge before the collection, and its peak",
           found: `${figure(memory.asItIs)} and ${figure(memory.peak)} MB`,
         },
         { what: "from the start of the bridge until all are watched", found: `${figure(startSeconds)} s` },
         { what: "from the kill until the other bridge watches all", found: `${figure(takeoverSeconds)} s` },
-        { what: "a change in each, until the last is told", found: `${figure(changeSeconds)} s` },
+        { what: "a change in each, until the last is published", found: `${figure(changeSeconds)} s` },
       ],
     };
   },
@@ -139,7 +139,7 @@ async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promi
   return ((await written()) - before) / (millis / 1000);
 }
 
-/** Changes the Secret of every namespace; resolves with the seconds until the last change was told. */
+/** Changes the Secret of every namespace; resolves with the seconds until the last change was published. */
 async function changeEach(stage: Stage, value: string): Promise<number> {
   const { kit, history } = stage.bridged;
   const before = history.of(Secret as Kind).length;
