@@ -7,6 +7,7 @@ import type { Condition, Stored } from "../../bus/kube/object.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
+import { consumers, workStream } from "../../bus/subjects.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
@@ -335,6 +336,25 @@ test("a paused worker that wakes up after its deadline writes nothing", async ()
   expect(wrote).toEqual([]);
   expect((await kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
 });
+
+test("a reconcile whose consumer is deleted is given up at once, and begins again with the next one", async () => {
+  await create("bereft", { mode: "slow", millis: 5000 });
+  await untilRuns("bereft", 1);
+  await bus.jsm.consumers.delete(workStream("probe"), consumers.worker(scope));
+  const lost = () =>
+    workers
+      .flatMap(({ log }) => log.records())
+      .filter(({ msg, err }) => msg === "ownership lost" && isAboutDeletion(err));
+  await expect.poll(() => lost().length, patience).toBe(1);
+  await untilRuns("bereft", 2);
+  await kit.until(Probe, at("bereft"), isReady);
+  const [first, second] = runs("bereft").map(({ time }) => Date.parse(String(time)));
+  const given = Date.parse(String(lost()[0]?.time));
+  expect(given - (first ?? 0), "it did not wait for the end").toBeLessThan(5000);
+  expect(given, "nobody began before").toBeLessThanOrEqual(second ?? 0);
+});
+const isAboutDeletion = (error: unknown) =>
+  String((error as Error | undefined)?.message).includes("was deleted");
 
 test("an orderly stop hands back a reconcile that takes longer than the grace period, and another worker runs it", async () => {
   const [first, second] = workers as [Replica, Replica];

@@ -1,7 +1,7 @@
 /** Streams and consumers that are deleted or altered while everything runs: healed without a restart. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { bridgeStream, streams, timersStream, workStream } from "../../bus/subjects.ts";
+import { activityStream, bridgeStream, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { functionConsumers, type Interest } from "../../bus/topology.ts";
 import { interestOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
@@ -13,7 +13,8 @@ import { hikawa, isFinished } from "../harness/song.ts";
 const options = { replicas: 1, ackWaitMillis: 10_000 };
 const interest: Interest = interestOf(hikawaFunction, "default");
 const work = workStream("hikawa");
-const everyStream = [...Object.values(streams), bridgeStream, work, timersStream("hikawa")];
+const own = [workStream, timersStream, activityStream].map((streamOf) => streamOf("hikawa"));
+const everyStream = [...Object.values(streams), bridgeStream, ...own];
 const everyConsumer = functionConsumers(interest, options).map(
   ([stream, { durable_name: name = "" }]) => [stream, name] as const,
 );
