@@ -33,7 +33,7 @@ const before: readonly Difference[] = [
     here: `version: ${currentPlan.version},`,
     there: `version: ${currentPlan.version - 1},`,
   },
-  { file: "bus/topology.ts", here: "max_age: hours(14 * 24)", there: "max_age: hours(7 * 24)" },
+  { file: "bus/topology/streams.ts", here: "max_age: hours(14 * 24)", there: "max_age: hours(7 * 24)" },
   {
     file: "bus/topology.ts",
     here: "filter_subjects: [work.marksDue(scope), sweeps.due(scope), work.timersDue(scope)],",
@@ -46,10 +46,10 @@ const before: readonly Difference[] = [
   },
   {
     file: "bus/worker/router.ts",
-    here: "return { ...newRequest(cause, event.traceparent), routed: true };",
+    here: "return { ...newRequest(cause, event.traceparent, clock), routed: true };",
     // A cause that nobody knows but the version that makes it.
     there:
-      'return { ...newRequest({ ...cause, type: "former" } as never, event.traceparent), former: "yes" } as Request;',
+      'return { ...newRequest({ ...cause, type: "former" } as never, event.traceparent, clock), former: "yes" } as Request;',
   },
 ];
 
