@@ -41,7 +41,9 @@ test("two previews, a commit, one that is closed, each step with the replica tha
   expect(stdout).toMatch(
     /The comment on #1:\n(.*\n)*? {4}\| State \| Ready \|\n {4}\| URL \| https:\/\/pr-1-web-/,
   );
-  expect(stdout).toMatch(/^Statuses of [0-9a-f]{12}: denrei\/default-[0-9a-f]{8}\/denrei-demo\/web: success$/m);
+  expect(stdout).toMatch(
+    /^Statuses of [0-9a-f]{12}: denrei\/default-[0-9a-f]{8}\/denrei-demo\/web: success$/m,
+  );
   // In the end there is one of each.
   for (const kind of ["applications.modoki.tsuzu.dev", "remotesyncs.modoki.tsuzu.dev", "deployments.apps"])
     expect(names(stdout, kind)).toEqual([named(1)]);
