@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openPublisher } from "../../bus/bridge/publisher.ts";
+import { type Bus, connectBus } from "../../bus/connect.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
@@ -60,6 +61,7 @@ export async function queueSeries(
   await arena.clearBus();
   await ensureTopology(arena.bus, busOptions, [interest]);
   if (mode === "runtime") await publishNotes(arena);
+  const workers = await connectBus({ url: arena.platform.natsUrlFor(scope.fn), name: "denrei-bench" });
   const children = await Promise.all(
     replicas.map((name) =>
       startProcess(arena, {
@@ -83,29 +85,35 @@ export async function queueSeries(
       const runs: QueueRun[] = [];
       for (let round = 0; round < rounds; round++) {
         const usage = measure(pids);
-        const run = await runOnce(arena, requests, backlogs[load]);
+        const run = await runOnce(arena, workers, requests, backlogs[load]);
         runs.push({ ...run, usage: usage() });
         // The runtime has seen the one version of a note, so it may drop a later request for it.
-        if (mode === "queue") await expectNothingLost(arena);
+        if (mode === "queue") await expectNothingLost(arena, workers);
       }
       series.push({ mode, load, runs });
     }
     return series;
   } finally {
     await Promise.all(children.map((child) => child.stop()));
+    await workers.nc.close();
     await arena.clearBus();
   }
 }
 
 /** From the first request until no ticket, no mark and nothing that is due is left. */
-async function runOnce(arena: Arena, requests: number, backlog: number): Promise<Omit<QueueRun, "usage">> {
+async function runOnce(
+  arena: Arena,
+  workers: Bus,
+  requests: number,
+  backlog: number,
+): Promise<Omit<QueueRun, "usage">> {
   const each = Math.ceil(requests / replicas.length);
   const begun = performance.now();
   const made = await Promise.all(
     replicas.map((replica, at) => {
       const offset = Math.floor((at * keys) / replicas.length);
       const order: Order = { requests: each, keys, offset, backlog };
-      return ask<Made>(arena, orderSubject(replica), order);
+      return ask<Made>(arena, workers, orderSubject(replica), order);
     }),
   );
   await drained(arena);
@@ -115,8 +123,8 @@ async function runOnce(arena: Arena, requests: number, backlog: number): Promise
   return { requests: total, requestsPerSecond: total / seconds, ownedShare: owned / total };
 }
 
-async function ask<Answer>({ bus, aborted }: Arena, subject: string, what: object): Promise<Answer> {
-  const request = bus.nc.request(subject, JSON.stringify(what), { timeout: orderMillis });
+async function ask<Answer>({ aborted }: Arena, workers: Bus, subject: string, what: object): Promise<Answer> {
+  const request = workers.nc.request(subject, JSON.stringify(what), { timeout: orderMillis });
   return (await Promise.race([request, aborted])).json<Answer>();
 }
 
@@ -132,8 +140,10 @@ async function drained({ bus, signal }: Arena): Promise<void> {
 }
 
 /** After the last request for a key somebody has taken up a ticket of it, or a wake-up was lost. */
-async function expectNothingLost(arena: Arena): Promise<void> {
-  const times = await Promise.all(replicas.map((replica) => ask<Times>(arena, timesSubject(replica), {})));
+async function expectNothingLost(arena: Arena, workers: Bus): Promise<void> {
+  const times = await Promise.all(
+    replicas.map((replica) => ask<Times>(arena, workers, timesSubject(replica), {})),
+  );
   for (let at = 0; at < keys; at++) {
     const name = noteName(at);
     const requested = Math.max(...times.map((of) => of.requested[name] ?? 0));

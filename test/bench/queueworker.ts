@@ -7,12 +7,10 @@ import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.
 import { startRelay } from "../../bus/queue/relay.ts";
 import { newRequest, parseRequest } from "../../bus/queue/request.ts";
 import { consumers, type ObjectKey, parseKeySubject, workStream } from "../../bus/subjects.ts";
-import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import {
   busOptions,
-  interest,
   Note,
   namespace,
   noteName,
@@ -110,8 +108,7 @@ function startRuntime(context: ProcessContext): Promise<Running> {
 }
 
 /** The queue alone: ticket, confirmed answer, look for marks. A reconcile has seen what its request asks for. */
-async function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Promise<Running> {
-  await ensureTopology(bus, busOptions, [interest]);
+function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Running {
   const tickets = startPull({
     bus,
     stream: workStream(scope.fn),
