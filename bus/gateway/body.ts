@@ -47,10 +47,10 @@ export function readBody(
   });
 }
 
-/** The least that is allocated for a body that comes in pieces. Bytes. */
+/** Pieces below this are joined: as objects of their own they would take more memory than their bytes. */
 const leastBytes = 1024;
 
-/** Pieces of a body in one buffer. */
+/** Pieces of a body. */
 interface Pieces {
   /** False when there is no memory for it. */
   add(piece: Buffer): boolean;
@@ -59,31 +59,53 @@ interface Pieces {
 }
 
 /**
- * Joins the pieces of a body, so that it takes at most twice as much memory as its sender has sent, in however small
+ * Keeps the pieces of a body, so that it takes at most twice as much memory as its sender has sent, in however small
  * pieces. An announcement costs the sender nothing, so it takes no memory.
  */
 function joinPieces(announced: number, room: Room): Pieces {
-  let buffer: Buffer = Buffer.alloc(0);
+  const kept: Buffer[] = [];
+  /** Small pieces, one after the other. */
+  let block: Buffer = Buffer.alloc(0);
+  let filled = 0;
   let size = 0;
+  let taken = 0;
+
+  function take(bytes: number): boolean {
+    if (bytes <= taken) return true;
+    taken = bytes;
+    return room.grow(bytes);
+  }
+
+  function keepBlock(): void {
+    if (filled > 0) kept.push(filled === block.length ? block : Buffer.from(block.subarray(0, filled)));
+    block = Buffer.alloc(0);
+    filled = 0;
+  }
+
+  function append(piece: Buffer): boolean {
+    piece.copy(block, filled);
+    filled += piece.length;
+    size += piece.length;
+    return true;
+  }
+
   return {
     add(piece) {
-      const wanted = size + piece.length;
-      if (wanted > buffer.length) {
-        const whole = piece.length === announced;
-        const capacity = whole ? announced : Math.min(announced, Math.max(leastBytes, 2 * wanted));
-        if (!room.grow(capacity)) return false;
-        if (whole) buffer = piece;
-        else {
-          // Not of the pool that small buffers share: a slice of it would keep all of it.
-          const larger = Buffer.allocUnsafeSlow(capacity);
-          buffer.copy(larger, 0, 0, size);
-          buffer = larger;
-        }
+      if (piece.length <= block.length - filled) return append(piece);
+      keepBlock();
+      if (piece.length >= leastBytes || piece.length === announced) {
+        kept.push(piece);
+        size += piece.length;
+        return take(size);
       }
-      if (buffer !== piece) piece.copy(buffer, size);
-      size = wanted;
-      return true;
+      const length = Math.max(piece.length, Math.min(announced - size, Math.max(leastBytes, size)));
+      if (!take(size + length)) return false;
+      block = Buffer.allocUnsafeSlow(length);
+      return append(piece);
     },
-    body: () => buffer.subarray(0, size),
+    body() {
+      keepBlock();
+      return kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept, size);
+    },
   };
 }
