@@ -1,7 +1,12 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 import { optInLabel } from "../../bus/domain.ts";
 import { functions } from "../../functions/index.ts";
-import { authorizationText, certificateUsers, clusterRoles } from "../generate/authorization.ts";
+import {
+  authorizationText,
+  certificateUsers,
+  clusterRoles,
+  inOneAccount,
+} from "../generate/authorization.ts";
 import { certificateManifests } from "../generate/certificates.ts";
 import { crdManifests } from "../generate/crds.ts";
 import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";
@@ -64,6 +69,7 @@ export function certificates(options: { json?: boolean; namespace: string }): vo
 }
 
 /** Prints the users of the NATS servers, as a file for their configuration to include. */
-export const users = (options: { cluster: string }): void => {
-  process.stdout.write(authorizationText(certificateUsers(clusterRoles(functions, options.cluster))));
+export const users = (options: { cluster: string; oneAccount?: boolean }): void => {
+  const roles = clusterRoles(functions, options.cluster);
+  process.stdout.write(authorizationText(certificateUsers(options.oneAccount ? inOneAccount(roles) : roles)));
 };

@@ -220,6 +220,10 @@ program
   .command("users")
   .description("print the users of the NATS servers and their rights, as authorization.conf")
   .option("--cluster <name>", "the cluster whose processes they are", namespaceName, "default")
+  .option(
+    "--one-account",
+    "all in one account: faster, and no protection from functions that were taken over",
+  )
   .action(async (options) => (await import("./manifests.ts")).users(options));
 
 const chart = program.command("chart").description("charts, which make the objects of Applications");

@@ -21,6 +21,13 @@ export interface NatsUser extends Role {
 export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: string): Role[] =>
   busRoles(interestsOf(functions, cluster), cluster).filter(({ name }) => name !== "worker");
 
+/**
+ * The roles, all in the account of the bus. That costs the servers less CPU, and a program that was taken over can have the server
+ * publish anything, whatever its permissions are: docs/decisions/0025-an-account-for-each-role.md.
+ */
+export const inOneAccount = (roles: readonly Role[]): Role[] =>
+  roles.map((role) => ({ ...role, account: "bus" }));
+
 /** The users of a bus that takes a client for whom its certificate names (`verify_and_map`). */
 export const certificateUsers = (roles: readonly Role[]): NatsUser[] =>
   roles.map((role) => ({ ...role, user: `CN=${userOf(role.name)}` }));

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
-import { authorizationText, certificateUsers, clusterRoles } from "./authorization.ts";
+import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "./authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
 import { dashboardManifests } from "./dashboard.ts";
 import { dashboard } from "./monitoring/dashboard.ts";
@@ -125,10 +125,21 @@ export async function generatedFiles(
   return files;
 }
 
+/** What differs from an account for each role. */
+export interface AuthorizationOptions {
+  readonly oneAccount?: boolean | undefined;
+}
+
 /** The users of the NATS servers, as a file for their configuration to include. */
-export const authorizationFile = (functions: readonly ReconcileFunction[], cluster: string): string =>
-  `# ${mark} from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n` +
-  authorizationText(certificateUsers(clusterRoles(functions, cluster)));
+export function authorizationFile(
+  functions: readonly ReconcileFunction[],
+  cluster: string,
+  { oneAccount = false }: AuthorizationOptions = {},
+): string {
+  const roles = clusterRoles(functions, cluster);
+  const users = certificateUsers(oneAccount ? inOneAccount(roles) : roles);
+  return `# ${mark} from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n${authorizationText(users)}`;
+}
 
 const generated = (origin: string, manifests: readonly object[]): string =>
   `# ${mark} ${origin}. Do not edit.\n${yamlText(manifests)}`;

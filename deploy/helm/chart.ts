@@ -5,7 +5,7 @@ import { operatorManifests } from "../generate/monitoring/rules.ts";
 import { bridgeName, dashboardName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
 import { yamlText } from "../generate/yaml.ts";
-import { ofCluster } from "./cluster.ts";
+import { type BusFor, ofCluster } from "./cluster.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
 import * as places from "./places.ts";
 import { identity, type Source, type Sources, sources } from "./sources.ts";
@@ -16,11 +16,11 @@ import { type Defaults, schemaText, valuesSchema, valuesText } from "./values.ts
 export type ChartFiles = ReadonlyMap<string, string>;
 
 /**
- * Makes the chart from the manifests, for functions of the cluster with that name (`DENREI_CLUSTER`). A caller that has the
+ * Makes the chart from the manifests, for functions of one cluster (`DENREI_CLUSTER`). A caller that has the
  * rendered manifests passes them as `rendered`. Throws when kustomize is missing and cannot be obtained.
  */
-export async function chartFiles(cluster: string, rendered?: Sources): Promise<ChartFiles> {
-  const from = ofCluster(rendered ?? (await sources()), cluster);
+export async function chartFiles(bus: BusFor, rendered?: Sources): Promise<ChartFiles> {
+  const from = ofCluster(rendered ?? (await sources()), bus);
   const schema = valuesSchema(defaultsIn(from));
   const files = new Map([
     ["Chart.yaml", await about()],

@@ -1,15 +1,23 @@
 /** The objects of a cluster by another name than the manifests have: its users on the bus, and the consumers that KEDA looks at. */
 import { functions } from "../../functions/index.ts";
 import { scaledObject } from "../generate/autoscaling.ts";
-import { authorizationFile } from "../generate/files.ts";
+import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
 import { workloadName } from "../generate/rbac.ts";
 import { settingsName } from "../generate/workloads.ts";
 import { at, natsConfigName, written } from "./places.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 
-/** The same with another `DENREI_CLUSTER`, and whatever follows from it. */
-export function ofCluster({ base, cluster: three, added }: Sources, cluster: string): Sources {
-  const users = authorizationFile(functions, cluster);
+/** For whom the bus is. */
+export interface BusFor extends AuthorizationOptions {
+  readonly cluster: string;
+}
+
+/** The same with another `DENREI_CLUSTER` or other accounts, and what follows from them. */
+export function ofCluster(
+  { base, cluster: three, added }: Sources,
+  { cluster, ...options }: BusFor,
+): Sources {
+  const users = authorizationFile(functions, cluster, options);
   const scaled = new Map(
     functions.map((fn) => [
       `ScaledObject ${workloadName(fn)}`,

@@ -4,7 +4,9 @@ import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
+import type { Role } from "../../bus/permissions.ts";
 import { progressDisplay } from "../../deploy/cli/demo/progress.ts";
+import { inOneAccount } from "../../deploy/generate/authorization.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import {
   describeExit,
@@ -50,8 +52,15 @@ const Event = externalKind({ group: "events.k8s.io", version: "v1", kind: "Event
 /** Deleted per call, so that no call takes minutes. */
 const deletedAtOnce = 1000;
 
+/** Whether each role has an account of its own on the bus, as where it is deployed, or all share one. */
+export type Accounts = "own" | "one";
+
+/** The roles in these accounts. */
+export const inAccounts = (accounts: Accounts, roles: readonly Role[]): readonly Role[] =>
+  accounts === "one" ? inOneAccount(roles) : roles;
+
 /** Starts the platform and installs the kinds. */
-export async function openArena(stopping: AbortController): Promise<Arena> {
+export async function openArena(stopping: AbortController, accounts: Accounts = "own"): Promise<Arena> {
   const { signal } = stopping;
   const fail = (error: Error): void => stopping.abort(error);
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -60,7 +69,7 @@ export async function openArena(stopping: AbortController): Promise<Arena> {
   aborted.catch(() => undefined);
   const display = progressDisplay(process.stdout);
   const platform = await startLocalPlatform({
-    roles: [...(await shippedRoles()), queueRole],
+    roles: inAccounts(accounts, [...(await shippedRoles()), queueRole]),
     // Nothing here needs garbage collection, and its work would be noise in the API server's figures.
     controllerManager: "omit",
     signal,

@@ -39,6 +39,7 @@ interface Options extends Sizes {
   readonly only?: readonly Part[];
   readonly write?: true;
   readonly profile?: string;
+  readonly oneAccount?: true;
 }
 
 /** The issue's figures: with less than these the document is written only when that is asked for. */
@@ -89,10 +90,12 @@ const options = new Command("bench")
     "--profile <folder>",
     "instead: CPU profiles of our processes during one run of the Hikawas, or with --only webhooks of the gateway",
   )
+  .option("--one-account", "all users of the bus in one account: what accounts of their own cost")
   .showHelpAfterError("(npm run bench -- --help shows what is possible)")
   .parse()
   .opts<Options>();
 
+const accounts = options.oneAccount ? "one" : "own";
 const stopping = new AbortController();
 let interrupted = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -132,10 +135,10 @@ process.exit();
 
 async function profile(folder: string): Promise<void> {
   if (onCluster) {
-    arena = await openArena(stopping);
+    arena = await openArena(stopping, accounts);
     say(await profileSongs(arena, folder, options.hikawas));
   } else {
-    ground = await openGround(stopping);
+    ground = await openGround(stopping, accounts);
     say(await profileGateway(ground, folder, options.deliveries));
   }
 }
@@ -164,13 +167,13 @@ async function bench(): Promise<void> {
   };
   for (const { title, body } of sections(results)) say(`\n${title}\n\n${body}`);
   const enough = (Object.keys(full) as (keyof Sizes)[]).every((size) => options[size] >= full[size]);
-  if (!options.write && (options.only !== undefined || !enough)) return;
+  if (!options.write && (options.only !== undefined || !enough || accounts === "one")) return;
   await writeDocument(results, options.only === undefined ? "all" : "some");
   say(`\nWritten to ${documentName}${options.only ? ": the parts that ran" : ""}.`);
 }
 
 async function webhookResults(installed: InstalledProbot): Promise<Pick<Results, "webhooks" | "machine">> {
-  ground = await openGround(stopping);
+  ground = await openGround(stopping, accounts);
   const receivers = [gateway(ground), probot(ground, installed)] as const;
   const webhooks = await webhookRounds(ground, receivers, options, say);
   const machine: Machine = new Map([...describeBus(ground.bus), ["Probot", installed.version]]);
@@ -180,7 +183,7 @@ async function webhookResults(installed: InstalledProbot): Promise<Pick<Results,
 }
 
 async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
-  ground = await openGround(stopping);
+  ground = await openGround(stopping, accounts);
   const routing = await routingRounds(ground.bus, options, say);
   const machine: Machine = new Map(describeBus(ground.bus));
   await ground.stop();
@@ -189,7 +192,7 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
 }
 
 async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
-  const opened = await openArena(stopping);
+  const opened = await openArena(stopping, accounts);
   arena = opened;
   const sides = [denrei(opened), goPeer(opened)] as const;
   const roundParts = { throughput: wants("throughput"), latency: wants("latency") };

@@ -62,7 +62,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
   ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "kubectl label namespace"],
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
-  ["users", "--cluster <name>", '(default: "default")'],
+  ["users", "--cluster <name>", '(default: "default")', "--one-account"],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED", "RETRYING"],
   ["working", "--json", "--cluster <name>"],
   ["history", "--trace <id>", "--limit <count>", "--json", "(default: 50)"],
@@ -288,6 +288,9 @@ describe("manifests", () => {
     expect(stdout).toContain('"work.hikawa.east.>"');
     expect(stdout).toMatch(/"\$JS\.API\.CONSUMER\.MSG\.NEXT\.OBJECTS\.hikawa_east_[0-9a-f]{8}"/);
     expect(stdout).not.toContain("default");
+    const shared = await runHere(["users", "--cluster", "east", "--one-account"]);
+    const accounts = (text: string) => text.match(/^ {2}\S+ \{$/gm)?.length;
+    expect([accounts(stdout), accounts(shared.stdout)]).toEqual([users.length - 2, 1]);
   });
 
   test("rbac prints the given functions, in the given namespace", async () => {

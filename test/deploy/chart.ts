@@ -50,7 +50,7 @@ function objectOf(text: string): Manifest | null {
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  await writeChart(folder, await chartFiles(cluster, await madeOnce("sources of the chart", sources)));
+  await writeChart(folder, await chartFiles({ cluster }, await madeOnce("sources of the chart", sources)));
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );

@@ -1,7 +1,7 @@
 /** A bus with the users of two functions, and a connection of each. */
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
-import { busRoles } from "../../bus/permissions.ts";
+import { busRoles, type Role } from "../../bus/permissions.ts";
 import type { Interest } from "../../bus/topology.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { programs } from "../harness/programs.ts";
@@ -40,8 +40,7 @@ export interface Parties {
 }
 
 /** Starts the server and connects. */
-export async function openParties(): Promise<Parties> {
-  const roles = busRoles(interests, cluster);
+export async function openParties(roles: readonly Role[] = busRoles(interests, cluster)): Promise<Parties> {
   const local = await startLocalNats({ roles });
   const connect = (name: string) => connectBus({ url: local.natsUrlFor(name), name: `test-${name}` });
   const admin = await connect("admin");

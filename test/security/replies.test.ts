@@ -2,10 +2,11 @@
  * The server publishes an answer on the reply subject of its request, without checking whether the client may publish there. With an
  * account of its own, a role reaches only itself that way.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { busRoles } from "../../bus/permissions.ts";
-import { work } from "../../bus/subjects.ts";
+import { streams, work } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
+import { inOneAccount } from "../../deploy/generate/authorization.ts";
 import {
   cluster,
   interests,
@@ -98,4 +99,20 @@ test.for(own)("$name: answers of the server reach no foreign subject", async ({ 
 
   expect(arrived).toEqual([]);
   expect(foreign.length * questions.length * bodies.length).toBeGreaterThan(100);
+});
+
+test("with all roles in one account a function forges another function's ticket that way", async () => {
+  const shared = await openParties(inOneAccount(busRoles(interests, cluster)));
+  onTestFinished(() => shared.stop());
+  await ensureTopology(shared.of("bridge"), options, interests);
+  const tickets: string[] = [];
+  shared.admin.nc.subscribe(work.ticket(theirs, key), {
+    callback: (_error, message) => void tickets.push(message.string()),
+  });
+  await shared.admin.nc.flush();
+  const { nc, inbox } = shared.of(mine.fn);
+  const letter = work.deadLetter(mine, key);
+  await inbox.request(letter, forged);
+  nc.publish(`$JS.API.DIRECT.GET.${streams.deadLetters}.${letter}`, "", { reply: work.ticket(theirs, key) });
+  await expect.poll(() => tickets).toContain(forged);
 });

@@ -3,8 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/connect.ts";
 import { progressDisplay } from "../../../deploy/cli/demo/progress.ts";
-import { describeExit, type LocalNats, startLocalNats } from "../../../deploy/local/index.ts";
+import { describeExit, type LocalNats, shippedRoles, startLocalNats } from "../../../deploy/local/index.ts";
 import { hookSecret } from "../../harness/kit.ts";
+import { type Accounts, inAccounts } from "../arena.ts";
 import { type Load, openLoad } from "./load.ts";
 
 /** The common ground of the rounds. */
@@ -21,11 +22,12 @@ export interface Ground {
 }
 
 /** Starts the bus and the load generator. */
-export async function openGround(stopping: AbortController): Promise<Ground> {
+export async function openGround(stopping: AbortController, accounts: Accounts = "own"): Promise<Ground> {
   const { signal } = stopping;
   const fail = (error: Error): void => stopping.abort(error);
   const display = progressDisplay(process.stdout);
   const platform = await startLocalNats({
+    roles: inAccounts(accounts, await shippedRoles()),
     signal,
     onProgress: (step) => display.show(step),
     onUnexpectedExit: (part, exit) => fail(new Error(`${part} ${describeExit(exit)}`)),
