@@ -24,11 +24,11 @@ import {
   workStream,
 } from "./subjects.ts";
 import {
-  deleteConsumer,
   type Ensuring,
   ensureConsumer,
   ensureStream,
   mend,
+  restartConsumer,
   type Stream,
   streamChange,
 } from "./topology/ensure.ts";
@@ -145,7 +145,7 @@ async function restartRouting(bus: Ensured, interest: Interest, missing: Readonl
   const { fn } = interest.scope;
   const derived = [workStream(fn), timersStream(fn), ...(interest.indexes?.length ? [streams.indexes] : [])];
   if (missing.has(streams.objects) || !derived.some((stream) => missing.has(stream))) return;
-  await deleteConsumer(ensuring(bus), streams.objects, consumers.router(interest));
+  await restartConsumer(ensuring(bus), streams.objects, consumers.router(interest));
 }
 
 /** Creates or updates declared streams and those of functions, then the consumers of functions. */

@@ -150,10 +150,12 @@ export async function ensureStream(ensuring: Ensuring, declared: Stream): Promis
   await (await streamChange(ensuring, declared))?.make();
 }
 
-/** Deletes a durable consumer, if it exists and this user may: the next one begins with all messages. */
-export async function deleteConsumer({ jsm }: Ensuring, stream: string, name: string): Promise<void> {
+/** Deletes a durable consumer that has delivered something, if this user may: the next one begins with all messages. */
+export async function restartConsumer({ jsm }: Ensuring, stream: string, name: string): Promise<void> {
   try {
-    await jsm.consumers.delete(stream, name);
+    const { config, delivered } = await jsm.consumers.info(stream, name);
+    const isFresh = config.deliver_policy === DeliverPolicy.All && delivered.consumer_seq === 0;
+    if (!isFresh) await jsm.consumers.delete(stream, name);
   } catch (error) {
     // A user that may not do this may not create streams either, and hears of it there.
     if (!notFound(error) && violationIn(error) === undefined) throw error;
