@@ -7,7 +7,7 @@ import { settingsName } from "../generate/workloads.ts";
 import { at, natsConfigName, written } from "./places.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 
-/** For whom the bus is. */
+/** The cluster and the accounts that a bus is for. */
 export interface BusFor extends AuthorizationOptions {
   readonly cluster: string;
 }
