@@ -37,7 +37,7 @@ export interface KubeConnection {
 
 /**
  * Pools of connections: for requests, which share a few; for watches, which each hold one for minutes; for watches of single
- * namespaces. Of those there may be a thousand, so many share one connection where the server speaks HTTP/2.
+ * namespaces. Of those there may be a thousand, so many share one connection where the server speaks HTTP/2 and no proxy is in between.
  */
 export type PoolRole = "requests" | "watches" | "namespaceWatches";
 type Pools = Readonly<Record<PoolRole, Pool>>;
@@ -159,7 +159,7 @@ function openPool({ proxy, tls }: Access, role: PoolRole): Pool {
   const dispatcher =
     proxy === undefined
       ? new Agent({ ...common, connect: { ...tls, timeout: 10_000 } })
-      : new ProxyAgent({ ...common, uri: proxy, requestTls: tls });
+      : new ProxyAgent({ ...common, allowH2: false, uri: proxy, requestTls: tls });
   return { dispatcher, openedAt: performance.now() };
 }
 

@@ -116,7 +116,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
       ...base(options),
       name: streams.sessions,
       subjects: ["sessions.>"],
-      description: "Who has logged in to the dashboard, encrypted",
+      description: "Sessions of the dashboard, encrypted",
       retention: RetentionPolicy.Limits,
       max_msgs_per_subject: 1,
       discard: DiscardPolicy.Old,

@@ -351,7 +351,7 @@ test("a reconcile whose consumer is deleted is given up at once, and begins agai
   const [first, second] = runs("bereft").map(({ time }) => Date.parse(String(time)));
   const given = Date.parse(String(lost()[0]?.time));
   expect(given - (first ?? 0), "it did not wait for the end").toBeLessThan(5000);
-  expect(given, "nobody began before").toBeLessThanOrEqual(second ?? 0);
+  expect(given, "the second run began later").toBeLessThanOrEqual(second ?? 0);
 });
 const isAboutDeletion = (error: unknown) =>
   String((error as Error | undefined)?.message).includes("was deleted");
