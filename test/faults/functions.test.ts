@@ -7,7 +7,7 @@ import type { Condition, Stored } from "../../bus/kube/object.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
-import { consumers, workStream } from "../../bus/subjects.ts";
+import { consumers, parseKeySubject, workStream } from "../../bus/subjects.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
@@ -344,7 +344,8 @@ test("a reconcile whose consumer is deleted is given up at once, and begins agai
   const lost = () =>
     workers
       .flatMap(({ log }) => log.records())
-      .filter(({ msg, err }) => msg === "ownership lost" && isAboutDeletion(err));
+      .filter(({ msg, err }) => msg === "ownership lost" && isAboutDeletion(err))
+      .filter(({ subject }) => parseKeySubject(String(subject)).key.name === "bereft");
   await expect.poll(() => lost().length, patience).toBe(1);
   await untilRuns("bereft", 2);
   await kit.until(Probe, at("bereft"), isReady);
