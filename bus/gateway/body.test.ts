@@ -11,19 +11,18 @@ async function read(pieces: readonly Buffer[], { limit = 2 ** 20, announced = -1
   const size = Buffer.concat(pieces).length;
   const room = openBudget({ body: limit, small: limit, allSmall: all, allLarge: 0 }, 0)();
   const asked: number[] = [];
+  const grow = room.grow.bind(room);
+  room.grow = (bytes) => {
+    asked.push(bytes);
+    return grow(bytes);
+  };
   const told: Buffer[] = [];
   const request = new PassThrough({ highWaterMark: 2 ** 20 });
   const reading = readBody(request as unknown as IncomingMessage, {
     limit,
     announced: announced < 0 ? size : announced,
     each: (chunk) => told.push(Buffer.from(chunk)),
-    room: {
-      ...room,
-      grow(bytes) {
-        asked.push(bytes);
-        return room.grow(bytes);
-      },
-    },
+    room,
   });
   for (const piece of pieces) {
     request.write(piece);

@@ -23,7 +23,7 @@ export function readBody(
 ): Promise<Buffer | Unread> {
   if (announced > limit) return Promise.resolve("too large");
   return new Promise((resolve) => {
-    const joined = joinPieces(announced, room);
+    const joined = new Pieces(announced, room);
     const end = (result: Buffer | Unread): void => {
       request.off("data", read);
       request.off("end", done);
@@ -39,7 +39,8 @@ export function readBody(
     };
     const done = (): void => end(joined.body());
     const broken = (): void => end("broken off");
-    room.onTaken = () => end("displaced");
+    // With one more closure in this scope V8 kept bodies for longer, and collected twice as long. Measured with Node.js 24.
+    room.onTaken = end;
     request.on("data", read);
     request.on("end", done);
     request.on("error", broken);
@@ -49,63 +50,67 @@ export function readBody(
 
 /** Pieces below this are joined: as objects of their own they would take more memory than their bytes. */
 const leastBytes = 1024;
-
-/** Pieces of a body. */
-interface Pieces {
-  /** False when there is no memory for it. */
-  add(piece: Buffer): boolean;
-  /** All of them. */
-  body(): Buffer;
-}
+const nothing: Buffer = Buffer.alloc(0);
 
 /**
- * Keeps the pieces of a body, so that it takes at most twice as much memory as its sender has sent, in however small
+ * The pieces of a body, kept so that it takes at most twice as much memory as its sender has sent, in however small
  * pieces. An announcement costs the sender nothing, so it takes no memory.
  */
-function joinPieces(announced: number, room: Room): Pieces {
-  const kept: Buffer[] = [];
+class Pieces {
+  readonly #announced: number;
+  readonly #room: Room;
+  readonly #kept: Buffer[] = [];
   /** Small pieces, one after the other. */
-  let block: Buffer = Buffer.alloc(0);
-  let filled = 0;
-  let size = 0;
-  let taken = 0;
+  #block = nothing;
+  #filled = 0;
+  #size = 0;
+  #taken = 0;
 
-  function take(bytes: number): boolean {
-    if (bytes <= taken) return true;
-    taken = bytes;
-    return room.grow(bytes);
+  constructor(announced: number, room: Room) {
+    this.#announced = announced;
+    this.#room = room;
   }
 
-  function keepBlock(): void {
-    if (filled > 0) kept.push(filled === block.length ? block : Buffer.from(block.subarray(0, filled)));
-    block = Buffer.alloc(0);
-    filled = 0;
+  /** False when there is no memory for it. */
+  add(piece: Buffer): boolean {
+    if (piece.length <= this.#block.length - this.#filled) return this.#append(piece);
+    this.#keepBlock();
+    if (piece.length >= leastBytes || piece.length === this.#announced) {
+      this.#kept.push(piece);
+      this.#size += piece.length;
+      return this.#take(this.#size);
+    }
+    const more = Math.min(this.#announced - this.#size, Math.max(leastBytes, this.#size));
+    const length = Math.max(piece.length, more);
+    if (!this.#take(this.#size + length)) return false;
+    this.#block = Buffer.allocUnsafeSlow(length);
+    return this.#append(piece);
   }
 
-  function append(piece: Buffer): boolean {
-    piece.copy(block, filled);
-    filled += piece.length;
-    size += piece.length;
+  /** All of them. */
+  body(): Buffer {
+    this.#keepBlock();
+    return this.#kept.length === 1 ? (this.#kept[0] as Buffer) : Buffer.concat(this.#kept, this.#size);
+  }
+
+  #take(bytes: number): boolean {
+    if (bytes <= this.#taken) return true;
+    this.#taken = bytes;
+    return this.#room.grow(bytes);
+  }
+
+  #append(piece: Buffer): boolean {
+    piece.copy(this.#block, this.#filled);
+    this.#filled += piece.length;
+    this.#size += piece.length;
     return true;
   }
 
-  return {
-    add(piece) {
-      if (piece.length <= block.length - filled) return append(piece);
-      keepBlock();
-      if (piece.length >= leastBytes || piece.length === announced) {
-        kept.push(piece);
-        size += piece.length;
-        return take(size);
-      }
-      const length = Math.max(piece.length, Math.min(announced - size, Math.max(leastBytes, size)));
-      if (!take(size + length)) return false;
-      block = Buffer.allocUnsafeSlow(length);
-      return append(piece);
-    },
-    body() {
-      keepBlock();
-      return kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept, size);
-    },
-  };
+  #keepBlock(): void {
+    const isFull = this.#filled === this.#block.length;
+    if (this.#filled > 0)
+      this.#kept.push(isFull ? this.#block : Buffer.from(this.#block.subarray(0, this.#filled)));
+    this.#block = nothing;
+    this.#filled = 0;
+  }
 }

@@ -26,27 +26,66 @@ export const defaultBudget: BudgetLimits = {
   allLarge: 128 * MiB,
 };
 
-/** Memory for one body. */
-export interface Room {
-  /** Makes it as large as `bytes`, which is larger than before; false when there is no more. */
-  grow(bytes: number): boolean;
-  /** Called when the memory was given to another body: the owner drops what is in it. */
-  onTaken: () => void;
-  /** The body is complete, and its memory is not taken away any more. */
-  keep(): void;
-  /** Gives it back. */
-  free(): void;
-}
-
-interface Holder {
-  readonly since: number;
-  taken(): void;
-}
-
 interface Share {
   left: number;
-  /** Incomplete bodies, the oldest first. */
-  readonly holders: Set<Holder>;
+  /** Rooms of incomplete bodies, the oldest first. */
+  readonly held: Set<Room>;
+}
+
+interface Budget {
+  readonly small: Share;
+  readonly large: Share;
+  /** The largest body that is small. Bytes. */
+  readonly smallBytes: number;
+  readonly graceMillis: number;
+  readonly now: () => number;
+}
+
+/** Memory for one body. */
+export class Room {
+  /** Called when the memory was given to another body: the owner drops what is in it. */
+  onTaken: (why: "displaced") => void = () => undefined;
+  readonly #budget: Budget;
+  readonly #since: number;
+  #share: Share;
+  #bytes = 0;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+    this.#share = budget.small;
+    this.#since = budget.now();
+  }
+
+  /** Makes it as large as `bytes`, which is larger than before; false when there is no more. */
+  grow(bytes: number): boolean {
+    const { small, large, smallBytes, graceMillis, now } = this.#budget;
+    const share = bytes > smallBytes ? large : small;
+    if (share !== this.#share) this.free();
+    this.#share = share;
+    share.held.add(this);
+    const missing = bytes - this.#bytes;
+    while (missing > share.left) {
+      const [oldest = this] = share.held;
+      if (oldest === this || now() - oldest.#since < graceMillis) return false;
+      oldest.free();
+      oldest.onTaken("displaced");
+    }
+    share.left -= missing;
+    this.#bytes = bytes;
+    return true;
+  }
+
+  /** The body is complete, and its memory is not taken away any more. */
+  keep(): void {
+    this.#share.held.delete(this);
+  }
+
+  /** Gives it back. */
+  free(): void {
+    this.#share.left += this.#bytes;
+    this.#bytes = 0;
+    this.keep();
+  }
 }
 
 /**
@@ -58,44 +97,12 @@ export function openBudget(
   graceMillis: number,
   now: () => number = () => performance.now(),
 ): () => Room {
-  const shares = {
-    small: { left: allSmall, holders: new Set<Holder>() },
-    large: { left: allLarge, holders: new Set<Holder>() },
+  const budget: Budget = {
+    small: { left: allSmall, held: new Set() },
+    large: { left: allLarge, held: new Set() },
+    smallBytes: small,
+    graceMillis,
+    now,
   };
-  return () => {
-    let share: Share = shares.small;
-    let bytes = 0;
-    const holder: Holder = {
-      since: now(),
-      taken() {
-        room.free();
-        room.onTaken();
-      },
-    };
-    const room: Room = {
-      onTaken: () => undefined,
-      grow(wanted) {
-        const next = wanted > small ? shares.large : shares.small;
-        if (next !== share) room.free();
-        share = next;
-        share.holders.add(holder);
-        const missing = wanted - bytes;
-        while (missing > share.left) {
-          const [oldest = holder] = share.holders;
-          if (oldest === holder || now() - oldest.since < graceMillis) return false;
-          oldest.taken();
-        }
-        share.left -= missing;
-        bytes = wanted;
-        return true;
-      },
-      keep: () => void share.holders.delete(holder),
-      free() {
-        share.left += bytes;
-        bytes = 0;
-        share.holders.delete(holder);
-      },
-    };
-    return room;
-  };
+  return () => new Room(budget);
 }

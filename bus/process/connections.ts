@@ -67,7 +67,8 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
   let refusedAt = Number.NEGATIVE_INFINITY;
 
   function leave(connection: Connection): void {
-    kept.delete(connection);
+    if (connection.state === "kept") kept.delete(connection);
+    if (connection.state !== "unproven") return;
     const others = unproven.get(connection.source);
     others?.delete(connection);
     if (others?.size === 0) unproven.delete(connection.source);
