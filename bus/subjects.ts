@@ -174,10 +174,10 @@ const keyed = (space: string, scope: QueueScope, key: ObjectKey): string =>
   `${space}.${tokens(scope.fn, scope.cluster, key.namespace, key.name)}`;
 const scoped = (space: string, scope: QueueScope): string => `${space}.${tokens(scope.fn, scope.cluster)}.>`;
 
-/** Subjects of a function's sweep, beside its timers. */
+/** Subjects of a function's sweep, beside its timers. A due one is among {@link work}'s, for which one filter is enough. */
 export const sweeps = {
   at: ({ fn, cluster }: QueueScope) => `sweeps.at.${tokens(fn, cluster)}`,
-  due: ({ fn, cluster }: QueueScope) => `sweeps.due.${tokens(fn, cluster)}`,
+  due: ({ fn, cluster }: QueueScope) => `sweeps.due.${tokens(fn, cluster)}.all`,
 } as const;
 
 /** Subjects of INDEXES: `indexes.<function>.<cluster>.<index>.<value>.<namespace>.<name>`. */
@@ -267,17 +267,15 @@ export const work = {
   timer: (scope: QueueScope, key: ObjectKey) => keyed("timers.at", scope, key),
   timers: (scope: QueueScope) => scoped("timers.at", scope),
   timerDue: (scope: QueueScope, key: ObjectKey) => keyed("timers.due", scope, key),
-  timersDue: (scope: QueueScope) => scoped("timers.due", scope),
   mark: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
     `${keyed("marks.at", scope, key)}.${markTokens(name)}`,
   marksOf: (scope: QueueScope, key: ObjectKey) => `${keyed("marks.at", scope, key)}.*.*`,
   marks: (scope: QueueScope) => scoped("marks.at", scope),
   markDue: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
     `${keyed("marks.due", scope, key)}.${markTokens(name)}`,
-  marksDue: (scope: QueueScope) => scoped("marks.due", scope),
   /** What waits for its time: timers and marks. */
   scheduled: (scope: QueueScope) => `*.at.${tokens(scope.fn, scope.cluster)}.>`,
-  /** What has fallen due. */
+  /** What has fallen due: timers, marks and the sweep. */
   due: (scope: QueueScope) => `*.due.${tokens(scope.fn, scope.cluster)}.>`,
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),

@@ -16,7 +16,6 @@ import {
   type LooksAt,
   type QueueScope,
   streams,
-  sweeps,
   timersStream,
   type WebhookAddress,
   webhookSubjects,
@@ -110,7 +109,9 @@ export function functionConsumers(
       timersStream(scope.fn),
       durable(consumers.relay(scope), {
         deliver_policy: DeliverPolicy.All,
-        filter_subjects: [work.marksDue(scope), sweeps.due(scope), work.timersDue(scope)],
+        // One filter: with several, the server looks through everything that waits for each message that it delivers. With 10,000
+        // due messages and gaps among them that made 400 messages/s, and one filter 30,000/s (nats-server 2.15.2).
+        filter_subjects: [work.due(scope)],
         ack_wait: routeAckWaitMillis(options) * 1e6,
         max_ack_pending: 2000,
       }),

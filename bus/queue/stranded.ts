@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { type LastValue, readFrom } from "../lastvalues.ts";
-import { consumers, parseKeySubject, timersStream, work, workStream } from "../subjects.ts";
+import { consumers, parseKeySubject, sweeps, timersStream, work, workStream } from "../subjects.ts";
 import { forget } from "./forget.ts";
 import type { TicketQueue } from "./queue.ts";
 import { requestOrReplay } from "./request.ts";
@@ -80,6 +80,8 @@ export async function searchStranded({
   }
 
   async function request({ stream, value }: Stranded): Promise<void> {
+    // The next sweep is planned already.
+    if (value.subject === sweeps.due(scope)) return forget(bus, stream, value.sequence);
     try {
       const { key } = parseKeySubject(value.subject);
       // A ticket is in its own way: the request leaves a mark, which falls due when the ticket is gone.

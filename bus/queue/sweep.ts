@@ -59,11 +59,12 @@ export function startSweep(options: SweepOptions): Sweep {
       signal,
     });
 
-  /** Where nobody has set it, or it is long past its time, or it was set by one that sweeps more rarely. */
+  /** Where nobody has set it, or it is long past its time, or it was set by a version that sweeps more rarely or on another subject. */
   async function armIfMissing(): Promise<void> {
     const last_by_subj = sweeps.at(scope);
     const found = await bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj });
-    if (found !== null && Math.abs(dueAt(found) - clock.now()) < 2 * everyMillis) return;
+    const isPlanned = found !== null && Math.abs(dueAt(found) - clock.now()) < 2 * everyMillis;
+    if (isPlanned && found.header.get("Nats-Schedule-Target") === sweeps.due(scope)) return;
     await arm(found?.seq ?? 0).catch((error: unknown) => {
       if (!isOvertaken(error)) throw error;
     });

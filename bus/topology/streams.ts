@@ -150,7 +150,7 @@ export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
 export const timersStreamConfig = (fn: string, options: BusOptions): Stream => ({
   ...base(options),
   name: timersStream(fn),
-  subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`, `sweeps.*.${fn}.*`],
+  subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`, `sweeps.*.${fn}.>`],
   description: `Delayed requests and dirty marks of the function ${fn}: message schedules that outlive every worker`,
   retention: RetentionPolicy.Workqueue,
   max_msgs_per_subject: 1,

@@ -36,8 +36,8 @@ const before: readonly Difference[] = [
   { file: "bus/topology/streams.ts", here: "max_age: hours(14 * 24)", there: "max_age: hours(7 * 24)" },
   {
     file: "bus/topology.ts",
-    here: "filter_subjects: [work.marksDue(scope), sweeps.due(scope), work.timersDue(scope)],",
-    there: "filter_subjects: [work.timersDue(scope), work.marksDue(scope), sweeps.due(scope)],",
+    here: "filter_subjects: [work.due(scope)],",
+    there: 'filter_subjects: ["timers", "marks"].map((space) => work.due(scope).replace("*", space)),',
   },
   {
     file: "bus/events/kubernetes.ts",
@@ -92,7 +92,7 @@ async function configuration(): Promise<unknown> {
 }
 const versions = (version: number) => [1, 2, 3].map(() => String(version));
 const asBefore = { days: 7, first: "timers", versions: versions(currentPlan.version - 1) };
-const asNow = { days: 14, first: "marks", versions: versions(currentPlan.version) };
+const asNow = { days: 14, first: "*", versions: versions(currentPlan.version) };
 
 /** Has a new song sung every so often, until it is told to stop. */
 function sing(): { stop(): Promise<string[]> } {

@@ -127,6 +127,17 @@ test("a schedule of a version that has swept more rarely makes way for one", asy
   await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(2);
 });
 
+test("a schedule of a version that has swept on another subject makes way for one", async () => {
+  const { bus } = sweeping;
+  const { scope, start, schedule } = await sweeping.of("elsewhere");
+  const at = new Date(Date.now() + 600_000);
+  const target = `sweeps.due.${scope.fn}.${scope.cluster}`;
+  await publishUntilAnswered(bus, sweeps.at(scope), "", { schedule: { at, target } });
+  start({ everyMillis: 600_000 });
+  const planned = async () => (await schedule())?.header.get("Nats-Schedule-Target");
+  await expect.poll(planned, patience).toBe(sweeps.due(scope));
+});
+
 test("a schedule that the bus has forgotten to make due is set anew", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule, dueAt } = await sweeping.of("forgotten");
