@@ -29,8 +29,8 @@ export interface PullRequest {
   readonly author: string | undefined;
   /** `repository` is a full name; undefined when the fork is gone. */
   readonly head: Side & { readonly repository: string | undefined };
-  /** `repositoryId` is GitHub's id of that repository, which stays when it is renamed. */
-  readonly base: Side & { readonly repository: string; readonly repositoryId: number };
+  /** `repositoryId` is GitHub's id of that repository, which stays when it is renamed; undefined from a server that gives none. */
+  readonly base: Side & { readonly repository: string; readonly repositoryId: number | undefined };
   /** The page for people. */
   readonly url: string;
 }
@@ -50,7 +50,7 @@ export const pullRequestAnswer: z.ZodType<PullRequest> = z
     author_association: z.string(),
     user: z.object({ login: z.string() }).nullable(),
     head: z.object({ ref: z.string(), sha: z.string(), repo: repo.nullable() }),
-    base: z.object({ ref: z.string(), sha: z.string(), repo: repo.extend({ id: z.int() }) }),
+    base: z.object({ ref: z.string(), sha: z.string(), repo: repo.extend({ id: z.int().optional() }) }),
     html_url: z.string(),
   })
   .transform(({ number, state, title, head, base, ...rest }) => ({

@@ -4,6 +4,7 @@ import { allowedApiUrl, allowedUrlsIn } from "../../bus/github/allowed.ts";
 import { urlReason, withGitHub } from "../../bus/github/blocked.ts";
 import { etagCache } from "../../bus/github/etags.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
+import type { PullRequest } from "../../bus/github/pullrequest.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
 import { isForbidden } from "../../bus/kube/errors.ts";
@@ -30,6 +31,14 @@ export interface RepositoryRef {
   readonly repo: string;
   readonly secretName: string;
 }
+
+/** The repository that a pull request is made to. Rejects with a `GitHubError`. */
+export const repositoryOfPull = async (
+  { base: { repositoryId: id, repository: fullName } }: PullRequest,
+  client: GitHubRepositoryClient,
+  signal: AbortSignal,
+): Promise<{ readonly id: number; readonly fullName: string }> =>
+  id === undefined ? client.repository(signal) : { id, fullName };
 
 /** Reads a Secret of the namespace, if there is one. Throws a `BlockedError` when it may not be read. */
 export async function findSecret(

@@ -4,7 +4,9 @@ import { githubApp } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
+import { pullRequestAnswer } from "../../bus/github/pullrequest.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
+import { repositoryOfPull } from "../../functions/paas/github.ts";
 import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
 import { startTarget, type Target } from "./target.ts";
 
@@ -14,7 +16,15 @@ let target: Target;
 let token: string;
 beforeAll(async () => {
   target = await startTarget();
-  const names = ["acme/web", "acme/moved", "acme/taken", "acme/hidden", "acme/seen", "other/any"];
+  const names = [
+    "acme/web",
+    "acme/moved",
+    "acme/taken",
+    "acme/hidden",
+    "acme/seen",
+    "acme/plain",
+    "other/any",
+  ];
   github = await startGitHub({
     repositories: names,
     targets: [target.url],
@@ -85,6 +95,20 @@ test("a former name leads to the repository, with its id, for reads and writes",
   expect(statuses.map(({ context }) => context)).toEqual(["site", "WEB", "web"]);
   const comments = await github.api<{ body: string }[]>("GET", `/repos/acme/site/issues/${number}/comments`);
   expect(comments.map(({ body }) => body)).toEqual(["web again", "WEB again", "site again"]);
+});
+
+test("the repository of a pull request is found on a server that does not give its id there", async () => {
+  const plain = client("acme", "plain");
+  const { number } = await github.openPullRequest({ repository: "acme/plain", branch: "one" });
+  const answer = (await (await raw("GET", `/repos/acme/plain/pulls/${number}`)).json()) as {
+    base: { repo: { id?: number } };
+  };
+  delete answer.base.repo.id;
+  const pull = pullRequestAnswer.parse(answer);
+  expect(await repositoryOfPull(pull, plain, new AbortController().signal)).toMatchObject({
+    id: (await plain.repository()).id,
+    fullName: "acme/plain",
+  });
 });
 
 test("webhooks to Apps name the new and the former name", async () => {

@@ -6,7 +6,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { repositoryOf } from "../github.ts";
+import { repositoryOf, repositoryOfPull } from "../github.ts";
 import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
@@ -90,8 +90,9 @@ async function repositoryIn(
   client: GitHubRepositoryClient,
   { signal }: Pick<Context, "signal">,
 ): Promise<{ readonly id: number; readonly fullName: string }> {
-  if (first !== undefined) return { id: first.base.repositoryId, fullName: first.base.repository };
-  return withGitHub("Token", () => client.repository(signal));
+  return withGitHub("Token", () =>
+    first === undefined ? client.repository(signal) : repositoryOfPull(first, client, signal),
+  );
 }
 
 /** Timelines that are read concurrently. */

@@ -1,6 +1,7 @@
 /** Which commit a RemoteSync wants now. */
 import { withGitHub } from "../../../bus/github/blocked.ts";
 import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
+import { repositoryOfPull } from "../github.ts";
 import type { Source } from "./source.ts";
 
 /** What GitHub says of a source. */
@@ -53,8 +54,9 @@ async function ofPullRequest(
   client: GitHubRepositoryClient,
   signal: AbortSignal,
 ): Promise<Resolution> {
-  const { state, mergeable, mergeCommitSha, head, base } = await client.pullRequest(number, signal);
-  const repository = { id: base.repositoryId, fullName: base.repository };
+  const pull = await client.pullRequest(number, signal);
+  const { state, mergeable, mergeCommitSha, head, base } = pull;
+  const repository = await repositoryOfPull(pull, client, signal);
   const facts = { headSHA: head.sha, baseBranch: base.ref, repository };
   const ref = `#${number}`;
   if (state === "closed")
