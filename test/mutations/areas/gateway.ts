@@ -45,8 +45,8 @@ export const gateway: readonly Mutation[] = [
   {
     name: "leaks-body-memory",
     file: "bus/gateway/budget.ts",
-    find: "share.left += bytes;",
-    replace: "share.left += 0;",
+    find: "this.#share.left += this.#bytes;",
+    replace: "this.#share.left += 0;",
     breaks: "After some hours the gateway answers every webhook with 503.",
     tests: ["bus/gateway/budget.test.ts"],
   },
