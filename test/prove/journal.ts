@@ -43,8 +43,12 @@ export function openJournal(folder: string, replica: string): Journal {
   };
 }
 
-/** How many reconciles a replica has begun since then and not ended, according to what it wrote last. */
-export async function inHand(folder: string, replica: string, since: number): Promise<number> {
+/** How many reconciles of keys like these a replica has begun since then and not ended, according to what it wrote last. */
+export async function inHand(
+  folder: string,
+  replica: string,
+  { since, keys }: { readonly since: number; readonly keys: string },
+): Promise<number> {
   const file = await open(join(folder, `${replica}.journal`), "r");
   try {
     const { size } = await file.stat();
@@ -52,8 +56,8 @@ export async function inHand(folder: string, replica: string, since: number): Pr
     const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
     const begun = new Set<string>();
     for (const line of buffer.toString("utf8").split("\n")) {
-      const [what, key, version, from] = line.split(" ");
-      if (what === "b" && Number(from) >= since) begun.add(`${key} ${version}`);
+      const [what, key = "", version, from] = line.split(" ");
+      if (what === "b" && Number(from) >= since && key.startsWith(keys)) begun.add(`${key} ${version}`);
       else begun.delete(`${key} ${version}`);
     }
     return begun.size;

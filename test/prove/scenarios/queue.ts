@@ -36,12 +36,15 @@ export const queue: Scenario = {
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
       paused(pause, anyWorker, pauseMillis, async ({ name }) => {
-        // Whoever is paused has something in hand that would have its effect when it wakes up.
-        for (let since = 0; (await inHand(ground.journals, name, since)) === 0; await sleep(10)) {
+        // Whoever is paused has something in hand that would have its effect when it wakes up: of now, because what was begun
+        // before may have been lost with the bus, and slow, because it has to last until the pause.
+        for (let since = 0; ; await sleep(10)) {
           trial.signal.throwIfAborted();
-          if (now() - since < plantedMillis) continue;
-          since = now();
-          for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, plantedMillis);
+          if (now() - since >= plantedMillis) {
+            since = now();
+            for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, plantedMillis);
+          }
+          if ((await inHand(ground.journals, name, { since, keys: "slow-" })) > 0) break;
         }
       }),
       killed("kill -9 of NATS", () => server as NonNullable<typeof server>),
@@ -100,7 +103,9 @@ async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly
   const since = now();
   for (const key of owned) await ground.change(key, plantedMillis);
   const begun = async (): Promise<number> => {
-    const counts = await Promise.all(replicas.map(({ name }) => inHand(ground.journals, name, since)));
+    const counts = await Promise.all(
+      replicas.map(({ name }) => inHand(ground.journals, name, { since, keys: "owned-" })),
+    );
     return counts.reduce((sum, count) => sum + count);
   };
   while ((await begun()) < owned.length) await sleep(20, undefined, { signal: trial.signal });
