@@ -59,7 +59,7 @@ export function startSweep(options: SweepOptions): Sweep {
       signal,
     });
 
-  /** Where nobody has set it, or it is long past its time, or it was set by a version that sweeps more rarely or on another subject. */
+  /** Sets the schedule if it is missing, long overdue, or of a version that sweeps more rarely or on another subject. */
   async function armIfMissing(): Promise<void> {
     const last_by_subj = sweeps.at(scope);
     const found = await bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj });

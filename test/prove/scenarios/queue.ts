@@ -36,8 +36,8 @@ export const queue: Scenario = {
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
       paused(pause, anyWorker, pauseMillis, async ({ name }) => {
-        // Whoever is paused has something in hand that would have its effect when it wakes up: of now, because what was begun
-        // before may have been lost with the bus, and slow, because it has to last until the pause.
+        // The paused worker needs a reconcile in hand that would have its effect when the worker wakes up. It has to begin now,
+        // because an earlier one may have been lost with the bus, and to be slow, so that it lasts until the pause.
         for (let since = 0; ; await sleep(10)) {
           trial.signal.throwIfAborted();
           if (now() - since >= plantedMillis) {
