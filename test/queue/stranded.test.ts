@@ -13,6 +13,7 @@ import {
   keyText,
   type ObjectKey,
   parseKeySubject,
+  sweeps,
   timersStream,
   work,
   workStream,
@@ -168,6 +169,18 @@ test("tickets and what was due that came back after they were done are requested
   await relay.stop();
   const told = found.map((subject) => keyText(parseKeySubject(subject).key));
   expect(new Set(told)).toEqual(new Set(names.filter((name) => name !== keyText(held))));
+});
+
+test("a sweep that came back after it was done is taken away, and requests nothing", async () => {
+  const queue = await queueOf("swept");
+  const { scope } = queue;
+  await publishUntilAnswered(bus, sweeps.due(scope), "");
+  await leaveBehind(timersStream("swept"), consumers.relay(scope), work.timerDue(scope, named("next")));
+  const due = async () => (await lastValuesOf(bus, timersStream("swept"))(work.due(scope))).length;
+  expect(await due()).toBe(1);
+  const { found, errors } = await searching(queue, () => expect.poll(due, patience).toBe(0));
+  expect([found, errors]).toEqual([[], []]);
+  expect(await requested(queue)).toEqual(new Map());
 });
 
 test("what nobody can read is asked for, and what names no object is told and taken away", async () => {
