@@ -22,7 +22,7 @@ import { Sticker } from "../fixtures/functions/stickers.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { readEvents } from "../harness/eventreader.ts";
 import type { GatewayReplica, Replica } from "../harness/kit.ts";
-import { grant } from "../harness/rights.ts";
+import { grantBus } from "../harness/rights.ts";
 import type { Visitor } from "../harness/visitor.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 
@@ -46,15 +46,7 @@ beforeAll(async () => {
   await kit.bridge("bridge-1", { args: paths });
   workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, paths)));
   gateway = await kit.gateway("gateway-1");
-  await grant(kit.client, [
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "alice-bus" },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bus-viewer" },
-      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: people.alice.name }],
-    },
-  ]);
+  await grantBus(kit.client, people.alice.name);
   [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });
 afterAll(() => scene?.stop());
@@ -94,6 +86,8 @@ const figuresOf = async (name: string) =>
   (await get<BusFigures>(alice, "figures")).body.functions.find((one) => one.function === name);
 const lettersOf = async (who: Visitor) =>
   (await get<DeadLetterList>(who, `deadletters?namespace=${team}&function=probe`)).body.items;
+
+const replicas = async () => (await get<Working>(bob, `working?namespace=${team}`)).body.replicas;
 
 test("who may see what is what RBAC says", async () => {
   const rights = async (who: Visitor, namespace = "") =>
@@ -226,9 +220,7 @@ test("who has what in hand is what the workers say while they have it", async ()
     { fieldManager: "test" },
   );
   const inHand = async () =>
-    (await get<Working>(bob, `working?namespace=${team}`)).body.replicas.flatMap((one) =>
-      one.inHand.map((work) => ({ replica: one.replica, ...work })),
-    );
+    (await replicas()).flatMap((one) => one.inHand.map((work) => ({ replica: one.replica, ...work })));
   let held: Awaited<ReturnType<typeof inHand>>[number] | undefined;
   const count = async () => {
     const all = await inHand();
@@ -244,11 +236,7 @@ test("who has what in hand is what the workers say while they have it", async ()
     object: { group, kind: "Branch", namespace: team, name: "held" },
     trace: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
-  const known = async () =>
-    (await get<Working>(bob, `working?namespace=${team}`)).body.replicas.map(({ replica, functions }) => [
-      replica,
-      functions,
-    ]);
+  const known = async () => (await replicas()).map(({ replica, functions }) => [replica, functions]);
   await expect
     .poll(known, patience)
     .toEqual(["worker-1", "worker-2"].map((name) => [name, ["branches", "probe", "stickers"]]));
@@ -257,7 +245,7 @@ test("who has what in hand is what the workers say while they have it", async ()
 
 test("what a worker hands back as it stops, another one has in hand, and both are told", async () => {
   const holders = async () =>
-    (await get<Working>(bob, `working?namespace=${team}`)).body.replicas
+    (await replicas())
       .filter(({ inHand }) => inHand.some(({ object }) => object.name === "held"))
       .map(({ replica }) => replica);
   let first: string | undefined;

@@ -12,7 +12,7 @@ import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
 import { people, type Scene, startScene, team } from "./dashboard.ts";
 import type { GatewayReplica, Replica } from "./kit.ts";
-import { grant } from "./rights.ts";
+import { grantBus } from "./rights.ts";
 
 const paths = ["probe", "branches", "stickers"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
@@ -33,15 +33,7 @@ export async function startBusScene(): Promise<BusScene> {
   });
   try {
     const { kit } = scene;
-    await grant(kit.client, [
-      {
-        apiVersion: "rbac.authorization.k8s.io/v1",
-        kind: "ClusterRoleBinding",
-        metadata: { name: "alice-bus" },
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bus-viewer" },
-        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: people.alice.name }],
-      },
-    ]);
+    await grantBus(kit.client, people.alice.name);
     await kit.bridge("bridge-1", { args: paths });
     const worker = await kit.worker("worker-1", paths);
     const gateway = await kit.gateway("gateway-1");

@@ -31,6 +31,18 @@ export async function grant(
   await Promise.all(bindings.map((binding) => untilInForce(client, binding as unknown as Binding)));
 }
 
+/** Lets a person see the whole bus in the dashboard. */
+export const grantBus = (client: KubeClient, user: string): Promise<void> =>
+  grant(client, [
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: `${user}-bus` },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "denrei-bus-viewer" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+    },
+  ]);
+
 interface Binding {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly roleRef: { readonly name: string };

@@ -1,63 +1,18 @@
-import { createRequire } from "node:module";
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fromMessage, toMessage } from "../binding.ts";
-import { githubEvent, MalformedPayloadError } from "./adapter.ts";
+import {
+  convert,
+  delivery,
+  type Example,
+  exampleOf,
+  examplesOf,
+  now,
+  pathsIn,
+  published,
+  readBack,
+} from "../../../test/harness/githubexamples.ts";
+import { githubEvent } from "./adapter.ts";
 import { installationTargetExamples } from "./examples.ts";
 import { isWebhookEventName, type WebhookEventName } from "./payloads.ts";
-
-/** What the expectations below read of GitHub's own examples; each event has some of it. */
-interface Example {
-  action: string;
-  number: number;
-  ref: string;
-  ref_type: string;
-  repository: {
-    name: string;
-    url: string;
-    updated_at: string;
-    owner: { login?: string; name?: string; url?: string };
-  };
-  installation: {
-    id: number;
-    account: { login: string; url: string };
-    updated_at: unknown;
-    app_id: unknown;
-  };
-  pull_request: { updated_at: string };
-  check_suite: { id: number; updated_at: string };
-  check_run: { id: number; started_at: string | null; completed_at: string | null };
-  account: { url?: string; html_url: string };
-  issue: { url: string };
-  comment: { id: number; updated_at: string };
-}
-
-const editions = ["api.github.com", "ghes-31", "ghes-32", "ghes-33", "ghes-34", "ghes-35"];
-const require = createRequire(import.meta.url);
-const published = editions.flatMap((edition): { name: string; examples: Example[] }[] =>
-  require(`@octokit/webhooks-examples/${edition}/index.json`),
-);
-const written = { name: "installation_target", examples: installationTargetExamples as unknown as Example[] };
-const examplesOf = (event: string): Example[] =>
-  [...published, written].flatMap(({ name, examples }) => (name === event ? examples : []));
-const exampleOf = (event: WebhookEventName): Example => structuredClone(examplesOf(event)[0] as Example);
-
-const delivery = "72d3162e-cc78-11e3-81ab-4c9367dc0958";
-const now = new Date("2026-01-02T03:04:05.678Z");
-const convert = (event: WebhookEventName, payload: unknown) => githubEvent({ event, delivery, payload, now });
-const messageOf = (event: WebhookEventName, payload: unknown): string => {
-  try {
-    convert(event, payload);
-  } catch (error) {
-    expect(error).toBeInstanceOf(MalformedPayloadError);
-    return (error as Error).message;
-  }
-  throw new Error("expected a MalformedPayloadError, found an event");
-};
-const readBack = (event: ReturnType<typeof convert>["event"]) => {
-  const message = toMessage(event);
-  return fromMessage({ headers: message.headers, string: () => message.data });
-};
 
 type Attributes = readonly [type: string, source: string, subject: string, time: string];
 const seconds = (time: unknown) =>
@@ -152,15 +107,6 @@ const allowed: Record<WebhookEventName, string> = {
   issue_comment: `${repository} action issue.number issue.url issue.state comment.id comment.updated_at
     comment.author_association comment.user.login`,
 };
-
-/** The way to a value: names of fields, and indices of arrays. */
-type Path = readonly (string | number)[];
-function pathsIn(value: unknown, path: Path = []): Path[] {
-  if (typeof value !== "object" || value === null) return [path];
-  const within = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-  const inner = within.flatMap(([step, field]) => pathsIn(field, [...path, step]));
-  return Array.isArray(value) ? [path, ...inner] : inner;
-}
 
 /** Dotted paths without the indices of arrays; arrays are fields themselves, also empty ones. */
 const fieldsIn = (data: unknown): string[] =>
@@ -298,116 +244,4 @@ test("github - events that are not taken have no name here", () => {
   for (const name of names) expect([name, isWebhookEventName(name)]).toEqual([name, taken.has(name)]);
   expect(new Set(names).size).toBeGreaterThan(50);
   for (const name of ["", "toString", "__proto__", "Push"]) expect(isWebhookEventName(name)).toBe(false);
-});
-
-test("malformed - every field that does not fit is named with the type expected and the one found", () => {
-  const example = exampleOf("pull_request");
-  const wrong = {
-    ...example,
-    number: "7",
-    repository: undefined,
-    installation: [],
-    pull_request: { ...example.pull_request, user: 5, labels: [{ name: "a" }, { name: null }] },
-  };
-  expect(messageOf("pull_request", wrong)).toBe(
-    "the payload does not fit the webhook pull_request: repository: expected object, found nothing; " +
-      "installation: expected object, found array; number: expected number, found string; " +
-      "pull_request.user: expected object, found number; " +
-      "pull_request.labels.1.name: expected string, found null. " +
-      "Compare the delivery under Advanced, Recent Deliveries in the settings of the GitHub App.",
-  );
-  expect(messageOf("push", "text")).toContain("push: payload: expected object, found string.");
-});
-
-test("malformed - a field of several forms is named with each of them", () => {
-  const push = exampleOf("push");
-  push.repository.owner = {};
-  expect(messageOf("push", push)).toContain(
-    "repository.owner.login: expected string, found nothing; repository.owner.name: expected string, found nothing.",
-  );
-  const payload = exampleOf("installation");
-  payload.installation.updated_at = {};
-  payload.installation.app_id = JSON.parse("1e999");
-  expect(messageOf("installation", payload)).toContain(
-    "installation.app_id: expected number, found infinity; " +
-      "installation.updated_at: expected number, found object; installation.updated_at: expected string, found object.",
-  );
-});
-
-test.each([
-  ["yesterday", "installation.updated_at: expected the format of the attribute time, found other text"],
-  ["2026-02-30T00:00:00Z", "installation.updated_at: expected the format of the attribute time"],
-  [1e15, "installation.updated_at: expected the format of the attribute time"],
-  [9e11, "installation.updated_at: expected the format of the attribute time"],
-  ["", "installation.updated_at: expected text without control characters, found other text or none"],
-])("malformed - %j is no time", (time, problem) => {
-  const payload = exampleOf("installation");
-  payload.installation.updated_at = time;
-  expect(messageOf("installation", payload)).toContain(problem);
-});
-
-test("malformed - text that no attribute of an event can hold is refused, not replaced", () => {
-  const text = "expected text without control characters";
-  const push = exampleOf("push");
-  expect(messageOf("push", { ...push, ref: "" })).toContain(`ref: ${text}`);
-  expect(messageOf("push", { ...push, ref: "a\nb" })).toContain(`ref: ${text}`);
-  expect(messageOf("push", { ...push, ref: "a\ud800" })).toContain(`ref: ${text}`);
-  expect(messageOf("delete", { ...push, ref_type: "" })).toContain(`ref_type: ${text}`);
-  push.repository.name = "";
-  expect(messageOf("push", push)).toContain(`repository.name: ${text}`);
-  push.repository = { ...exampleOf("push").repository, url: "not a URI" };
-  expect(messageOf("push", push)).toContain("repository.url: expected the format of the attribute source");
-  const payload = exampleOf("push");
-  expect(() => githubEvent({ event: "push", delivery: "", payload, now })).toThrow(MalformedPayloadError);
-});
-
-const numbers = [8675309, -8675309.5, 8675309e300, Number.POSITIVE_INFINITY];
-/** JSON whose values are known again: texts but for the empty one begin with a mark, numbers have one inside. */
-const marked = fc.jsonValue().map((json): unknown =>
-  JSON.parse(JSON.stringify(json), (_key, value) => {
-    if (typeof value === "number") return numbers[Math.abs(Math.trunc(value)) % numbers.length];
-    return typeof value === "string" && value !== "" ? `s3cr3t${value}` : value;
-  }),
-);
-
-function replaced(root: unknown, path: Path, value: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined || typeof root !== "object" || root === null) return value;
-  const inner = replaced((root as Record<string, unknown>)[step], rest, value);
-  return Array.isArray(root) ? Object.assign([...root], { [step]: inner }) : { ...root, [step]: inner };
-}
-
-/** An example with other JSON, or nothing, in the place of some fields that are read. */
-const nearly = fc
-  .tuple(fc.constantFrom(...events), fc.nat(), fc.array(fc.tuple(fc.nat(), fc.nat(), fc.option(marked))))
-  .map(([name, which, changes]) => {
-    const example = examplesOf(name)[which % examplesOf(name).length];
-    const paths = pathsIn(convert(name, example).event.data);
-    const payload = changes.reduce<unknown>((before, [at, up, value]) => {
-      const path = paths[at % paths.length] as Path;
-      return replaced(before, path.slice(0, path.length - (up % path.length)), value ?? undefined);
-    }, example);
-    return [name, payload] as const;
-  });
-
-test("malformed - of any JSON comes an event, or an error that shows no value of it", () => {
-  const outcomes = new Set<string>();
-  fc.assert(
-    fc.property(fc.oneof(nearly, fc.tuple(fc.constantFrom(...events), marked)), ([name, payload]) => {
-      try {
-        const { event } = convert(name, payload);
-        expect(event.validate()).toBe(true);
-        expect(JSON.stringify(readBack(event))).toBe(JSON.stringify(event));
-        outcomes.add("event");
-      } catch (error) {
-        expect(error).toBeInstanceOf(MalformedPayloadError);
-        expect((error as Error).message).toMatch(new RegExp(`the webhook ${name}: \\S+: expected`));
-        expect((error as Error).message).not.toMatch(/s3cr3t|86753/);
-        expect((error as Error).cause).toBeUndefined();
-        outcomes.add("error");
-      }
-    }),
-    { numRuns: 3000 },
-  );
-  expect([...outcomes].sort()).toEqual(["error", "event"]);
 });

@@ -80,6 +80,6 @@ export const queue: readonly Mutation[] = [
     find: "schedule: { at: new Date(at), target: work.timerDue(scope, key) },",
     replace: "schedule: { at: new Date(at + 3_600_000), target: work.timerDue(scope, key) },",
     breaks: "A delayed reconcile waits for an hour when the worker that asked for it is restarted.",
-    tests: ["test/faults/functions.test.ts"],
+    tests: ["test/faults/functions.test.ts", "test/faults/inhand.test.ts"],
   },
 ];

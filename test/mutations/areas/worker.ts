@@ -65,7 +65,7 @@ export const worker: readonly Mutation[] = [
     replace: "observedGeneration !== object.metadata.generation,",
     breaks:
       "An object that crashed its workers goes on crashing them, and a corrected one is not tried again.",
-    tests: ["test/faults/functions.test.ts"],
+    tests: ["test/faults/inhand.test.ts"],
   },
   {
     name: "retries-terminal-errors",
@@ -105,7 +105,7 @@ export const worker: readonly Mutation[] = [
     find: "return ticket.delivery.handBack();",
     replace: "return ticket.delivery.done();",
     breaks: "A reconcile that an orderly stop interrupts is lost.",
-    tests: ["test/faults/functions.test.ts"],
+    tests: ["test/faults/inhand.test.ts"],
   },
   {
     name: "quarantines-late",

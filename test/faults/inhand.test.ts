@@ -1,0 +1,222 @@
+/** What a worker has in hand when it dies, is paused or is stopped: another one does it, once. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { consumers, parseKeySubject, workStream } from "../../bus/subjects.ts";
+import { Branch } from "../fixtures/functions/branches.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import type { Replica } from "../harness/kit.ts";
+import {
+  at,
+  condition,
+  isReady,
+  isStalled,
+  type Probes,
+  patience,
+  probeScope,
+  startProbes,
+} from "../harness/probes.ts";
+
+const paths = ["probe", "branches"].map((name) =>
+  fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
+);
+let probes: Probes;
+beforeAll(async () => {
+  probes = await startProbes(paths, [Probe, Branch]);
+});
+afterAll(() => probes?.stop());
+
+/** Starts each worker that dies, until it is told to stop; then all of them are begun anew. */
+function revive(): { stop(): Promise<void> } {
+  let going = true;
+  const reviving = Promise.all(
+    probes.workers.map(async (worker) => {
+      while (going) {
+        await worker.exited();
+        // Told to stop while it starts: the end of the test.
+        if (going) await worker.start().catch(() => undefined);
+      }
+    }),
+  );
+  return {
+    async stop() {
+      going = false;
+      await Promise.all(probes.workers.map((worker) => worker.stop()));
+      await reviving;
+      await Promise.all(probes.workers.map((worker) => worker.start()));
+    },
+  };
+}
+
+// The watchdog ends the worker with SIGKILL, as a crash would.
+test("one that blocks the event loop for ever is given up after three deaths; its neighbours are reconciled", async () => {
+  const reviving = revive();
+  try {
+    await probes.create("blocks", { mode: "block" });
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        probes.create(`block-neighbour-${i}`, { mode: "slow", millis: 50 }),
+      ),
+    );
+    const found = await probes.kit.until(Probe, at("blocks"), isStalled, 110_000);
+    expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "WorkerCrashed" });
+    for (let i = 0; i < 10; i++) await probes.kit.until(Probe, at(`block-neighbour-${i}`), isReady);
+    const letters = await deadLetters(probes.bus, probeScope).list();
+    expect(
+      letters.filter(({ letter }) => letter.reason === "WorkerCrashed").map(({ key }) => key.name),
+    ).toContain("blocks");
+    expect(
+      await deadLetters(probes.bus, probeScope).get(at("block-neighbour-0")),
+      "an innocent one",
+    ).toBeUndefined();
+    // The first start is no suspect yet; the three that follow are counted.
+    expect(probes.runs("blocks")).toHaveLength(4);
+    // Nobody dies of it again as long as it is as it is.
+    const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
+    await queue.request(at("blocks"), newRequest({ type: "timer" }));
+    await expect
+      .poll(() => probes.said("blocks", "skipped: this generation crashed its workers").length, patience)
+      .toBeGreaterThanOrEqual(1);
+    expect(probes.runs("blocks")).toHaveLength(4);
+  } finally {
+    await probes.change("blocks", { mode: "ok" });
+    await reviving.stop();
+  }
+  await probes.kit.until(Probe, at("blocks"), isReady);
+});
+
+test("one whose workers die, but that gets further each time, is not given up", async () => {
+  const reviving = revive();
+  const steps = 5;
+  try {
+    // Long enough for its write to be noted before the process dies.
+    await probes.create("climbs", { mode: "climb", value: steps, millis: 500 });
+    await probes.kit.until(Probe, at("climbs"), (probe) => isReady(probe) || isStalled(probe), 110_000);
+  } finally {
+    await reviving.stop();
+  }
+  const found = await probes.kit.client.get(Probe, at("climbs"));
+  expect([isReady(found), isStalled(found)]).toEqual([true, false]);
+  // The first death makes it a suspect; four more are too many for one that gets nowhere.
+  expect(probes.runs("climbs")).toHaveLength(steps + 1);
+});
+
+test("what a dead worker had in hand does not wait for one of them that hangs", async () => {
+  const { first, second } = probes;
+  await second.stop();
+  const others = ["in-hand-1", "in-hand-2", "in-hand-3"];
+  await probes.create("hangs-first", { mode: "hang" });
+  await probes.untilRuns("hangs-first", 1);
+  for (const name of others) await probes.create(name, { mode: "slow", millis: 1000 });
+  for (const name of others) await probes.untilRuns(name, 1);
+  await first.kill();
+  const failures = () => probes.said("hangs-first", "reconcile failed").length;
+  const before = failures();
+  await first.start();
+  for (const name of ["hangs-first", ...others]) await probes.untilRuns(name, 2);
+  expect(failures(), "the hanging one was still at it").toBe(before);
+  await Promise.all(others.map((name) => probes.kit.until(Probe, at(name), isReady)));
+  await probes.change("hangs-first", { mode: "ok" });
+  await probes.kit.until(Probe, at("hangs-first"), isReady);
+  await second.start();
+});
+
+test("what workers died over is left alone until it is replayed, also when the replay came beside something else", async () => {
+  await probes.create("left-alone", { mode: "ok" });
+  const { metadata } = await probes.kit.until(Probe, at("left-alone"), isReady);
+  const crashed = {
+    type: "Stalled",
+    status: "True",
+    reason: "WorkerCrashed",
+    message: "",
+    observedGeneration: metadata.generation,
+    lastTransitionTime: new Date().toISOString(),
+  };
+  const leftAlone = () => probes.said("left-alone", "skipped: this generation crashed its workers").length;
+  const status = { conditions: [crashed] };
+  await probes.kit.client.mergePatch(
+    Probe,
+    at("left-alone"),
+    { status },
+    { fieldManager: "test", subresource: "status" },
+  );
+  await expect.poll(leftAlone, patience).toBeGreaterThan(0);
+  const [before, times] = [probes.runs("left-alone").length, leftAlone()];
+  const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
+  // Whoever has just said so may still have it in hand.
+  const timer = newRequest({ type: "timer" });
+  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), timer), patience).toBe("accepted");
+  await expect.poll(leftAlone, patience).toBeGreaterThan(times);
+  expect(probes.runs("left-alone")).toHaveLength(before);
+  const beside = { ...newRequest({ type: "timer" }), also: [{ type: "replay" as const }] };
+  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), beside), patience).toBe("accepted");
+  await probes.kit.until(Probe, at("left-alone"), (probe) => isReady(probe) && !isStalled(probe));
+});
+
+test("a paused worker that wakes up after its deadline writes nothing", async () => {
+  const { first, second } = probes;
+  await second.stop();
+  await probes.create("paused", { mode: "slow", millis: 2500 });
+  await first.log.until((line) => line.includes('"default/paused"') && line.includes("probing"));
+  process.kill(first.pid ?? 0, "SIGSTOP");
+  try {
+    await second.start();
+    const found = await probes.kit.until(Probe, at("paused"), isReady);
+    expect(found.status?.by).toBe("worker-2");
+  } finally {
+    process.kill(first.pid ?? 0, "SIGCONT");
+  }
+  await first.log.until((line) => line.includes("ownership lost") && line.includes("paused"));
+  const wrote = first.log.records().filter(({ msg, key }) => msg === "wrote" && key === "default/paused");
+  expect(wrote).toEqual([]);
+  expect((await probes.kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
+});
+
+test("a reconcile whose consumer is deleted is given up at once, and begins again with the next one", async () => {
+  await probes.create("bereft", { mode: "slow", millis: 5000 });
+  await probes.untilRuns("bereft", 1);
+  await probes.bus.jsm.consumers.delete(workStream("probe"), consumers.worker(probeScope));
+  const lost = () =>
+    probes.workers
+      .flatMap(({ log }) => log.records())
+      .filter(({ msg, err }) => msg === "ownership lost" && isAboutDeletion(err))
+      .filter(({ subject }) => parseKeySubject(String(subject)).key.name === "bereft");
+  await expect.poll(() => lost().length, patience).toBe(1);
+  await probes.untilRuns("bereft", 2);
+  await probes.kit.until(Probe, at("bereft"), isReady);
+  const [first, second] = probes.runs("bereft").map(({ time }) => Date.parse(String(time)));
+  const given = Date.parse(String(lost()[0]?.time));
+  expect(given - (first ?? 0), "it did not wait for the end").toBeLessThan(5000);
+  expect(given, "the second run began later").toBeLessThanOrEqual(second ?? 0);
+});
+const isAboutDeletion = (error: unknown) =>
+  String((error as Error | undefined)?.message).includes("was deleted");
+
+test("an orderly stop hands back a reconcile that takes longer than the grace period, and another worker runs it", async () => {
+  const { first, second } = probes;
+  await second.stop();
+  const metadata = at("handed-over");
+  const spec = { repository: "acme/web", branch: "main", millis: 600_000 };
+  const apiVersion = "test.denrei.dev/v1";
+  await probes.kit.client.create(
+    Branch,
+    { apiVersion, kind: "Branch", metadata, spec },
+    { fieldManager: "test" },
+  );
+  const said = ({ log }: Replica) =>
+    log
+      .records()
+      .filter(({ key }) => key === "default/handed-over")
+      .map(({ msg, attempt }) => `${msg}, attempt ${attempt}`);
+  await expect.poll(() => said(first), patience).toEqual(["looking at the branch, attempt 0"]);
+  const stopped = first.stop("SIGTERM");
+  await second.start();
+  await stopped;
+  expect(said(first).at(-1)).toBe("handed back: the worker is shutting down, attempt 0");
+  expect(first.log.all.at(-1)).toContain('"msg":"stopped"');
+  await expect.poll(() => said(second), patience).toEqual(["looking at the branch, attempt 0"]);
+  await probes.kit.client.delete(Branch, metadata, {});
+  await first.start();
+});

@@ -1,0 +1,64 @@
+/** A bridge and two workers with functions that do what their objects tell them, and what becomes of those. */
+import { expect, vi } from "vitest";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { Condition, Stored } from "../../bus/kube/object.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { startKit } from "./kit.ts";
+
+export const patience = { timeout: 60_000, interval: 20 };
+export const probeScope = { fn: "probe", cluster: "default" };
+/** Where a probe of this name is. */
+export const at = (name: string) => ({ namespace: "default", name });
+
+export const condition = ({ status }: Stored<Probe>, type: string): Condition | undefined =>
+  status?.conditions?.find((one) => one.type === type);
+export const isReady = (probe: Stored<Probe>): boolean => condition(probe, "Ready")?.status === "True";
+export const isStalled = (probe: Stored<Probe>): boolean => condition(probe, "Stalled")?.status === "True";
+
+export type Probes = Awaited<ReturnType<typeof startProbes>>;
+
+/** Starts them on a bus of their own. `paths` are the modules of the functions, `kinds` what they are for. */
+export async function startProbes(paths: readonly string[], kinds: readonly Kind[]) {
+  const kit = await startKit({ crds: kinds.map((kind) => crdOf(kind)) });
+  const bus: Bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  const env = { DENREI_ACK_WAIT_SECONDS: "3" };
+  const bridge = await kit.bridge("bridge-1", { args: paths, env });
+  const start = (name: string) => kit.worker(name, paths, { env });
+  const [first, second] = await Promise.all([start("worker-1"), start("worker-2")]);
+  const workers = [first, second];
+
+  /** What all workers, in all their lives, wrote into their logs about a probe. */
+  const said = (name: string, msg: string) =>
+    workers
+      .flatMap(({ log }) => log.records())
+      .filter((record) => record.msg === msg && record.key === `default/${name}`)
+      .sort((a, b) => String(a.time).localeCompare(String(b.time)));
+  /** Starts of the function for a probe. */
+  const runs = (name: string) => said(name, "probing");
+  return {
+    kit,
+    bus,
+    bridge,
+    first,
+    second,
+    workers,
+    said,
+    runs,
+    untilRuns: (name: string, count: number) =>
+      vi.waitFor(() => expect(runs(name).length).toBeGreaterThanOrEqual(count), patience),
+    create: (name: string, spec: Probe["spec"]) =>
+      kit.client.create(
+        Probe,
+        { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: at(name), spec },
+        { fieldManager: "test" },
+      ),
+    change: (name: string, spec: Partial<Probe["spec"]>) =>
+      kit.client.mergePatch(Probe, at(name), { spec }, { fieldManager: "test" }),
+    async stop() {
+      await bus.nc.close();
+      await kit.stop();
+    },
+  };
+}
