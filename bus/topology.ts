@@ -31,6 +31,7 @@ import {
   type Stream,
   streamChange,
 } from "./topology/ensure.ts";
+import { beginningsOfNew, noteBeginnings } from "./topology/replace.ts";
 import {
   activityStreamConfig,
   type BusOptions,
@@ -142,20 +143,23 @@ export async function ensureDashboard(bus: Ensured, options: BusOptions): Promis
  * With a stream that is missing, requests or index entries of the function are lost. Its router begins with all objects again,
  * as that of a new function does.
  */
-async function restartRouting(bus: Ensured, interest: Interest, missing: ReadonlySet<string>): Promise<void> {
+async function restartRouting(
+  ensuring: Ensuring,
+  interest: Interest,
+  missing: ReadonlySet<string>,
+): Promise<void> {
   const { fn } = interest.scope;
   const derived = [workStream(fn), timersStream(fn), ...(interest.indexes?.length ? [streams.indexes] : [])];
   if (missing.has(streams.objects) || !derived.some((stream) => missing.has(stream))) return;
-  await restartConsumer(ensuring(bus), streams.objects, consumers.router(interest));
+  await restartConsumer(ensuring, streams.objects, consumers.router(interest));
 }
 
-/** Creates or updates declared streams and those of functions, then the consumers of functions. */
-async function ensureParts(
-  bus: Ensured,
+/** Creates or updates declared streams and those of functions. */
+async function ensureStreams(
+  ensuring: Ensuring,
   options: BusOptions,
   written: readonly Stream[],
   interests: readonly Interest[],
-  onUnlimited?: Ensuring["onUnlimited"],
 ): Promise<void> {
   const wanted = [
     ...written,
@@ -164,15 +168,22 @@ async function ensureParts(
       timersStreamConfig(fn, options),
     ]),
   ];
-  const changes = await Promise.all(wanted.map((config) => streamChange(ensuring(bus, onUnlimited), config)));
+  const changes = await Promise.all(wanted.map((config) => streamChange(ensuring, config)));
   const missing = new Set(changes.flatMap((change) => (change?.missing ? [change.stream] : [])));
   // Before the streams are created: a process that dies in between leaves both missing.
-  await Promise.all(interests.map((interest) => restartRouting(bus, interest, missing)));
+  await Promise.all(interests.map((interest) => restartRouting(ensuring, interest, missing)));
   await Promise.all(changes.map((change) => change?.make()));
+}
+
+async function ensureConsumers(
+  ensuring: Ensuring,
+  options: BusOptions,
+  interests: readonly Interest[],
+): Promise<void> {
   await Promise.all(
     interests
       .flatMap((interest) => functionConsumers(interest, options))
-      .map(([stream, config]) => ensureConsumer(ensuring(bus), stream, config)),
+      .map(([stream, config]) => ensureConsumer(ensuring, stream, config)),
   );
 }
 
@@ -181,13 +192,14 @@ async function ensureParts(
  * others, such as those of webhooks and letters, so these are left to the bridge. Throws {@link TopologyError} like
  * {@link ensureTopology}.
  */
-export function ensureFunctions(
+export async function ensureFunctions(
   bus: Ensured,
   options: BusOptions,
   interests: readonly Interest[],
 ): Promise<void> {
   const objects = sharedStreams(options).filter(({ name }) => name === streams.objects);
-  return ensureParts(bus, options, objects, interests);
+  await ensureStreams(ensuring(bus), options, objects, interests);
+  await ensureConsumers(ensuring(bus), options, interests);
 }
 
 /**
@@ -202,7 +214,16 @@ export async function ensureTopology(
   onUnlimited?: (stream: string) => void,
 ): Promise<void> {
   const records = interests.map(({ scope: { fn } }) => activityStreamConfig(fn, options));
-  await ensureParts(bus, options, [...sharedStreams(options), ...records], interests, onUnlimited);
+  const listeners = interests.flatMap(({ scope, webhooks = [] }) =>
+    webhooks.length === 0 ? [] : [consumers.webhooks(scope)],
+  );
+  const all: Ensuring = {
+    ...ensuring(bus, onUnlimited),
+    metadataOfNew: (stream) => (stream === streams.webhooks ? beginningsOfNew(listeners) : {}),
+  };
+  await ensureStreams(all, options, [...sharedStreams(options), ...records], interests);
+  await noteBeginnings(bus.jsm, streams.webhooks, listeners);
+  await ensureConsumers(all, options, interests);
   await mend(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
     bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );

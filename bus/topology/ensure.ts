@@ -39,6 +39,8 @@ export interface Ensuring {
   readonly plan: TopologyPlan;
   /** Called with a stream that was made without its limit, because the server cannot reserve that much storage. */
   readonly onUnlimited?: ((stream: string) => void) | undefined;
+  /** What a stream says about itself, beside the version, when it is made. */
+  readonly metadataOfNew?: ((stream: string) => Metadata) | undefined;
 }
 
 /** Makes a thing that is not as expected. Throws {@link TopologyError} when this user may not. */
@@ -98,7 +100,7 @@ export interface StreamChange {
 
 /** Compares a stream with its declaration. Undefined when it has every setting that the platform relies on. */
 export async function streamChange(
-  { jsm, user, plan, onUnlimited }: Ensuring,
+  { jsm, user, plan, onUnlimited, metadataOfNew }: Ensuring,
   declared: Stream,
 ): Promise<StreamChange | undefined> {
   const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
@@ -112,7 +114,8 @@ export async function streamChange(
     if (!notFound(error)) throw error;
     // Two processes may both find it missing; an equal create is answered like the first.
     const add = (config: Stream) => jsm.streams.add(config as StreamConfig);
-    const make = () => mend(user, thing, "none", () => limited(wanted, add, onUnlimited));
+    const created = { ...wanted, metadata: { ...wanted.metadata, ...metadataOfNew?.(stream) } };
+    const make = () => mend(user, thing, "none", () => limited(created, add, onUnlimited));
     return { stream, missing: true, make };
   }
   // A limit is set once, by the first bridge of a version. Later changes by an operator stay, as does a stream that got no limit.

@@ -1,14 +1,58 @@
-/** Making a consumer anew where it was: what JetStream does not change in place. */
+/** Making a consumer anew where it was: what JetStream does not change in place, and what somebody has deleted. */
 import {
   type ConsumerConfig,
   type ConsumerInfo,
   DeliverPolicy,
+  JetStreamApiError,
   type JetStreamManager,
   RetentionPolicy,
+  type StreamInfo,
 } from "@nats-io/jetstream";
+import type { Metadata } from "./version.ts";
 
 /** Key of a stream's metadata: where a consumer goes on that is being made anew. */
 const positionKey = (consumer: string): string => `denrei.dev/position.${consumer}`;
+
+/** Key of a stream's metadata: the first message that a consumer without the older ones was made for. */
+const beginKey = (consumer: string): string => `denrei.dev/begin.${consumer}`;
+
+/** What a new stream says of such consumers: all that comes is for them. */
+export const beginningsOfNew = (consumers: readonly string[]): Metadata =>
+  Object.fromEntries(consumers.map((consumer) => [beginKey(consumer), "1"]));
+
+/**
+ * Notes in a stream where consumers of new messages begin, before they are made. One that somebody deletes, or that is
+ * lost with the process that makes it, begins there again: what came meanwhile is not lost, and what it had is delivered twice.
+ */
+export async function noteBeginnings(
+  jsm: JetStreamManager,
+  stream: string,
+  consumers: readonly string[],
+): Promise<void> {
+  const { config, state } = await jsm.streams.info(stream);
+  const unknown = consumers.filter((consumer) => config.metadata?.[beginKey(consumer)] === undefined);
+  if (unknown.length === 0) return;
+  const notes = unknown.map(async (consumer): Promise<[string, string]> => {
+    const acknowledged = await acknowledgedBy(jsm, stream, consumer);
+    return [beginKey(consumer), String((acknowledged ?? state.last_seq) + 1)];
+  });
+  const metadata = { ...config.metadata, ...Object.fromEntries(await Promise.all(notes)) };
+  await jsm.streams.update(stream, { metadata });
+}
+
+/** Up to where a consumer has acknowledged all; undefined when there is no such consumer. */
+async function acknowledgedBy(
+  jsm: JetStreamManager,
+  stream: string,
+  consumer: string,
+): Promise<number | undefined> {
+  try {
+    return (await jsm.consumers.info(stream, consumer)).ack_floor.stream_seq;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Deletes a consumer and creates it as wanted, behind what it has acknowledged. Where it goes on is noted in the stream
@@ -39,15 +83,25 @@ export async function asBegun(
   stream: string,
   wanted: Partial<ConsumerConfig>,
 ): Promise<Partial<ConsumerConfig>> {
-  const { config } = await jsm.streams.info(stream);
-  const position = config.metadata?.[positionKey(wanted.durable_name ?? "")];
+  const info = await jsm.streams.info(stream);
+  const { config } = info;
+  const consumer = wanted.durable_name ?? "";
+  const position = config.metadata?.[positionKey(consumer)] ?? config.metadata?.[beginKey(consumer)];
   if (position !== undefined)
     return { ...wanted, deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Number(position) };
   if (config.retention !== RetentionPolicy.Workqueue || !(await hasMessages(jsm, stream, wanted)))
     return wanted;
   // Somebody may have in hand what the consumer before delivered, and believes to own it for an AckWait at most.
-  const until = Date.now() + (wanted.ack_wait ?? 0) / 1e6;
+  const until = timeOf(info) + (wanted.ack_wait ?? 0) / 1e6;
   return { ...wanted, pause_until: new Date(until).toISOString() };
+}
+
+/** When the server, by its own clock, gave the answer: it is who ends the pause. Milliseconds since the epoch. */
+function timeOf(info: StreamInfo & { readonly ts?: string }): number {
+  const time = Date.parse(info.ts ?? "");
+  if (Number.isNaN(time))
+    throw new Error(`expected the time in the answer about the stream ${info.config.name}, found none.`);
+  return time;
 }
 
 async function hasMessages(

@@ -1,6 +1,6 @@
 /** Consumers that JetStream does not change in place are made anew, where they were. */
 import { AckPolicy, DeliverPolicy, type JsMsg, RetentionPolicy } from "@nats-io/jetstream";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { ensureConsumer } from "../../bus/topology/ensure.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { events, openBench, reader, type TopologyBench, version } from "./bench.ts";
@@ -11,6 +11,7 @@ beforeAll(async () => {
   local = await startLocalBus();
   bench = await openBench(local);
 });
+afterEach(() => void vi.restoreAllMocks());
 afterAll(() => local?.stop());
 
 const migrating = (to: number, stream: string) =>
@@ -94,15 +95,28 @@ test("of a work queue nobody is given what somebody has in hand, before that one
   expect((await next("queue"))?.string()).toBe("2");
 });
 
-test("a consumer of a work queue that somebody has deleted comes back as late", async () => {
-  const queue = events("lost", { retention: RetentionPolicy.Workqueue });
-  await bench.start(version(1), queue, reader("lost"));
-  expect((await local.bus.jsm.consumers.info("lost", "reader")).paused ?? false).toBe(false);
-  await publish("lost", "1");
-  await local.bus.jsm.consumers.delete("lost", "reader");
-  await bench.start(version(1), queue, reader("lost"));
-  expect((await local.bus.jsm.consumers.info("lost", "reader")).paused).toBe(true);
-});
+test.each([
+  ["right", 0],
+  ["ten minutes behind", -600_000],
+  ["ten minutes ahead", 600_000],
+])(
+  "a consumer of a work queue that somebody has deleted comes back as late, by a clock that is %s",
+  async (name, skew) => {
+    const trueNow = Date.now.bind(Date);
+    vi.spyOn(Date, "now").mockImplementation(() => trueNow() + skew);
+    const stream = `lost-${name.replaceAll(" ", "-")}`;
+    const queue = events(stream, { retention: RetentionPolicy.Workqueue });
+    const wait = { ack_wait: 120e9 };
+    await bench.start(version(1), queue, reader(stream, wait));
+    expect((await local.bus.jsm.consumers.info(stream, "reader")).paused ?? false).toBe(false);
+    await publish(stream, "1");
+    await local.bus.jsm.consumers.delete(stream, "reader");
+    await bench.start(version(1), queue, reader(stream, wait));
+    const { paused, pause_remaining } = await local.bus.jsm.consumers.info(stream, "reader");
+    expect(paused).toBe(true);
+    expect(pause_remaining).toBeLessThanOrEqual(wait.ack_wait);
+  },
+);
 
 test("a policy of acknowledgements becomes another one", async () => {
   await bench.start(version(1), events("policy"), reader("policy", { ack_policy: AckPolicy.All }));

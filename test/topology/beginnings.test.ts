@@ -1,0 +1,73 @@
+/** Consumers that begin with what is new do not begin anew when somebody deletes them: what was accepted is delivered. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { consumers, streams } from "../../bus/subjects.ts";
+import { ensureTopology, functionConsumers, type Interest } from "../../bus/topology.ts";
+import { interestOf } from "../../bus/worker/function.ts";
+import stickers from "../fixtures/functions/stickers.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+
+const options = { replicas: 1, ackWaitMillis: 10_000 };
+const interest: Interest = interestOf(stickers, "default");
+const consumer = consumers.webhooks(interest.scope);
+let local: LocalBus;
+beforeEach(async () => {
+  local = await startLocalBus();
+});
+afterEach(() => local?.stop());
+
+const ensure = () => ensureTopology(local.bus, options, [interest]);
+const publish = (text: string) => local.bus.js.publish("webhooks.github.push.acme.web", text);
+
+async function next(): Promise<string | undefined> {
+  const found = await local.bus.js.consumers.get(streams.webhooks, consumer);
+  const message = await found.next({ expires: 5000 });
+  await message?.ackAck();
+  return message?.string();
+}
+
+test("a function that is new is not told what came before it", async () => {
+  await ensureTopology(local.bus, options);
+  await publish("before");
+  await ensure();
+  await publish("after");
+  expect(await next()).toBe("after");
+});
+
+test("what waits, and what comes before the next look, outlives the consumer", async () => {
+  await ensure();
+  await publish("waits");
+  await local.bus.jsm.consumers.delete(streams.webhooks, consumer);
+  await publish("comes meanwhile");
+  await ensure();
+  expect([await next(), await next()]).toEqual(["waits", "comes meanwhile"]);
+});
+
+test("a consumer of an earlier program goes on behind what it has acknowledged", async () => {
+  await ensureTopology(local.bus, options);
+  const [, config] =
+    functionConsumers(interest, options).find(([stream]) => stream === streams.webhooks) ?? [];
+  await local.bus.jsm.consumers.add(streams.webhooks, config ?? {});
+  await publish("acknowledged");
+  expect(await next()).toBe("acknowledged");
+  await publish("waits");
+  await ensure();
+  await local.bus.jsm.consumers.delete(streams.webhooks, consumer);
+  await ensure();
+  expect(await next()).toBe("waits");
+});
+
+test("a stream that is made again is for its consumers from the first message on", async () => {
+  await ensure();
+  await local.bus.jsm.streams.delete(streams.webhooks);
+  const { jsm } = local.bus;
+  const dying = Object.assign(Object.create(jsm), {
+    streams: jsm.streams,
+    consumers: Object.assign(Object.create(jsm.consumers), {
+      add: () => Promise.reject(new Error("killed")),
+    }),
+  });
+  await expect(ensureTopology({ ...local.bus, jsm: dying }, options, [interest])).rejects.toThrow("killed");
+  await publish("first");
+  await ensure();
+  expect(await next()).toBe("first");
+});
