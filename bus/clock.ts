@@ -18,7 +18,7 @@ export const machineClock: BusClock = { now: () => Date.now(), offsetMillis: () 
 
 /** Source of the time, and interval of the readings. */
 export interface BusClockOptions {
-  readonly bus: Pick<Bus, "inbox">;
+  readonly bus: Pick<Bus, "inbox" | "nc">;
   /** A consumer that this user may look at: the answer says when the server gave it. */
   readonly stream: string;
   readonly consumer: string;
@@ -40,7 +40,10 @@ interface Reading {
 /** The first reading is the best of so many. */
 const firstReadings = 3;
 
-/** Reads the server's clock, then again every minute until `signal` aborts. Rejects when the first reading fails. */
+/**
+ * Reads the server's clock, then again every minute, when the connection is back, and when this machine was suspended or its
+ * clock was set, until `signal` aborts. Rejects when the first reading fails.
+ */
 export async function startBusClock(options: BusClockOptions): Promise<BusClock> {
   const { bus, stream, consumer, signal, onError, everyMillis = 60_000 } = options;
 
@@ -60,23 +63,57 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
   let best = await read();
   for (let count = 1; count < firstReadings; count++) best = better(best, await read());
 
-  void (async () => {
-    for (;;) {
-      await sleep(everyMillis * (0.8 + 0.4 * Math.random()), undefined, { signal, ref: false });
-      try {
-        best = better({ ...best, error: best.error + driftMillis }, await read());
-      } catch (error) {
-        // The machine's clocks do not drift apart that fast: the last reading is good for hours.
-        onError(error);
-      }
+  const reads = periodically(everyMillis, signal, async () => {
+    try {
+      best = better({ ...best, error: best.error + driftMillis }, await read());
+    } catch (error) {
+      // The machine's clocks do not drift apart that fast: the last reading is good for hours.
+      onError(error);
     }
-  })().catch(() => undefined);
+  });
+  void (async () => {
+    for await (const { type } of bus.nc.status()) if (type === "reconnect") reads.now();
+  })();
+  let apart = Date.now() - performance.now();
 
-  const now = () => Math.round(best.time + performance.now() - best.at);
+  function now(): number {
+    const monotonic = performance.now();
+    const found = Date.now() - monotonic;
+    // `performance.now()` stands still while a machine is suspended, and does not follow a clock that is set.
+    if (Math.abs(found - apart) > jumpMillis) reads.now();
+    apart = found;
+    return Math.round(best.time + monotonic - best.at);
+  }
   return { now, offsetMillis: () => now() - Date.now() };
 }
+
+/** Calls at intervals, and at once when asked to; never twice at a time. */
+function periodically(
+  everyMillis: number,
+  signal: AbortSignal,
+  call: () => Promise<void>,
+): { readonly now: () => void } {
+  let rested = new AbortController();
+  const rest = async (): Promise<void> => {
+    const end = AbortSignal.any([signal, rested.signal]);
+    const pause = everyMillis * (0.8 + 0.4 * Math.random());
+    await sleep(pause, undefined, { signal: end, ref: false }).catch(() => undefined);
+    rested = new AbortController();
+  };
+  void (async () => {
+    for (await rest(); !signal.aborted; await rest()) await call();
+  })();
+  return { now: () => rested.abort() };
+}
+
+/** This machine's clocks do not differ by so much from one look to the next, unless one stood still or was set. Milliseconds. */
+const jumpMillis = 1000;
 
 /** How much worse a reading gets from one to the next, so that a new one replaces it. Milliseconds. */
 const driftMillis = 5;
 
-const better = (a: Reading, b: Reading): Reading => (b.error <= a.error ? b : a);
+/** The more exact of two readings, or the later one where they can not both be right. */
+function better(a: Reading, b: Reading): Reading {
+  const difference = Math.abs(a.time + b.at - a.at - b.time);
+  return difference > a.error + b.error || b.error <= a.error ? b : a;
+}

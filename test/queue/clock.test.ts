@@ -82,3 +82,15 @@ test("a clock of the bus goes on when this machine's clock is set", async () => 
   skewBy(skewMillis);
   expect(Math.abs(clock.now() - trueNow())).toBeLessThan(toleranceMillis);
 });
+
+test("a clock of the bus is right again soon after this machine was suspended", async () => {
+  const scope = { fn: "behind", cluster: "test" };
+  const where = { stream: workStream(scope.fn), consumer: consumers.worker(scope) };
+  const signal = new AbortController().signal;
+  const clock = await startBusClock({ bus, ...where, signal, onError: () => undefined });
+  const monotonic = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => monotonic() - skewMillis);
+  const wrongBy = () => Math.abs(clock.now() - trueNow());
+  expect(wrongBy()).toBeGreaterThan(toleranceMillis);
+  await expect.poll(wrongBy, { timeout: 20_000 }).toBeLessThan(toleranceMillis);
+});
