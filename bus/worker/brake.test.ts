@@ -36,3 +36,13 @@ test("brake - holds a hot key until a fixed time, however many events arrive mea
   pass(90);
   expect(brake.pause(key, "event")).toBe(0);
 });
+
+test("brake - a timer that comes again and again, though it was asked for later, is as hot as an event", () => {
+  const { brake, pass } = withClock();
+  for (let i = 0; i < 3; i++) {
+    expect(brake.pause(key, "timer")).toBe(0);
+    brake.note(key, "timer", 1000);
+    pass(1);
+  }
+  expect(brake.pause(key, "timer")).toBe(50);
+});

@@ -1,7 +1,8 @@
 /**
  * The brake on hot loops. A reconcile that writes each time an event wakes it is usually woken by what it writes (a timestamp
  * in a status, or a fight with another writer over one field). A reconcile that asks to be called again at once, again and
- * again, waits for something that does not come.
+ * again, waits for something that does not come. And one that asks for a later time, but is called at once all the same, has timers
+ * that are set by a wrong clock.
  */
 import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
@@ -10,7 +11,7 @@ import { keyText, type ObjectKey } from "../subjects.ts";
 export interface BrakeLimits {
   /** This many event-caused reconciles that wrote something… */
   readonly reconciles: number;
-  /** …or this many timer-caused ones… */
+  /** …or this many timer-caused ones that asked for the next at once, and as few as the others where they asked for later… */
   readonly timers: number;
   /** …within this time are a hot loop, in milliseconds… */
   readonly windowMillis: number;
@@ -31,8 +32,11 @@ export type Pacing = "event" | "timer";
 
 /** Watches over the keys of one function in one process. */
 export interface Brake {
-  /** A timer has caused a reconcile, or an event has caused one that has written something. */
-  note(key: ObjectKey, by: Pacing): void;
+  /**
+   * A timer has caused a reconcile, or an event has caused one that has written something. It has asked to be called again
+   * after `nextInMillis`.
+   */
+  note(key: ObjectKey, by: Pacing, nextInMillis?: number): void;
   /** How long such a reconcile of the key has to wait; 0 for all but hot loops. Milliseconds. */
   pause(key: ObjectKey, by: Pacing): number;
 }
@@ -42,6 +46,8 @@ const keptKeys = 2_000;
 /** What is known of one key. */
 interface Pace {
   readonly times: readonly number[];
+  /** What the last one asked for. */
+  readonly nextInMillis: number;
   /** Until when it waits: more events must not push the end of its pause away. */
   readonly pausedUntil: number;
 }
@@ -55,21 +61,27 @@ export function brake(
   const recent = () => new Recent<Pace>({ keptMillis, limit: keptKeys, now });
   const paces: Record<Pacing, Recent<Pace>> = { event: recent(), timer: recent() };
   const paceOf = (key: ObjectKey, by: Pacing): Pace => {
-    const { times, pausedUntil } = paces[by].get(keyText(key)) ?? { times: [], pausedUntil: 0 };
+    const { times, nextInMillis, pausedUntil } = paces[by].get(keyText(key)) ?? unknown;
     const since = now() - limits.windowMillis;
-    return { times: times.filter((time) => time > since), pausedUntil };
+    return { times: times.filter((time) => time > since), nextInMillis, pausedUntil };
   };
+  // Half as many as come one after the other, so that no honest timer is near the limit.
+  const soonMillis = (2 * limits.windowMillis) / limits.reconciles;
+  const most = (by: Pacing, { nextInMillis }: Pace): number =>
+    by === "timer" && nextInMillis < soonMillis ? limits.timers : limits.reconciles;
   return {
-    note(key, by) {
+    note(key, by, nextInMillis = 0) {
       const { times, pausedUntil } = paceOf(key, by);
-      paces[by].set(keyText(key), { times: [...times, now()], pausedUntil });
+      paces[by].set(keyText(key), { times: [...times, now()], nextInMillis, pausedUntil });
     },
     pause(key, by) {
-      const { times, pausedUntil } = paceOf(key, by);
-      if (pausedUntil > now()) return pausedUntil - now();
-      if (times.length < (by === "event" ? limits.reconciles : limits.timers)) return 0;
-      paces[by].set(keyText(key), { times, pausedUntil: now() + limits.pauseMillis });
+      const pace = paceOf(key, by);
+      if (pace.pausedUntil > now()) return pace.pausedUntil - now();
+      if (pace.times.length < most(by, pace)) return 0;
+      paces[by].set(keyText(key), { ...pace, pausedUntil: now() + limits.pauseMillis });
       return limits.pauseMillis;
     },
   };
 }
+
+const unknown: Pace = { times: [], nextInMillis: 0, pausedUntil: 0 };

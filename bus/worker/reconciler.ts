@@ -217,11 +217,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     metrics.active.inc(labels);
     const started = performance.now();
     let seen: Seen = new Map();
+    let nextInMillis: number | undefined;
     try {
       const result = await runAttempt(job);
       seen = job.seen;
+      nextInMillis = result.requeueAfter;
       await succeed(job, result);
-      const { requeueAfter: nextInMillis } = result;
       tell(job, {
         outcome: nextInMillis === undefined ? "success" : "requeue_after",
         startedAt,
@@ -255,7 +256,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       });
       if (next.when !== "soon") seen = job.seen;
     } finally {
-      if (pacing === "timer" || (pacing === "event" && job.writes > 0)) brake.note(key, pacing);
+      if (pacing === "timer" || (pacing === "event" && job.writes > 0)) brake.note(key, pacing, nextInMillis);
       metrics.active.dec(labels);
       metrics.duration.observe(labels, (performance.now() - started) / 1000);
     }

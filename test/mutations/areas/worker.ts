@@ -5,8 +5,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "brake-is-late-by-one",
     file: "bus/worker/brake.ts",
-    find: 'if (times.length < (by === "event" ? limits.reconciles : limits.timers)) return 0;',
-    replace: 'if (times.length <= (by === "event" ? limits.reconciles : limits.timers)) return 0;',
+    find: "if (pace.times.length < most(by, pace)) return 0;",
+    replace: "if (pace.times.length <= most(by, pace)) return 0;",
     breaks: "A hot loop gets one more reconcile than the limit before it is slowed down.",
     tests: ["bus/worker/brake.test.ts"],
   },
