@@ -190,15 +190,15 @@ export const indexes = {
     `indexes.${tokens(scope.fn, scope.cluster, index, value)}.*.*`,
   /** A function's own. */
   all: (scope: QueueScope) => scoped("indexes", scope),
-  /** Reads the object out of an entry's subject. Throws a `RangeError` on any other. */
-  keyIn(subject: string): ObjectKey {
+  /** Reads an entry's subject. Throws a `RangeError` on any other. */
+  parse(subject: string): { readonly index: string; readonly value: string; readonly key: ObjectKey } {
     const parts = subject.split(".");
     if (parts.length !== 7 || parts[0] !== "indexes")
       throw new RangeError(
         `expected indexes.<function>.<cluster>.<index>.<value>.<namespace>.<name>, found "${subject}"`,
       );
-    const [namespace, name] = parts.slice(5).map(untoken) as [string, string];
-    return { namespace, name };
+    const [index, value, namespace, name] = parts.slice(3).map(untoken) as [string, string, string, string];
+    return { index, value, key: { namespace, name } };
   },
 } as const;
 

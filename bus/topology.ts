@@ -48,7 +48,8 @@ export type { BusOptions } from "./topology/streams.ts";
  * How long a router or relay may hold a message before another replica gets it, in milliseconds: far above what one takes,
  * and no longer than a ticket, for what a killed worker was routing waits like what it was reconciling.
  */
-const routeAckWaitMillis = ({ ackWaitMillis }: BusOptions): number => Math.min(5_000, ackWaitMillis);
+export const routeAckWaitMillis = ({ ackWaitMillis }: Pick<BusOptions, "ackWaitMillis">): number =>
+  Math.min(5_000, ackWaitMillis);
 
 /** What wakes a function, and how it finds its objects. */
 export interface Interest extends LooksAt {

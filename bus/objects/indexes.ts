@@ -6,7 +6,7 @@
  * is seen by the reconcile that follows. So nothing falls between, whatever dies in the middle.
  *
  * An entry only says that an object had the value once: whether it still has is asked of the object itself. What is left of
- * objects that are gone is taken away by whoever comes across it.
+ * objects that are gone is taken away by whoever comes across it, and all that is stale by {@link "./indextidy.ts"}.
  */
 import { createHash } from "node:crypto";
 import type { Bus } from "../connect.ts";
@@ -34,8 +34,9 @@ export interface Indexes {
   forget(): void;
 }
 
-/** Entries that this process has written lately are not written again with each change of the object. */
-const known = { keptMillis: 600_000, limit: 50_000 };
+/** Entries that this process has written are not written again with each change of the object for so long. Milliseconds. */
+export const keptMillis = 600_000;
+const known = { keptMillis, limit: 50_000 };
 /** So many objects are asked for at once. */
 const batch = 100;
 
@@ -43,7 +44,7 @@ const batch = 100;
 const longest = 200;
 
 /** What stands for a value in a subject. */
-const termOf = (value: string): string =>
+export const termOf = (value: string): string =>
   value.length <= longest ? value : `sha256:${createHash("sha256").update(value).digest("hex")}`;
 
 /** Opens indexes by their names. */
@@ -101,7 +102,7 @@ export function openIndexes(
       for (let at = 0; at < entries.length; at += batch) {
         await Promise.all(
           entries.slice(at, at + batch).map(async (entry) => {
-            const key = subjects.keyIn(entry.subject);
+            const key = subjects.parse(entry.subject).key;
             if (await has(entry, key, values, value)) keys.set(keyText(key), key);
           }),
         );

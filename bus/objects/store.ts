@@ -29,6 +29,8 @@ export interface Entry<T extends KubeObject = KubeObject> {
   readonly subject: string;
   /** Position in OBJECTS. */
   readonly sequence: number;
+  /** When it was published: RFC 3339, by the bus's clock. */
+  readonly time: string;
   /** The bus has only a part of the object, because it does not fit into a message: the API server has it. */
   readonly partial: boolean;
   /**
@@ -112,18 +114,18 @@ export function newestEntry<T extends KubeObject>(entries: readonly Entry<T>[]):
 
 /** The entry of a message; none where no object can be. */
 function entryOf<T extends KubeObject>(value: LastValue): Entry<T>[] {
-  const { subject, sequence } = value;
+  const { subject, sequence, time } = value;
   try {
-    return [{ ...changeHead(value.headers), object: changedObject<T>(value.string()), subject, sequence }];
+    const object = changedObject<T>(value.string());
+    return [{ ...changeHead(value.headers), object, subject, sequence, time }];
   } catch (error) {
-    if (error instanceof MalformedEventError) return unreadable(subject, sequence, error);
+    if (error instanceof MalformedEventError) return unreadable(value, error);
     throw error;
   }
 }
 
 function unreadable<T extends KubeObject>(
-  subject: string,
-  sequence: number,
+  { subject, sequence, time }: LastValue,
   error: MalformedEventError,
 ): Entry<T>[] {
   try {
@@ -131,7 +133,7 @@ function unreadable<T extends KubeObject>(
     const id = { uid: "", resourceVersion: "0", partial: false };
     const apiVersion = apiVersionOf({ group, version: "unknown" });
     const object = { apiVersion, kind, metadata: { namespace, name, ...id } } as unknown as Stored<T>;
-    return [{ ...id, object, deleted: false, subject, sequence, unreadable: error }];
+    return [{ ...id, object, deleted: false, subject, sequence, time, unreadable: error }];
   } catch {
     // No object has such an address.
     return [];

@@ -29,8 +29,8 @@ export interface Delivery {
   confirmDone(): Promise<void>;
   /** Starts the consumer's AckWait anew, confirmed. Rejects when the server does not answer in time. */
   extend(): Promise<void>;
-  /** Not done: the server delivers it again at once, to whoever asks. */
-  handBack(): void;
+  /** Not done: the server delivers it again, at once or after some milliseconds, to whoever asks. */
+  handBack(afterMillis?: number): void;
 }
 
 /**
@@ -72,6 +72,7 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
     done: () => acknowledge(nc, reply),
     confirmDone: () => confirm("+ACK"),
     extend: () => confirm("+WPI"),
-    handBack: () => nc.publish(reply, "-NAK"),
+    handBack: (afterMillis = 0) =>
+      nc.publish(reply, afterMillis > 0 ? `-NAK ${JSON.stringify({ delay: afterMillis * 1e6 })}` : "-NAK"),
   };
 }

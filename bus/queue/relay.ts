@@ -2,6 +2,7 @@
 import type { Bus } from "../connect.ts";
 import { consumers, type ObjectKey, parseKeySubject, sweeps, timersStream } from "../subjects.ts";
 import type { Delivery } from "./delivery.ts";
+import { HeldTooLongError, type HoldingOptions, handBackLater, whileHeld } from "./held.ts";
 import { type Pull, startPull } from "./pull.ts";
 import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
@@ -14,12 +15,13 @@ export interface RelayOptions {
   readonly slots: number;
   /** The function's sweep, if it has one. */
   readonly sweep?: Sweep | undefined;
-  readonly signal: AbortSignal;
+  /** How long a message is left to who has it, and what ends that: messages under way are handed back then. */
+  readonly holding: HoldingOptions;
   readonly onError: (error: unknown, subject: string) => void;
 }
 
 /** Starts the relay of one function; replicas share its consumer. */
-export function startRelay({ bus, queue, slots, sweep, signal, onError }: RelayOptions): Pull {
+export function startRelay({ bus, queue, slots, sweep, holding, onError }: RelayOptions): Pull {
   async function swept(delivery: Delivery): Promise<void> {
     try {
       // A function that sweeps no more leaves the last one of its schedules behind.
@@ -42,12 +44,13 @@ export function startRelay({ bus, queue, slots, sweep, signal, onError }: RelayO
     try {
       // Never dropped, even where a running reconcile seems to cover it: a timer may have been set anew when the old one
       // fired, and the server purges the subject of a schedule that fires. What fired stands for both.
-      await queue.request(due.key, due.request, signal);
+      await whileHeld(delivery, holding, ({ signal }) => queue.request(due.key, due.request, signal));
       delivery.done();
     } catch (error) {
-      if (signal.aborted) return delivery.handBack();
-      // Left unanswered: it is delivered again, to any replica.
+      if (holding.signal.aborted) return delivery.handBack();
       onError(error, delivery.subject);
+      // Otherwise left unanswered: it is delivered again, to any replica.
+      if (error instanceof HeldTooLongError) handBackLater(delivery);
     }
   }
   return startPull({

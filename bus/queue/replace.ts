@@ -16,9 +16,10 @@ export async function replaceLast(
   sequence: number,
   text: string,
   ttl: string,
+  signal?: AbortSignal,
 ): Promise<"replaced" | "overtaken"> {
   try {
-    await publishUntilAnswered(bus, subject, text, { lastSubjectSequence: sequence, ttl });
+    await publishUntilAnswered(bus, subject, text, { lastSubjectSequence: sequence, ttl, signal });
     return "replaced";
   } catch (error) {
     if (!isOvertaken(error)) throw error;

@@ -5,6 +5,7 @@ import type { BusClock } from "../clock.ts";
 import { MalformedEventError } from "../events/received.ts";
 import type { Indexes } from "../objects/indexes.ts";
 import type { Delivery } from "../queue/delivery.ts";
+import { type Held, HeldTooLongError, type HoldingOptions, handBackLater, whileHeld } from "../queue/held.ts";
 import type { TicketQueue } from "../queue/queue.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 import { routeSpan, routeWebhookSpan } from "../tracing/messages.ts";
@@ -35,13 +36,14 @@ export interface RouteOptions {
   readonly clock: BusClock;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
-  /** Ends what waits: messages under way are handed back. */
-  readonly signal: AbortSignal;
+  /** How long a message is left to who has it, and what ends that: messages under way are handed back then. */
+  readonly holding: HoldingOptions;
 }
 
 /** What became of waking a key: nothing, a request, or a mark beside the one who owns it. */
 type Woken = "echo" | "accepted" | "owned";
 type Handle = (delivery: Delivery) => Promise<void>;
+type HandleHeld = (delivery: Delivery, held: Held) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
@@ -51,13 +53,13 @@ const nowMillis = 500;
 const batch = 100;
 
 /** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
-export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, signal }: RouteOptions): {
+export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, holding }: RouteOptions): {
   readonly change: Handle;
   readonly webhook: Handle;
 } {
   const name = { name: fn.name };
 
-  async function wake(key: ObjectKey, event: ObjectEvent): Promise<Woken> {
+  async function wake(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<Woken> {
     const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
     const request = requestOf(event, clock);
     let outcome: Woken = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
@@ -72,18 +74,22 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
   }
 
   /** What is not due yet waits on the bus, as a mark does. */
-  async function wakeInTurn({ key, delayMillis }: Waking, event: ObjectEvent): Promise<Woken> {
-    if (delayMillis < nowMillis) return wake(key, event);
+  async function wakeInTurn(
+    { key, delayMillis }: Waking,
+    event: ObjectEvent,
+    signal: AbortSignal,
+  ): Promise<Woken> {
+    if (delayMillis < nowMillis) return wake(key, event, signal);
     await queue.requestAfter(key, requestOf(event, clock), delayMillis, signal);
     metrics.adds.inc(name);
     return "accepted";
   }
 
-  async function routeChange(delivery: Delivery): Promise<void> {
+  async function routeChange(delivery: Delivery, held: Held): Promise<void> {
     const event = objectEventOf(delivery);
     const span = routeSpan(fn.name, event);
     try {
-      await wakeAll(delivery, { ...event, traceparent: span.traceparent }, span);
+      await wakeAll(held, { ...event, traceparent: span.traceparent }, span);
     } catch (error) {
       span.fail((error as Error).name);
       throw error;
@@ -92,14 +98,14 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     }
   }
 
-  async function wakeAll(delivery: Delivery, event: ObjectEvent, span: Span): Promise<void> {
+  async function wakeAll({ extend, signal }: Held, event: ObjectEvent, span: Span): Promise<void> {
     const wakings = await wakingsOf(fn, event, { indexes, live, signal });
     const outcomes: Woken[] = [];
     for (let at = 0; at < wakings.length; at += batch) {
       // Waking many takes longer than a message may be held in silence.
-      if (at > 0) await delivery.extend();
+      if (at > 0) await extend();
       const some = wakings.slice(at, at + batch);
-      outcomes.push(...(await Promise.all(some.map((waking) => wakeInTurn(waking, event)))));
+      outcomes.push(...(await Promise.all(some.map((waking) => wakeInTurn(waking, event, signal)))));
     }
     span.set(() => {
       const count = (outcome: Woken) => outcomes.filter((one) => one === outcome).length;
@@ -108,13 +114,13 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     });
   }
 
-  async function routeWebhook(delivery: Delivery): Promise<void> {
+  async function routeWebhook(delivery: Delivery, { signal }: Held): Promise<void> {
     const webhook = webhookIn(delivery);
     const span = routeWebhookSpan(fn.name, webhook);
-    await spanned(span, () => wakeWebhook({ ...webhook, traceparent: span.traceparent }, span));
+    await spanned(span, () => wakeWebhook({ ...webhook, traceparent: span.traceparent }, span, signal));
   }
 
-  async function wakeWebhook(webhook: Webhook, span: Span): Promise<void> {
+  async function wakeWebhook(webhook: Webhook, span: Span, signal: AbortSignal): Promise<void> {
     const keys = await keysOfWebhook(fn, webhook, indexes);
     const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.woken": keys.length }));
@@ -130,19 +136,22 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
   }
 
   const answered =
-    (handle: Handle): Handle =>
+    (handle: HandleHeld): Handle =>
     async (delivery) => {
       try {
-        await handle(delivery);
+        await whileHeld(delivery, holding, (held) => handle(delivery, held));
         delivery.done();
       } catch (error) {
-        if (signal.aborted) return delivery.handBack();
+        if (holding.signal.aborted) return delivery.handBack();
         if (error instanceof MalformedEventError) {
           log.warn({ err: error, subject: delivery.subject }, "not an event of the platform, ignored");
           return delivery.done();
         }
-        // Left unanswered: it is delivered again, to any replica.
-        log.error({ err: error, subject: delivery.subject }, "event not routed");
+        const isLate = error instanceof HeldTooLongError;
+        const level = isLate && delivery.deliveries > 1 ? "debug" : "error";
+        log[level]({ err: error, subject: delivery.subject }, "event not routed");
+        // Otherwise left unanswered: it is delivered again, to any replica.
+        if (isLate) handBackLater(delivery);
       }
     };
 

@@ -1,4 +1,5 @@
 /** A worker process: runs functions against one cluster. Its replicas are interchangeable. */
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -9,6 +10,7 @@ import type { Bus, BusAddress } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { openIndexes } from "../objects/indexes.ts";
+import { keepIndexesTidy } from "../objects/indextidy.ts";
 import { objectStore } from "../objects/store.ts";
 import { isDebugged } from "../process/debugger.ts";
 import { deadLetters } from "../queue/deadletters.ts";
@@ -32,7 +34,7 @@ import {
   timersStream,
   workStream,
 } from "../subjects.ts";
-import { type BusOptions, ensureFunctions } from "../topology.ts";
+import { type BusOptions, ensureFunctions, routeAckWaitMillis } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { openEchoes } from "./echoes.ts";
@@ -236,7 +238,9 @@ function startFunction(
   ownership.onDoubt(indexes.forget);
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
   const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
-  const route = routes({ fn, queue, echoes, indexes, live, clock, metrics, log, signal: stopping.signal });
+  const holding = { ackWaitMillis: routeAckWaitMillis(options.busOptions), signal: stopping.signal };
+  setMaxListeners(0, stopping.signal);
+  const route = routes({ fn, queue, echoes, indexes, live, clock, metrics, log, holding });
   const router = consumers.router(interestOf(fn, cluster));
   const events = pull(streams.objects, router, routerSlots, route.change);
   const webhooks =
@@ -261,8 +265,13 @@ function startFunction(
     queue,
     sweep,
     slots: relaySlots,
-    signal: stopping.signal,
+    holding,
     onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
+  });
+  const tidied = keepIndexesTidy({
+    ...{ bus, scope, kind: fn.for, definitions: fn.indexes, store, clock },
+    signal: searching.signal,
+    onError: (error) => log.warn({ err: error }, "indexes not tidied"),
   });
   const search = searchStranded({
     bus,
@@ -310,7 +319,7 @@ function startFunction(
         () => undefined,
       );
       await drained;
-      await Promise.all([search, sweep?.ended]);
+      await Promise.all([search, sweep?.ended, tidied]);
       finished.abort();
       await late;
       echoes.stop();

@@ -156,7 +156,13 @@ test("tickets and what was due that came back after they were done are requested
   await queue.request(held, newRequest({ type: "replay" }));
   await (await bus.js.consumers.get(workStream("back"), consumers.worker(scope))).next();
   const stopping = new AbortController();
-  const relay = startRelay({ bus, queue, slots: 1, signal: stopping.signal, onError: () => undefined });
+  const relay = startRelay({
+    bus,
+    queue,
+    slots: 1,
+    holding: { ackWaitMillis: 5000, signal: stopping.signal },
+    onError: () => undefined,
+  });
   const { found } = await searching(queue, () =>
     expect
       .poll(async () => (await bus.jsm.streams.info(workStream("back"))).state.first_seq, patience)

@@ -189,7 +189,14 @@ function startProcess(
     },
   };
   const relaying = relay
-    ? startRelay({ bus, queue: real, sweep, slots: 4, signal: stopping.signal, onError })
+    ? startRelay({
+        bus,
+        queue: real,
+        sweep,
+        slots: 4,
+        holding: { ackWaitMillis: 5000, signal: stopping.signal },
+        onError,
+      })
     : undefined;
   let stopped: Promise<void> | undefined;
   const stop = () =>

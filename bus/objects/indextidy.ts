@@ -1,0 +1,98 @@
+/**
+ * Tidying a function's indexes: entries of values that an object has lost, and of objects that the bus has forgotten, lead
+ * nobody astray, but they would fill the stream that all functions share. So each process looks through the entries from time to time.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BusClock } from "../clock.ts";
+import type { Bus } from "../connect.ts";
+import type { Kind } from "../kube/kind.ts";
+import { type LastValue, readFrom } from "../lastvalues.ts";
+import { emptyTtl, replaceLast } from "../queue/replace.ts";
+import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
+import { type IndexValues, keptMillis, termOf } from "./indexes.ts";
+import { type Entry, isIncomplete, type ObjectStore } from "./store.ts";
+
+/** What tidying needs. */
+export interface IndexTidyOptions {
+  readonly bus: Pick<Bus, "inbox" | "stuck">;
+  readonly scope: QueueScope;
+  readonly kind: Kind;
+  readonly definitions: Readonly<Record<string, IndexValues>>;
+  readonly store: Pick<ObjectStore, "entry">;
+  readonly clock: Pick<BusClock, "now">;
+  readonly signal: AbortSignal;
+  /** Entries that were written later than that are left alone. Milliseconds. */
+  readonly minimumAgeMillis?: number;
+}
+
+/** So many entries are looked at at once. */
+const batch = 100;
+
+/**
+ * Takes away what is stale among a function's entries, and resolves with how much that was. An entry is left alone for
+ * twice as long as a process may believe that it is there ({@link keptMillis}): or that process would not write it when the object
+ * has the value again.
+ */
+export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
+  const { bus, scope, kind, definitions, store, clock, signal } = options;
+  const { minimumAgeMillis = 2 * keptMillis } = options;
+
+  async function isStale(entry: LastValue, read: (key: ObjectKey) => Promise<Entry | undefined>) {
+    if (entry.string() === "" || Date.parse(entry.time) > clock.now() - minimumAgeMillis) return false;
+    const { index, value, key } = subjects.parse(entry.subject);
+    const object = await read(key);
+    if (object === undefined) return true;
+    // What can not be read may have it. What has not changed since had it, by the definition of whoever wrote the entry.
+    if (isIncomplete(object) || Date.parse(object.time) < Date.parse(entry.time)) return false;
+    if (object.deleted) return true;
+    const values = Object.hasOwn(definitions, index) ? definitions[index] : undefined;
+    // An index of another version of the function.
+    return values !== undefined && !values(object.object).map(termOf).includes(value);
+  }
+
+  /** One read for all entries of an object among some. */
+  function reader(): (key: ObjectKey) => Promise<Entry | undefined> {
+    const reads = new Map<string, Promise<Entry | undefined>>();
+    return (key) => {
+      const text = keyText(key);
+      const read = reads.get(text) ?? store.entry(kind, key);
+      reads.set(text, read);
+      return read;
+    };
+  }
+
+  let removed = 0;
+  for (let from = 1; ; ) {
+    signal.throwIfAborted();
+    const some = await readFrom(bus, streams.indexes, { filter: subjects.all(scope), from, limit: batch });
+    const read = reader();
+    await Promise.all(
+      some.map(async (entry) => {
+        if (!(await isStale(entry, read))) return;
+        const outcome = await replaceLast(bus, entry.subject, entry.sequence, "", emptyTtl, signal);
+        if (outcome === "replaced") removed++;
+      }),
+    );
+    const last = some.at(-1);
+    if (last === undefined) return removed;
+    from = last.sequence + 1;
+  }
+}
+
+/** About so long from one time to the next. Milliseconds. */
+const everyMillis = 3_600_000;
+
+/** Tidies about once an hour until `signal` aborts. Does not reject. */
+export async function keepIndexesTidy(
+  options: IndexTidyOptions & { readonly onError: (error: unknown) => void },
+): Promise<void> {
+  const { signal, onError } = options;
+  for (;;) {
+    const pause = everyMillis * (0.5 + Math.random());
+    await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    if (signal.aborted) return;
+    await tidyIndexes(options).catch((error: unknown) => {
+      if (!signal.aborted) onError(error);
+    });
+  }
+}

@@ -1,0 +1,60 @@
+/** A stream that is full keeps what it refuses waiting, and nothing else. */
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Stored } from "../../bus/kube/object.ts";
+import { streams } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import { Note } from "../fixtures/functions/notes.ts";
+import { clientOfNobody } from "../harness/clients.ts";
+import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+const busOptions = { replicas: 1, ackWaitMillis: 2000 };
+let local: LocalBus;
+beforeAll(async () => {
+  local = await startLocalBus();
+});
+afterAll(() => local?.stop());
+
+const limitIndexes = (max_bytes: number) => local.bus.jsm.streams.update(streams.indexes, { max_bytes });
+
+test("objects that need no new entry are reconciled while the stream of indexes is full, and the others after that", async () => {
+  const { bus } = local;
+  await ensureTopology(bus, busOptions);
+  await limitIndexes(1);
+  const seen = new Set<string>();
+  const worker = await startWorker({
+    ...{ bus, busOptions, cluster: "test", replica: "replica-1", registry: new Registry() },
+    client: await clientOfNobody(),
+    log: pino({ level: "silent" }),
+    functions: [
+      defineFunction({
+        name: "indexed",
+        for: Note,
+        indexes: { text: ({ spec }: Stored<Note>) => (spec.text === "" ? [] : [spec.text]) },
+        async reconcile({ metadata }) {
+          seen.add(metadata.name);
+          return undefined;
+        },
+      }),
+    ],
+  });
+  try {
+    const publisher = await publisherOf(bus, Note);
+    // More than a router takes at once.
+    const refused = Array.from({ length: 300 }, (_, at) => `refused-${at}`);
+    let version = 0;
+    const publish = (name: string, text: string) =>
+      publisher.publish("added", stored(Note, name, ++version, { text }), "watch");
+    for (const name of refused) await publish(name, name);
+    await publish("free", "");
+    await expect.poll(() => [...seen], { timeout: 60_000 }).toEqual(["free"]);
+    await limitIndexes(1_000_000);
+    await expect.poll(() => seen.size, { timeout: 60_000 }).toBe(refused.length + 1);
+  } finally {
+    await worker.stop();
+  }
+});

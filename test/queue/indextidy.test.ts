@@ -1,0 +1,80 @@
+/** What becomes of entries of values that objects have lost: they are taken away, and nothing else is. */
+import { expect, test } from "vitest";
+import { machineClock } from "../../bus/clock.ts";
+import { tidyIndexes } from "../../bus/objects/indextidy.ts";
+import { objectStore } from "../../bus/objects/store.ts";
+import {
+  bus,
+  change,
+  cluster,
+  definitions,
+  entries,
+  found,
+  keyOf,
+  remove,
+  replica,
+  Thing,
+  thing,
+  withIndexes,
+} from "./indexing.ts";
+
+withIndexes();
+
+const { value } = definitions;
+const tidy = (fn: string, minimumAgeMillis?: number) =>
+  tidyIndexes({
+    ...{ bus, scope: { fn, cluster }, kind: Thing, definitions: { value }, store: objectStore(bus, cluster) },
+    ...{
+      clock: machineClock,
+      signal: new AbortController().signal,
+      ...(minimumAgeMillis !== undefined && { minimumAgeMillis }),
+    },
+  });
+const valuesLeft = async (fn: string) =>
+  (await entries(fn)).flatMap((subject) => {
+    const [, , , index, value, , name] = subject.split(".");
+    return index === "value" ? [`${name} ${value}`] : [];
+  });
+
+test("the values that an object has lost, and all of objects that are gone, are taken away", async () => {
+  const indexes = replica("tidy");
+  for (let at = 0; at < 250; at++) await change(indexes, thing("changes", ["both", `value-${at}`]));
+  const gone = await change(indexes, thing("gone", ["both", "mine"]));
+  await change(indexes, thing("stays", ["both", "mine", "a".repeat(500)]));
+  await remove(gone);
+  expect(await tidy("tidy", -60_000)).toBe(249 + 3);
+  await expect.poll(() => valuesLeft("tidy")).toHaveLength(5);
+  expect(await found(indexes, "both")).toEqual(["changes", "stays"]);
+  expect(await found(indexes, "a".repeat(500))).toEqual(["stays"]);
+  expect(await found(indexes, "value-249")).toEqual(["changes"]);
+});
+
+test("what was written lately stays: whoever wrote it may rely on it", async () => {
+  const indexes = replica("young");
+  await change(indexes, thing("young", ["old"]));
+  await change(indexes, thing("young", ["new"]));
+  expect(await tidy("young")).toBe(0);
+  await change(indexes, thing("young", ["old"]));
+  expect(await found(indexes, "old")).toEqual(["young"]);
+});
+
+test("what another version of the function has written is not for this one to take away", async () => {
+  const indexes = replica("upgraded");
+  const other = await change(indexes, thing("upgraded", ["both"], undefined, "x"));
+  // As long as the object is as it was, this version does not know better either.
+  await indexes.keep(keyOf(other), thing("upgraded", ["theirs"]));
+  expect(await tidy("upgraded", -60_000)).toBe(0);
+  // The test's definitions have one index of the two.
+  await change(indexes, thing("upgraded", ["both"], undefined, "y"));
+  expect(await tidy("upgraded", -60_000)).toBe(1);
+  await expect.poll(() => valuesLeft("upgraded")).toEqual(["upgraded both"]);
+  expect(await found(indexes, "y", "other")).toEqual(["upgraded"]);
+});
+
+test("entries of objects that the bus has forgotten are taken away", async () => {
+  const indexes = replica("forgotten");
+  const object = thing("never-published", ["mine"]);
+  await indexes.keep({ namespace: "default", name: "never-published" }, object);
+  expect(await tidy("forgotten", -60_000)).toBe(2);
+  await expect.poll(() => valuesLeft("forgotten")).toEqual([]);
+});
