@@ -230,6 +230,8 @@ export const advisories = {
   streamUpdated: (stream: string) => `$JS.EVENT.ADVISORY.STREAM.UPDATED.${stream}`,
   consumerDeleted: (stream: string, consumer: string) =>
     `$JS.EVENT.ADVISORY.CONSUMER.DELETED.${stream}.${consumer}`,
+  consumerPaused: (stream: string, consumer: string) =>
+    `$JS.EVENT.ADVISORY.CONSUMER.PAUSE.${stream}.${consumer}`,
 } as const;
 
 /** Everything that makes a bridge look at the topology. */
@@ -237,6 +239,7 @@ export const topologyAdvisories: readonly string[] = [
   advisories.streamDeleted("*"),
   advisories.streamUpdated("*"),
   advisories.consumerDeleted("*", "*"),
+  advisories.consumerPaused("*", "*"),
 ];
 
 /** After any of these nobody knows who owns a ticket. */

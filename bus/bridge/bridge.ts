@@ -15,6 +15,7 @@ import { followOptedIn } from "./optedin.ts";
 import { leaseKey } from "./position.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
 import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
+import { registerStreamMetrics } from "./streammetrics.ts";
 import { keepTopology } from "./topologykeeper.ts";
 
 /** What a bridge needs. */
@@ -54,19 +55,23 @@ const troubledMillis = 5000;
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { bus, cluster, replica, kinds, namespaces = [], client, log } = options;
   await ensureTopology(bus, options.busOptions, options.interests, (stream) =>
-    log.warn({ stream }, "stream has no size limit: the NATS server cannot reserve the storage"),
+    log.warn(
+      { stream },
+      "stream has no size limit: the NATS server could not reserve the storage; set max_bytes when it can",
+    ),
   );
   const kv = await bus.kvm.open(bridgeBucket);
   const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
   registerQueueMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
+  registerStreamMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const stopping = new AbortController();
   const scopes = new Set<Scope>();
   let topologyTrouble: Error | undefined;
   const keeping = keepTopology({
     ...options,
     signal: stopping.signal,
-    onObjectsLost() {
-      for (const scope of scopes) scope.restart("the stream of objects was created again");
+    onObjectsLost(how) {
+      for (const scope of scopes) scope.restart(how);
     },
     onTrouble(error) {
       topologyTrouble = error;

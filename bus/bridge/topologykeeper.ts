@@ -12,8 +12,8 @@ export interface TopologyKeeperOptions {
   readonly interests?: readonly Interest[] | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called when the stream of objects is another one than before: it has lost all objects. */
-  readonly onObjectsLost: () => void;
+  /** Called when the stream of objects has lost objects, and how: it is another one than before, or was purged. */
+  readonly onObjectsLost: (how: string) => void;
   /** Called with why the topology cannot be ensured, and with undefined when it is. */
   readonly onTrouble: (error: Error | undefined) => void;
   /** From one look to the next when nothing was announced, in milliseconds. */
@@ -25,9 +25,27 @@ const retryMillis = 1000;
 /** A stream takes its consumers along: what is announced together is one reason to look. Milliseconds. */
 const settleMillis = 200;
 
+/** What tells whether the stream of objects has lost some. */
+interface Objects {
+  /** RFC 3339. */
+  readonly created: string;
+  readonly count: number;
+}
+
+const objectsIn = async ({ jsm }: Pick<Bus, "jsm">): Promise<Objects> => {
+  const { created, state } = await jsm.streams.info(streams.objects);
+  return { created, count: state.messages };
+};
+
 /** Identifies the stream of objects: a stream that is created again is another one. RFC 3339. */
-export const objectsCreatedAt = async ({ jsm }: Pick<Bus, "jsm">): Promise<string> =>
-  (await jsm.streams.info(streams.objects)).created;
+export const objectsCreatedAt = async (bus: Pick<Bus, "jsm">): Promise<string> =>
+  (await objectsIn(bus)).created;
+
+/** How objects were lost between two looks, if they were. There is one message per object, and deleted ones go one by one after days. */
+function lossOf(before: Objects, now: Objects): string | undefined {
+  if (now.created !== before.created) return "the stream of objects was created again";
+  return now.count < before.count / 2 ? "the stream of objects was purged" : undefined;
+}
 
 /**
  * Ensures the topology when JetStream announces a change, when the connection is back, and every so often, until `signal`
@@ -60,18 +78,19 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
     isDue = false;
   }
 
-  let created = await objectsCreatedAt(bus);
+  let objects = await objectsIn(bus);
   let failures = 0;
   while (!signal.aborted) {
     await untilDue();
     if (signal.aborted) break;
     try {
       await ensureTopology(bus, busOptions, interests);
-      const now = await objectsCreatedAt(bus);
-      if (now !== created) {
-        log.warn("the stream of objects was created again, listing all kinds");
-        created = now;
-        onObjectsLost();
+      const now = await objectsIn(bus);
+      const loss = lossOf(objects, now);
+      objects = now;
+      if (loss !== undefined) {
+        log.warn(`${loss}, listing all kinds`);
+        onObjectsLost(loss);
       }
       onTrouble(undefined);
       failures = 0;

@@ -15,6 +15,7 @@ import { ApiError, isGone, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { keyText } from "../subjects.ts";
+import { firstPage, nextPage } from "./pages.ts";
 import type { Publisher } from "./publisher.ts";
 import { NamespaceRefusedError, refusalOf } from "./refused.ts";
 
@@ -44,7 +45,6 @@ export interface WatcherOptions {
   readonly onTrouble: (error: Error | undefined) => void;
 }
 
-const pageSize = 500;
 const deadAfterMillis = 5000;
 /** How long the first answer may take; twice as long after each failure. */
 const answerMillis = 2000;
@@ -151,11 +151,13 @@ async function list(options: WatcherOptions): Promise<WatcherState> {
   const listed = new Set<string>();
   let resourceVersion = "";
   let token: string | undefined;
+  let limit = firstPage;
   do {
-    const query = { limit: pageSize, continue: token };
+    const query = { limit, continue: token };
     const page = await client.list(kind, namespace, query, signal, acceptOf(kind, "list"));
     resourceVersion = page.metadata.resourceVersion;
     token = page.metadata.continue || undefined;
+    limit = nextPage(limit, page.items);
     for (const item of page.items) {
       const object = typed(kind, item);
       const name = nameOf(object);

@@ -25,7 +25,7 @@ export function withoutLonger<T extends object>(found: object, wanted: T): Parti
 }
 
 const isLonger = (name: string, found: unknown, wanted: unknown): boolean =>
-  atLeast.includes(name) && (found === 0 || Number(found) > Number(wanted));
+  atLeast.includes(name) && wanted !== 0 && (found === 0 || Number(found) > Number(wanted));
 
 const zeroOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return [];

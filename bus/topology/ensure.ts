@@ -37,7 +37,7 @@ export interface Ensuring {
   /** The user, for people. */
   readonly user: string;
   readonly plan: TopologyPlan;
-  /** Called with a stream that was made without its limit, because the server cannot reserve that much storage. */
+  /** Called with a stream that has no limit although one is declared: the server could not reserve that much storage, or somebody took it. */
   readonly onUnlimited?: ((stream: string) => void) | undefined;
   /** What a stream says about itself, beside the version, when it is made. */
   readonly metadataOfNew?: ((stream: string) => Metadata) | undefined;
@@ -47,7 +47,7 @@ export interface Ensuring {
 export async function mend(
   user: string,
   thing: string,
-  found: "none" | "another configuration",
+  found: "none" | "another configuration" | "a pause",
   make: () => Promise<unknown>,
 ): Promise<void> {
   try {
@@ -122,6 +122,7 @@ export async function streamChange(
   const isOlder = versionIn(found.metadata).version < plan.version;
   const relied =
     max_bytes !== undefined && isOlder && found.max_bytes < 0 ? { ...always, max_bytes } : always;
+  if (max_bytes !== undefined && !isOlder && found.max_bytes < 0) onUnlimited?.(stream);
   if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return undefined;
   const update: Stream = {
     ...withoutLonger(found, relied),
@@ -183,6 +184,7 @@ export async function ensureConsumer(
     return mend(user, thing, "none", create);
   }
   const { config } = found;
+  if (isPausedByOthers(found)) await mend(user, thing, "a pause", () => jsm.consumers.resume(stream, name));
   if (isNewer(thing, config.metadata, plan)) return assertOwned(thing, config, declared);
   const { deliver_policy: _first, ...later } = wanted;
   // One that was made anew goes on where it was, whatever a first one begins with.
@@ -197,6 +199,10 @@ export async function ensureConsumer(
       : jsm.consumers.update(stream, name, { ...relied, metadata });
   await mend(user, thing, "another configuration", change);
 }
+
+/** A consumer that is made anew pauses for an AckWait at most. Nobody is told of a longer pause: the server answers as if nothing were there. */
+const isPausedByOthers = ({ paused = false, pause_remaining = 0, config }: ConsumerInfo): boolean =>
+  paused && pause_remaining > (config.ack_wait ?? 0);
 
 /** A newer program's AckWait may be longer than ours, but what we believe to own must not be given to others before. */
 function assertOwned(

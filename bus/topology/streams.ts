@@ -48,10 +48,15 @@ const maxBytes = {
   activity: mebibytes(32),
 };
 
+/** What is said although it is the server's default, because it would lose messages if somebody changed it, is set back. */
 const base = ({ replicas }: BusOptions) => ({
   storage: StorageType.File,
   num_replicas: replicas,
   allow_direct: true,
+  max_msgs: -1,
+  max_msg_size: -1,
+  max_age: 0,
+  no_ack: false,
 });
 
 /** The streams that every installation has. */

@@ -307,11 +307,20 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       const timer = followUp(newRequest({ type: "timer" }, undefined, tools.clock), span.traceparent);
       await timers.set(key, requeueAfter, timer, job.ticket.lost);
     }
-    if (object === "reconciled") await cleanup.remove(key);
+    if (object === "reconciled") await forgetLetter(job);
     await confirm(job);
     const result = requeueAfter === undefined ? "success" : requeueAfter === 0 ? "requeue" : "requeue_after";
     metrics.reconciles.inc({ ...labels, result });
     span.set(() => ({ "denrei.outcome": result, "denrei.writes": job.writes }));
+  }
+
+  /** It was reconciled all the same when the bus does not say whether it has a letter; the next success asks again. */
+  async function forgetLetter({ key, log }: Job): Promise<void> {
+    try {
+      await cleanup.remove(key);
+    } catch (error) {
+      log.warn({ err: error }, "dead letter not looked for");
+    }
   }
 
   return {

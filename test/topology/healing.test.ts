@@ -1,7 +1,14 @@
 /** Streams and consumers that are deleted or altered while everything runs: healed without a restart. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { activityStream, bridgeStream, streams, timersStream, workStream } from "../../bus/subjects.ts";
+import {
+  activityStream,
+  bridgeStream,
+  objectByName,
+  streams,
+  timersStream,
+  workStream,
+} from "../../bus/subjects.ts";
 import { functionConsumers, type Interest } from "../../bus/topology.ts";
 import { interestOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
@@ -69,6 +76,40 @@ test("a stream that was altered is as declared again", async () => {
     return [config.max_msgs_per_subject, config.discard_new_per_subject];
   };
   await expect.poll(settings).toEqual([1, true]);
+});
+
+test("objects that somebody has purged are on the bus again", async () => {
+  const name = await sing();
+  await bus.jsm.streams.purge(streams.objects);
+  const filter = { subjects_filter: objectByName("default", Hikawa, { namespace: "default", name }) };
+  const found = async () => (await bus.jsm.streams.info(streams.objects, filter)).state.subjects;
+  await expect.poll(found, { timeout: 60_000 }).toBeDefined();
+});
+
+test("a stream that somebody has limited is as declared again", async () => {
+  const before = await bus.jsm.streams.info(streams.objects);
+  await bus.jsm.streams.update(streams.objects, { max_msgs: 1_000_000, max_age: 3600e9 });
+  const settings = async () => {
+    const { config } = await bus.jsm.streams.info(streams.objects);
+    return [config.max_msgs, config.max_age];
+  };
+  await expect.poll(settings).toEqual([before.config.max_msgs, before.config.max_age]);
+});
+
+test("a consumer that somebody has paused goes on", async () => {
+  const later = new Date(Date.now() + 3_600_000);
+  for (const [stream, consumer] of everyConsumer) await bus.jsm.consumers.pause(stream, consumer, later);
+  await sing();
+});
+
+test("a consumer that was altered is as declared again", async () => {
+  await bus.jsm.consumers.update(work, "default", { headers_only: true, max_deliver: 2 });
+  const settings = async () => {
+    const { config } = await bus.jsm.consumers.info(work, "default");
+    return [config.headers_only ?? false, config.max_deliver];
+  };
+  await expect.poll(settings).toEqual([false, -1]);
+  await sing();
 });
 
 test("without a bridge a worker is not ready while a consumer is missing, and names it", async () => {

@@ -243,6 +243,14 @@ export const natsAlerts: readonly Alert[] = [
     runbook: "nats-lost-its-quorum",
   },
   {
+    name: "DenreiStreamFull",
+    expr: "max by (namespace, stream) (denrei_stream_used_ratio) > 0.8",
+    holds: "10m",
+    severity: "warning",
+    summary: "The stream {{ $labels.stream }} has taken {{ $value | humanizePercentage }} of its size limit.",
+    runbook: "a-stream-is-full",
+  },
+  {
     name: "DenreiNatsStoreFull",
     expr: "jetstream_server_total_message_bytes / (jetstream_server_max_storage > 0) > 0.8",
     holds: "10m",
