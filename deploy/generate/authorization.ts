@@ -52,6 +52,9 @@ export function authorizationText(users: readonly NatsUser[]): string {
   ].join("\n");
 }
 
+/** Connections of a role, of all its replicas together: more than anybody runs, and few enough that the server has room for the others. */
+export const maxConnections = 256;
+
 /** How long the server keeps the way for what may follow an answer. Pulls end sooner. */
 const responseThreshold = "5s";
 
@@ -128,6 +131,7 @@ function accountLines(user: NatsUser, directs: readonly Direct[]): string[] {
   );
   return [
     `  ${JSON.stringify(user.name)} {`,
+    `    limits: { max_connections: ${maxConnections} }`,
     ...usersLines([user]),
     ...listLines("imports", [
       ...servicesOf(user).map((subject) => importText("service", subject)),

@@ -36,6 +36,8 @@ export interface Parties {
   readonly buses: ReadonlyMap<string, Bus>;
   /** Throws when there is no such role. */
   of(role: string): Bus;
+  /** Where a role connects. */
+  urlOf(role: string): string;
   stop(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export async function openParties(roles: readonly Role[] = busRoles(interests, c
       if (bus === undefined) throw new Error(`expected a connection of ${role}`);
       return bus;
     },
+    urlOf: local.natsUrlFor,
     async stop() {
       for (const { nc } of [...buses.values(), admin]) await nc.close();
       await local.stop();

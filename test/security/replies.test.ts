@@ -2,11 +2,12 @@
  * The server publishes an answer on the reply subject of its request, without checking whether the client may publish there. With an
  * account of its own, a role reaches only itself that way.
  */
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { busRoles } from "../../bus/permissions.ts";
 import { streams, work } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { inOneAccount } from "../../deploy/generate/authorization.ts";
+import { inOneAccount, maxConnections } from "../../deploy/generate/authorization.ts";
 import {
   cluster,
   interests,
@@ -99,6 +100,21 @@ test.for(own)("$name: answers of the server reach no foreign subject", async ({ 
 
   expect(arrived).toEqual([]);
   expect(foreign.length * questions.length * bodies.length).toBeGreaterThan(100);
+});
+
+test("a role that opens connection after connection keeps nobody else out", async () => {
+  const connected: NatsConnection[] = [];
+  onTestFinished(async () => void (await Promise.all(connected.map((nc) => nc.close()))));
+  const open = async (role: string) => {
+    const { host, username, password } = new URL(parties.urlOf(role));
+    const nc = await connect({ servers: host, user: username, pass: password, reconnect: false });
+    connected.push(nc);
+  };
+  const flood = async () => {
+    for (let count = 0; count <= maxConnections; count++) await open(mine.fn);
+  };
+  await expect(flood()).rejects.toThrow(/maximum account active connections/i);
+  await open(theirs.fn);
 });
 
 test("with all roles in one account a function forges another function's ticket that way", async () => {

@@ -149,9 +149,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...consumerNames.flatMap((name) =>
       ["INFO", "DELETE", "MSG.NEXT"].map((verb) => `CONSUMER.${verb}.OBJECTS.${name}`),
     ),
-    ...["INFO", "DURABLE.CREATE", "DELETE"].map((verb) => `CONSUMER.${verb}.WEBHOOKS.mine_test`),
+    ...["INFO", "DURABLE.CREATE", "DELETE", "PAUSE"].map((verb) => `CONSUMER.${verb}.WEBHOOKS.mine_test`),
     ...(["mine", "theirs"] as const).flatMap((fn) =>
-      ["INFO", "DURABLE.CREATE", "DELETE"].flatMap((verb) => [
+      ["INFO", "DURABLE.CREATE", "DELETE", "PAUSE"].flatMap((verb) => [
         `CONSUMER.${verb}.OBJECTS.${routers[fn]}`,
         `CONSUMER.${verb}.WORK_${fn}.test`,
         `CONSUMER.${verb}.TIMERS_${fn}.test`,

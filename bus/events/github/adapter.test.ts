@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { githubEvent } from "./adapter.ts";
+import { installationTargetExamples } from "./examples.ts";
+import { isWebhookEventName, type WebhookEventName } from "./payloads.ts";
 import {
   convert,
   delivery,
@@ -9,10 +12,7 @@ import {
   pathsIn,
   published,
   readBack,
-} from "../../../test/harness/githubexamples.ts";
-import { githubEvent } from "./adapter.ts";
-import { installationTargetExamples } from "./examples.ts";
-import { isWebhookEventName, type WebhookEventName } from "./payloads.ts";
+} from "./published.ts";
 
 type Attributes = readonly [type: string, source: string, subject: string, time: string];
 const seconds = (time: unknown) =>

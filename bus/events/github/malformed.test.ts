@@ -1,16 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  convert,
-  exampleOf,
-  examplesOf,
-  now,
-  type Path,
-  pathsIn,
-  readBack,
-} from "../../../test/harness/githubexamples.ts";
 import { githubEvent, MalformedPayloadError } from "./adapter.ts";
 import { type WebhookEventName, webhookEventNames } from "./payloads.ts";
+import { convert, exampleOf, examplesOf, now, type Path, pathsIn, readBack } from "./published.ts";
 
 const messageOf = (event: WebhookEventName, payload: unknown): string => {
   try {

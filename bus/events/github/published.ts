@@ -1,9 +1,9 @@
-/** GitHub's published examples of webhooks, and what the adapter makes of them. */
+/** For tests: GitHub's published examples of webhooks, and what the adapter makes of them. */
 import { createRequire } from "node:module";
-import { fromMessage, toMessage } from "../../bus/events/binding.ts";
-import { githubEvent } from "../../bus/events/github/adapter.ts";
-import { installationTargetExamples } from "../../bus/events/github/examples.ts";
-import type { WebhookEventName } from "../../bus/events/github/payloads.ts";
+import { fromMessage, toMessage } from "../binding.ts";
+import { githubEvent } from "./adapter.ts";
+import { installationTargetExamples } from "./examples.ts";
+import type { WebhookEventName } from "./payloads.ts";
 
 /** What tests read of GitHub's own examples; each event has some of it. */
 export interface Example {
