@@ -2,6 +2,7 @@
  * JavaScript's regular expressions as RE2, which the API server uses (https://github.com/google/re2/wiki/Syntax): the same strings
  * match, or the expression is refused.
  */
+import { sameLetters } from "./letters.ts";
 
 /** The regular expression has no equivalent in RE2. The message says which part, and what to write instead. */
 export class UntranslatableRegexError extends Error {
@@ -192,8 +193,11 @@ class Translation {
     const code = text.codePointAt(0) as number;
     if (code > 0xffff && !this.isUnicode)
       refuse(`without the flag u, ${text} is two characters: add the flag u`);
-    if (code > 0x7e || code < 0x20) this.emit(codePoint(code));
-    else if (this.ignoresCase && /[a-z]/i.test(text))
+    if (code > 0x7e || code < 0x20) {
+      const codes = this.ignoresCase ? sameLetters(code) : [code];
+      const all = codes.map(codePoint).join("");
+      this.emit(codes.length > 1 ? `[${all}]` : all);
+    } else if (this.ignoresCase && /[a-z]/i.test(text))
       this.emit(`[${text.toUpperCase()}${text.toLowerCase()}]`);
     else this.emit(/[{}\]]/.test(text) ? `\\${text}` : text);
   }
@@ -320,13 +324,9 @@ class Translation {
     };
     const whole = from === to ? written(from) : `${written(from)}-${written(to)}`;
     if (!this.ignoresCase) return whole;
-    if (to > 0x7f) refuse("the flag i folds letters beyond ASCII differently: write both cases, as in [Éé]");
-    let others = "";
-    for (let code = from; code <= to; code++) {
-      const text = String.fromCodePoint(code);
-      const other = text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase();
-      if (other !== text && (other.charCodeAt(0) < from || other.charCodeAt(0) > to)) others += other;
-    }
-    return whole + others;
+    const others = new Set<number>();
+    for (let code = from; code <= to; code++)
+      for (const other of sameLetters(code)) if (other < from || other > to) others.add(other);
+    return whole + [...others].map(written).join("");
   }
 }
