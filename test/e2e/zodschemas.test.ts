@@ -141,7 +141,13 @@ const pitfalls: Readonly<Record<string, readonly [schema: z.ZodType, values: rea
   spaces: [z.string().regex(/^\s$/), [" ", "\u00a0", "\ufeff", "\u2028", "a"]],
   lineEnds: [z.string().regex(/^.$/u), ["a", "😀", "\n", "\r", "\u2028"]],
   anyCase: [z.string().regex(/^[k-s]+$/i), ["k", "S", "\u212a", "\u017f"]],
+  anyCaseBeyondAscii: [
+    z.string().regex(/^(?:é|ß|\u00b5|[ǆ])$/i),
+    ["é", "É", "ß", "ẞ", "ss", "\u03bc", "ǅ", "e"],
+  ],
   lookahead: [z.string().regex(/^(?=.*a)(?!b).*$/u), ["a", "ca", "ba", "c"]],
+  ownFormat: [z.stringFormat("duration", /^\d+[smh]$/), ["10s", "P1D"]],
+  ownPattern: [z.iso.duration({ pattern: /^P\d+D$/ }), ["P1D", "PT1H"]],
   hostname: [z.hostname(), ["a", "-a", "a.b", "a.b.", "a_b", `${"a.".repeat(126)}a`, `${"a.".repeat(127)}a`]],
   keys: [
     z.record(

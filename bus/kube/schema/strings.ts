@@ -4,23 +4,34 @@ import { type Check, checksOf } from "./checks.ts";
 import type { Json, Place } from "./place.ts";
 import { type Re2Patterns, re2Of, UntranslatableRegexError } from "./regex.ts";
 
-/** Formats whose check is a pattern, and nothing but that. */
+/** Formats of zod's own whose check is their pattern, which the author may have replaced. */
 const patternFormats = new Set(
-  (
-    "regex lowercase uppercase guid uuid email nanoid cuid cuid2 ulid xid ksuid datetime date time ipv4 mac cidrv4 e164 " +
-    "starts_with ends_with includes"
-  ).split(" "),
+  "regex lowercase uppercase guid uuid email nanoid cuid cuid2 ulid xid ksuid datetime date time duration ipv4 mac cidrv4 e164".split(
+    " ",
+  ),
 );
 
 const calendar = "(?:\\d+Y(?:\\d+M)?(?:\\d+D)?|\\d+M(?:\\d+D)?|\\d+D)";
 const seconds = "\\d+(?:[.,]\\d+)?S";
 const clock = `T(?:\\d+H(?:\\d+M)?(?:${seconds})?|\\d+M(?:${seconds})?|${seconds})`;
-/** Formats that zod checks otherwise than with their pattern, or with one that RE2 does not have. */
-const otherPatterns: Readonly<Record<string, RegExp>> = {
-  base64: z.regexes.base64,
-  base64url: z.regexes.base64url,
-  duration: new RegExp(`^P(?:\\d+W|${calendar}(?:${clock})?|${clock})$`),
-  hostname: new RegExp(z.regexes.hostname.source.replace("(?=.", "(?=[!-~]")),
+/** Regexes of zod that RE2 does not have, and what matches the same. */
+const equivalents: ReadonlyMap<RegExp, RegExp> = new Map([
+  [z.regexes.duration, new RegExp(`^P(?:\\d+W|${calendar}(?:${clock})?|${clock})$`)],
+  [z.regexes.hostname, new RegExp(z.regexes.hostname.source.replace("(?=.", "(?=[!-~]"))],
+]);
+
+const { escapeRegex } = z.core.util;
+
+/** Formats that zod checks by code, whatever their pattern is, and a regex that matches the same. */
+const codeFormats: Readonly<Record<string, (def: never, place: Place) => RegExp>> = {
+  base64: () => z.regexes.base64,
+  base64url: () => z.regexes.base64url,
+  starts_with: ({ prefix }: z.core.$ZodCheckStartsWithDef) => new RegExp(`^${escapeRegex(prefix)}.*`),
+  ends_with: ({ suffix }: z.core.$ZodCheckEndsWithDef) => new RegExp(`.*${escapeRegex(suffix)}$`),
+  includes({ includes, position }: z.core.$ZodCheckIncludesDef, place) {
+    if (position !== undefined) place.refuse("includes with a position has no equivalent: use a regex");
+    return new RegExp(escapeRegex(includes));
+  },
 };
 
 const advice: Readonly<Record<string, string>> = {
@@ -74,17 +85,19 @@ export function translatedAt(regex: RegExp, place: Place): Re2Patterns | undefin
   }
 }
 
+/** What matches the same strings as the check; undefined where code decides, and the field is refused. */
 function regexOf(def: Check & { check: "string_format" }, place: Place): RegExp | undefined {
   const { format, pattern } = def as z.core.$ZodCheckStringFormatDef;
-  if (format === "includes" && (def as z.core.$ZodCheckIncludesDef).position !== undefined)
-    place.refuse("includes with a position has no equivalent: use a regex");
-  const other = otherPatterns[format];
-  if (other) return other;
-  // A format of the author's own, made of a regex.
-  const isOwn = "fn" in def && !(format in advice);
-  if (pattern !== undefined && (patternFormats.has(format) || isOwn)) return pattern;
+  // A format of the author's own may have the name of one of zod's.
+  if ("fn" in def) {
+    if (pattern?.global)
+      place.refuse(`${pattern}: with the flag g, every other value of the format fails: leave the flag out`);
+    if (pattern !== undefined) return equivalents.get(pattern) ?? pattern;
+  } else if (patternFormats.has(format)) return pattern && (equivalents.get(pattern) ?? pattern);
+  else if (format in codeFormats) return codeFormats[format]?.(def as never, place);
+  const instead = "fn" in def ? undefined : advice[format];
   place.refuse(
-    advice[format] ?? `the format ${format} is checked by code, not by a pattern: use z.string().regex(…)`,
+    instead ?? `the format ${format} is checked by code, not by a pattern: use z.string().regex(…)`,
   );
   return undefined;
 }

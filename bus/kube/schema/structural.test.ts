@@ -78,6 +78,26 @@ test.each<[string, z.ZodType, unknown]>([
     { type: "string", pattern: "a", allOf: [{ pattern: "b" }] },
   ],
   [
+    "a format of the author's own",
+    z.stringFormat("duration", /^\d+[smh]$/),
+    { type: "string", pattern: "^\\d+[smh]$" },
+  ],
+  [
+    "a format with another pattern",
+    z.iso.duration({ pattern: /^P\d+D$/ }),
+    { type: "string", pattern: "^P\\d+D$" },
+  ],
+  [
+    "a format that is checked by code, whatever its pattern",
+    z.base64({ pattern: /^a$/ } as never),
+    { type: "string", pattern: z.regexes.base64.source },
+  ],
+  [
+    "a prefix, whatever its pattern",
+    z.string().startsWith("a", { pattern: /^b/ } as never),
+    { type: "string", pattern: "^a[^\\n\\r\\x{2028}\\x{2029}]*" },
+  ],
+  [
     "keys with a regex",
     z.record(z.string().regex(/^[a-z]+$/), z.boolean()),
     {
@@ -149,6 +169,13 @@ test.each<[string, z.ZodType, string]>([
   ["a URL", z.url(), "z.string().regex("],
   ["IPv6", z.ipv6(), "z.string().regex(z.regexes.ipv6)"],
   ["a JWT", z.jwt(), "checked by code"],
+  [
+    "code with the name of a format",
+    z.stringFormat("hostname", (text) => text === "a"),
+    "spec.field: the format hostname is checked by code, not by a pattern: use z.string().regex(…)",
+  ],
+  ["code with the name of a check", z.stringFormat("url", () => true), "the format url is checked by code"],
+  ["a regex that remembers", z.stringFormat("hash", /^a$/g), "leave the flag out"],
   [
     "a regex that RE2 does not have",
     z.string().regex(/a(?=b)/),
