@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { cel } from "../kube/crd.ts";
 import { defineKind, externalKind, type KindOptions } from "../kube/kind.ts";
 import { bridgeNeeds, definedKinds, defineFunction, kindsOf, type PolicyRule } from "./function.ts";
 
@@ -57,6 +58,7 @@ test.each<[string, Changes]>([
   ["a version", { version: "v2" }],
   ["a scope", { scope: "Cluster" }],
   ["a plural", { plural: "thingies" }],
+  ["writers", { writers: "admin" }],
   ["a kind, of the same plural", { kind: "Thong", plural: "things" }],
 ])("two definitions of a kind with other %s are an error that names both functions", (_, changes) => {
   const functions = [reconciling("one"), reconciling("other", changes)];
@@ -64,6 +66,44 @@ test.each<[string, Changes]>([
     /^found two different definitions of \S+, Thing v1 in the function one and .* in the function other: define it once/;
   expect(() => definedKinds(functions)).toThrow(message);
   expect(() => bridgeNeeds(functions, "c")).toThrow(message);
+});
+
+type Check = (text: string) => boolean;
+const rule = cel({ rule: "self.size() == 1", message: "one" });
+
+test.each<[string, (check: Check) => z.ZodString]>([
+  ["refine", (check) => z.string().refine(check).meta(rule)],
+  [
+    "superRefine",
+    (check) =>
+      z
+        .string()
+        .superRefine((text) => void check(text))
+        .meta(rule),
+  ],
+  [
+    "check",
+    (check) =>
+      z
+        .string()
+        .check(({ value }) => void check(value))
+        .meta(rule),
+  ],
+])("two definitions of a kind with other code in %s are an error", (_, refined) => {
+  const isOne: Check = (text) => text.length === 1;
+  const spec = (item: z.ZodString) => z.object({ list: z.array(z.lazy(() => item).nullable()).optional() });
+  const shared = refined(isOne);
+  const of = (...items: readonly z.ZodString[]) =>
+    items.map((item, at) => reconciling(`f${at}`, { spec: spec(item) }));
+  expect(definedKinds(of(shared, shared))).toHaveLength(1);
+  expect(() =>
+    definedKinds(
+      of(
+        shared,
+        refined((text) => text.length < 2),
+      ),
+    ),
+  ).toThrow("two different definitions of Thing.test.denrei.dev");
 });
 
 test("a function cannot name two definitions of a kind", () => {

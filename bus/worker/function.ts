@@ -1,12 +1,11 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
-import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { domain, optedInRole } from "../domain.ts";
 import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
-import { crdOf } from "../kube/crd.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
+import { haveSameDefinition } from "../kube/samekind.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
@@ -298,7 +297,7 @@ const namedKinds = (fn: ReconcileFunction): Kind[] => [
 
 /**
  * Kinds that are defined by `defineKind` and that functions name, each once: those with a CRD of ours. Throws a `TypeError` where one
- * kind has two definitions, also of two versions: a CRD has one, and the other one would be dropped.
+ * kind has two definitions that differ in anything, such as version, writers or refinements: one of them would be dropped.
  */
 export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
   const found = new Map<string, { readonly kind: Kind; readonly fn: string }>();
@@ -309,10 +308,11 @@ export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
     for (const name of [kindText(one.kind), `${one.kind.plural}.${one.kind.group}`]) {
       const other = found.get(name);
       if (other === undefined) found.set(name, one);
-      else if (other.kind !== one.kind && !isDeepStrictEqual(crdOf(other.kind), crdOf(one.kind)))
+      else if (!haveSameDefinition(other.kind, one.kind))
         throw new TypeError(
           `found two different definitions of ${name}, ${versionText(other)} and ${versionText(one)}: ` +
-            "define it once and import it, or declare the kind of others by externalKind",
+            "define it once and import it (copies of a refinement count as different), " +
+            "or declare the kind of others by externalKind",
         );
     }
   return [...new Set([...found.values()].map(({ kind }) => kind))];

@@ -1,0 +1,44 @@
+/** Whether two definitions of a kind say the same. */
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { crdOf } from "./crd.ts";
+import type { Kind } from "./kind.ts";
+
+/** Whether two kinds of ours have the same CRD, the same writers and the same refinements. */
+export function haveSameDefinition(one: Kind, other: Kind): boolean {
+  return (
+    one === other ||
+    (one.definition?.writers === other.definition?.writers &&
+      isDeepStrictEqual(crdOf(one), crdOf(other)) &&
+      haveSameCode(one, other))
+  );
+}
+
+/** Code can be told to be the same only where it is the same function. */
+function haveSameCode(one: Kind, other: Kind): boolean {
+  const [ours, theirs] = [codeOf(one), codeOf(other)];
+  return ours.length === theirs.length && ours.every((code, at) => code === theirs[at]);
+}
+
+const codeOf = ({ definition }: Kind): unknown[] =>
+  [definition?.spec, definition?.status].flatMap((schema) => (schema ? codeIn(schema) : []));
+
+/** The functions of all refinements in a schema, in the order of its fields. */
+function codeIn(schema: z.core.$ZodType): unknown[] {
+  const { def } = schema._zod as z.core.$ZodTypes["_zod"];
+  const own = (def.checks ?? []).flatMap((check) => {
+    const { def: checkDef, check: run } = check._zod;
+    if (checkDef.check !== "custom") return [];
+    return [(checkDef as { readonly fn?: unknown }).fn ?? run];
+  });
+  const inner = def.type === "lazy" ? [(schema as z.core.$ZodLazy)._zod.innerType] : Object.values(def);
+  return [...own, ...inner.flatMap(codeInValue)];
+}
+
+function codeInValue(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
+  if ("_zod" in value)
+    return "type" in (value as z.core.$ZodType)._zod.def ? codeIn(value as z.core.$ZodType) : [];
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? Object.values(value).flatMap(codeInValue) : [];
+}
