@@ -23,6 +23,59 @@ describe("what blocks a request", () => {
       "AdmissionDenied",
     ],
     [
+      "a policy that cannot be configured",
+      answer(
+        422,
+        "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: no such kind",
+        "Invalid",
+      ),
+      "AdmissionDenied",
+    ],
+    [
+      "a binding that cannot be configured",
+      answer(
+        422,
+        "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed to configure binding: no params found",
+        "Invalid",
+      ),
+      "AdmissionDenied",
+    ],
+    [
+      "a mutating policy that fails",
+      answer(403, "policy 'p' with binding 'b' denied request: invalid ApplyConfiguration", "Invalid"),
+      "AdmissionDenied",
+    ],
+    [
+      "a mutating policy that cannot be configured",
+      answer(403, 'policy "p" denied request: failed to configure policy: no such kind', "Forbidden"),
+      "AdmissionDenied",
+    ],
+    [
+      "a webhook that denies as one that is busy",
+      answer(429, 'admission webhook "check.policy.io" denied the request: slow down', "TooManyRequests"),
+      "AdmissionDenied",
+    ],
+    [
+      "a webhook that denies as one that is away",
+      answer(503, 'admission webhook "check.policy.io" denied the request: starting', "ServiceUnavailable"),
+      "AdmissionDenied",
+    ],
+    [
+      "an API server that starts",
+      answer(403, 'configmaps "a" is forbidden: not yet ready to handle request', "Forbidden"),
+      "ApiServerUnavailable",
+    ],
+    [
+      "an aggregated API that is away",
+      answer(503, "service unavailable", "ServiceUnavailable"),
+      "ApiServerUnavailable",
+    ],
+    [
+      "a kind that is being deleted",
+      answer(405, 'create is not supported on resources of kind "a.b"', "MethodNotAllowed"),
+      "KindNotInstalled",
+    ],
+    [
       "a conversion webhook",
       answer(500, "conversion webhook for denrei.dev/v1, Kind=Hikawa failed: Post: refused"),
       "ConversionWebhookUnavailable",
@@ -50,6 +103,30 @@ describe("what blocks a request", () => {
     ],
   ])("is named: %s", (_, error, reason) => {
     expect(blockerOf(error)?.reason).toBe(reason);
+  });
+
+  test.each([
+    [
+      "p",
+      "ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: no",
+      "cannot be evaluated",
+    ],
+    ["p", "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no", "denies the request"],
+    ["p", "policy 'p' with binding 'b' denied request: no", "cannot be evaluated"],
+    ["p", 'policy "p" denied request: no', "cannot be evaluated"],
+  ])("names the policy %s: %s", (name, message, what) => {
+    expect(blockerOf(answer(422, message))?.message).toContain(`AdmissionPolicy ${name} ${what}: `);
+  });
+
+  test("a webhook that is busy is no refusal: a retry may be enough", () => {
+    const denied = (status: number) => answer(status, 'admission webhook "check" denied the request: no');
+    expect([400, 403, 422, 429, 503].map((status) => refusalReasonOf(denied(status)))).toEqual([
+      "AdmissionDenied",
+      "AdmissionDenied",
+      "AdmissionDenied",
+      undefined,
+      undefined,
+    ]);
   });
 
   test.each<readonly [string, Error]>([

@@ -7,6 +7,8 @@ export interface Blocker {
   readonly reason: string;
   /** Names what refuses, and quotes the API server. */
   readonly message: string;
+  /** The error that names it: the one in question, or one among its causes. */
+  readonly error: Error;
 }
 
 /** Reason of a {@link Blocker}: the API server does not answer, or not now. */
@@ -21,7 +23,8 @@ interface Rule {
 
 /**
  * Errors that name what refuses only in their text. Sources: `apiserver/pkg/admission/plugin/webhook/errors/statuserror.go`,
- * `apiserver/pkg/admission/plugin/policy/validating/dispatcher.go`, `apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`,
+ * `apiserver/pkg/admission/plugin/policy/validating/dispatcher.go`, `apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go`
+ * (which calls a MutatingAdmissionPolicy a policy), `apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`,
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go`, `apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go`.
  */
 const rules: readonly Rule[] = [
@@ -37,8 +40,19 @@ const rules: readonly Rule[] = [
   },
   {
     reason: "AdmissionDenied",
-    pattern: /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request/,
+    pattern:
+      /ValidatingAdmissionPolicy '([^']+)'(?: with binding '[^']+')? denied request: failed to configure/,
+    describe: (name) => `the ValidatingAdmissionPolicy ${name} cannot be evaluated`,
+  },
+  {
+    reason: "AdmissionDenied",
+    pattern: /ValidatingAdmissionPolicy '([^']+)'(?: with binding '[^']+')? denied request/,
     describe: (name) => `the ValidatingAdmissionPolicy ${name} denies the request`,
+  },
+  {
+    reason: "AdmissionDenied",
+    pattern: /policy (?:'([^']+)' with binding '[^']+'|"([^"]+)") denied request/,
+    describe: (name) => `the MutatingAdmissionPolicy ${name} cannot be evaluated`,
   },
   {
     reason: "ConversionWebhookUnavailable",
@@ -72,13 +86,32 @@ const isUnknownKind = (error: ApiError): boolean =>
   error.status === 404 &&
   (error.reason === "" || error.message.includes("the server could not find the requested resource"));
 
+/** Admission in an API server that has just started: 403, as if a right were missing. */
+const isNotReady = (error: ApiError): boolean =>
+  isForbidden(error) && error.message.includes("not yet ready to handle request");
+
 /** How the rest is described, in this order. */
 const byStatus: readonly {
   readonly reason: string;
   readonly applies: (error: ApiError) => boolean;
   readonly text: string;
 }[] = [
+  {
+    reason: apiServerUnavailable,
+    applies: ({ status }) => status === 429,
+    text: "the API server, or a server behind it, takes no more requests for now",
+  },
+  {
+    reason: apiServerUnavailable,
+    applies: (error) => isAbsence(error) || isNotReady(error),
+    text: "the API server, or a server behind it, does not serve the request for now",
+  },
   { reason: "KindNotInstalled", applies: isUnknownKind, text: "the API server does not know this kind" },
+  {
+    reason: "KindNotInstalled",
+    applies: ({ status }) => status === 405,
+    text: "the API server does not take such requests for this kind, or not while its CRD is being deleted",
+  },
   { reason: "Forbidden", applies: isForbidden, text: "the API server forbids the request" },
   {
     reason: "WriteConflict",
@@ -98,8 +131,8 @@ const byStatus: readonly {
  */
 export function blockerOf(error: unknown): Blocker | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
-    if (isAbsence(at)) return { reason: apiServerUnavailable, message: at.message };
     if (at instanceof ApiError) return blockerIn(at);
+    if (isAbsence(at)) return { reason: apiServerUnavailable, message: at.message, error: at };
   }
   return undefined;
 }
@@ -112,16 +145,20 @@ const passing: readonly string[] = [apiServerUnavailable, "ApiServerError", "Wri
  * has to remove. Undefined when a retry may be enough.
  */
 export function refusalReasonOf(error: unknown): string | undefined {
-  const reason = blockerOf(error)?.reason;
-  if (reason !== undefined) return passing.includes(reason) ? undefined : reason;
-  return isInvalid(error) ? "Invalid" : undefined;
+  const blocker = blockerOf(error);
+  if (blocker === undefined) return isInvalid(error) ? "Invalid" : undefined;
+  // A webhook may deny with the code of a server that is busy.
+  return passing.includes(blocker.reason) || isAbsence(blocker.error) ? undefined : blocker.reason;
 }
 
 function blockerIn(error: ApiError): Blocker | undefined {
   for (const { reason, pattern, describe } of rules) {
-    const name = pattern.exec(error.message)?.[1];
-    if (name !== undefined) return { reason, message: `${describe(name)}: ${error.message}` };
+    const name = pattern
+      .exec(error.message)
+      ?.slice(1)
+      .find((group) => group !== undefined);
+    if (name !== undefined) return { reason, message: `${describe(name)}: ${error.message}`, error };
   }
   const rule = byStatus.find(({ applies }) => applies(error));
-  return rule && { reason: rule.reason, message: `${rule.text}: ${error.message}` };
+  return rule && { reason: rule.reason, message: `${rule.text}: ${error.message}`, error };
 }

@@ -40,7 +40,9 @@ export const defaultRetries: RetryLimits = {
 /** From this failed attempt on the object says that it is being retried. */
 const toldFrom = 3;
 
-/** Longest pause between tries while something outside the object blocks it. Milliseconds. */
+/**
+ * Longest pause between tries while something outside the object blocks it, also where a longer one is asked for. Milliseconds.
+ */
 const blockedCapMillis = { unavailable: 4_000, refused: 60_000 };
 
 /** Characters of a message or stack that a dead letter keeps. */
@@ -155,18 +157,20 @@ export function failures({
   async function retryUntilUnblocked(
     job: Job,
     error: Error,
-    { reason, message }: Blocker,
+    { reason, message, error: refusal }: Blocker,
     request: Request & { readonly blocked: number },
   ): Promise<Outcome> {
     const isUnavailable = reason === apiServerUnavailable;
     const longest = blockedCapMillis[isUnavailable ? "unavailable" : "refused"];
     const capMillis = Math.min(retries.capMillis, longest);
-    const asked = error instanceof ApiError ? (error.retryAfterMillis ?? 0) : 0;
+    const answer = refusal instanceof ApiError ? refusal : undefined;
+    const asked = Math.min(answer?.retryAfterMillis ?? 0, blockedCapMillis.refused);
     const pause = Math.max(asked, backoff(request.blocked, { ...retries, capMillis }));
     job.log.warn({ err: error, reason, retryInMillis: Math.round(pause) }, "blocked, retrying");
     metrics.retries.inc(name);
-    // Without an API server the condition cannot be written either.
-    const isReported = request.blocked >= toldFrom && !isUnavailable;
+    // An API server that does not answer, or does not know us, takes no condition either.
+    const isAnswered = !isUnavailable || (answer !== undefined && answer.status !== 401);
+    const isReported = request.blocked >= toldFrom && isAnswered;
     const trouble: Trouble = { reason, message, severity: "stalled" };
     return retry(job, pause, followUp(request, job.span.traceparent), isReported ? trouble : undefined);
   }
