@@ -1,5 +1,4 @@
 /** A small typed client for the Kubernetes API: requests, watches, and one function per verb. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { request as ask, type Dispatcher } from "undici";
 import { apiCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
 import { noteOrigin } from "../tracing/origins.ts";
@@ -8,6 +7,7 @@ import type { KubeConnection, PoolRole } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
 import { isPathSegment, type KubeObject, type Stored } from "./object.ts";
+import { retryThrottled } from "./pending.ts";
 import { type WatchEvent, watchEvents } from "./watchstream.ts";
 
 export type { WatchEvent } from "./watchstream.ts";
@@ -82,13 +82,14 @@ export const metadataOnly = {
 } as const;
 
 const headersTimeoutMillis = 30_000;
-/** A 429 says that nothing was executed, so any call may be sent again. */
-const maxThrottledRetries = 5;
 
 /** The API server, as one user. */
 export interface KubeClient {
   readonly connection: KubeConnection;
-  /** Sends a request and returns the parsed body. Throws {@link ApiError} or {@link ApiUnreachableError}. */
+  /**
+   * Sends a request and returns the parsed body. Throws {@link ApiError} or {@link ApiUnreachableError}. Retries a 429, unless it asks
+   * to wait for more than some seconds.
+   */
   request<R = unknown>(request: ApiRequest): Promise<R>;
   /**
    * Opens a watch and returns its events. The iteration ends when the server ends the watch, throws an
@@ -216,22 +217,16 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
     });
   }
 
-  async function send<R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> {
-    for (let retry = 0; ; retry++) {
+  const send = <R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> =>
+    retryThrottled(request.signal, `${request.method} ${request.path}`, async () => {
       const response = await open(request, "requests", span);
-      if (response.statusCode >= 300) {
-        const error = await refuse(request, response);
-        if (error.status !== 429 || retry >= maxThrottledRetries) throw error;
-        await sleep(error.retryAfterMillis ?? 100 * 2 ** retry, undefined, { signal: request.signal });
-        continue;
-      }
+      if (response.statusCode >= 300) throw await refuse(request, response);
       try {
         return parse(await response.body.text());
       } catch (error) {
         throw unreachable(error, request, connection.server);
       }
-    }
-  }
+    });
 
   const client: KubeClient = {
     connection,

@@ -38,7 +38,12 @@ const hint = (status: number): string =>
 
 /** No answer came: refused, reset, timed out, or the certificate is not trusted. */
 export class ApiUnreachableError extends Error {
-  override readonly name = "ApiUnreachableError";
+  override readonly name: string = "ApiUnreachableError";
+}
+
+/** No answer came before the caller's time was up. Other requests may be answered. */
+export class ApiUnansweredError extends ApiUnreachableError {
+  override readonly name = "ApiUnansweredError";
 }
 
 /** Whoever gives the credentials does not: a plugin failed, or an identity provider. */

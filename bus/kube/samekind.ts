@@ -14,7 +14,7 @@ export function haveSameDefinition(one: Kind, other: Kind): boolean {
   );
 }
 
-/** Code can be told to be the same only where it is the same function. */
+/** Two pieces of code are known to be the same only where they are one function. */
 function haveSameCode(one: Kind, other: Kind): boolean {
   const [ours, theirs] = [codeOf(one), codeOf(other)];
   return ours.length === theirs.length && ours.every((code, at) => code === theirs[at]);

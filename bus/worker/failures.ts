@@ -3,7 +3,7 @@
 import type { BusClock } from "../clock.ts";
 import { apiServerUnavailable, type Blocker, blockerOf } from "../kube/blocker.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { ApiError } from "../kube/errors.ts";
+import { ApiError, ApiUnansweredError } from "../kube/errors.ts";
 import type { Stored } from "../kube/object.ts";
 import type { DeadLetter, DeadLetters } from "../queue/deadletters.ts";
 import { isCovered, type TicketQueue } from "../queue/queue.ts";
@@ -41,9 +41,13 @@ export const defaultRetries: RetryLimits = {
 const toldFrom = 3;
 
 /**
- * Longest pause between tries while something outside the object blocks it, also where a longer one is asked for. Milliseconds.
+ * Longest pause between tries while something outside the object blocks it, even if the API server asks for a longer one.
+ * Milliseconds.
  */
 const blockedCapMillis = { unavailable: 4_000, refused: 60_000 };
+
+/** How long a condition may take that says that the API server is busy. Milliseconds. */
+const unavailableReportMillis = 5_000;
 
 /** Characters of a message or stack that a dead letter keeps. */
 const maxTextLength = 4000;
@@ -169,9 +173,10 @@ export function failures({
     job.log.warn({ err: error, reason, retryInMillis: Math.round(pause) }, "blocked, retrying");
     metrics.retries.inc(name);
     // An API server that does not answer, or does not know us, takes no condition either.
-    const isAnswered = !isUnavailable || (answer !== undefined && answer.status !== 401);
-    const isReported = request.blocked >= toldFrom && isAnswered;
-    const trouble: Trouble = { reason, message, severity: "stalled" };
+    const isSilent = answer ? answer.status === 401 : !(refusal instanceof ApiUnansweredError);
+    const isReported = request.blocked >= toldFrom && !(isUnavailable && isSilent);
+    const limitMillis = isUnavailable ? unavailableReportMillis : undefined;
+    const trouble: Trouble = { reason, message, severity: "stalled", limitMillis };
     return retry(job, pause, followUp(request, job.span.traceparent), isReported ? trouble : undefined);
   }
 

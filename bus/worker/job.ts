@@ -15,6 +15,8 @@ export interface Job {
   readonly request: Request;
   /** The first read of the attempt, under way since the ticket arrived. */
   readonly firstRead: Promise<FirstRead>;
+  /** Aborts the attempt and its first read. */
+  readonly controller: AbortController;
   /** Versions that were read or written, by uid: the newest. What nobody has seen yet has to be reconciled. */
   readonly seen: Map<string, string>;
   /** Of the reconcile, whatever becomes of it. */

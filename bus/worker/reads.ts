@@ -49,8 +49,9 @@ export async function readFirst(
   kind: Kind,
   key: ObjectKey,
   request: Request,
+  signal: AbortSignal,
 ): Promise<FirstRead> {
-  if (isReplay(request)) return readFirstLive(client, kind, key);
+  if (isReplay(request)) return readFirstLive(client, kind, key, signal);
   const self = changesOf(request, kind).find(isAt(key));
   if (self === undefined) return { entry: await store.entry(kind, key), family: undefined };
   const { entry, children } = await store.family(kind, key, self.uid);

@@ -8,6 +8,7 @@ import type { Hands } from "../activity/inhand.ts";
 import { keptWrites, type RecordedWrite } from "../activity/record.ts";
 import type { TellActivity } from "../activity/teller.ts";
 import { traceId } from "../events/trace.ts";
+import { delayOf } from "../kube/pending.ts";
 import { afterRunning } from "../process/debugger.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
@@ -31,6 +32,9 @@ import type { Ownership, Ticket } from "./ownership.ts";
 import { readFirst } from "./reads.ts";
 import { settleMarks } from "./settlemarks.ts";
 import { suspectLane } from "./suspects.ts";
+
+/** A call to the API server that has taken this long is not the function's fault. Milliseconds. */
+const lateMillis = 1000;
 
 /** What settling needs. */
 export interface ReconcilerOptions {
@@ -140,14 +144,16 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       links: [request.follows, ...(request.links ?? [])],
     });
     // The read is on its way while all the rest is prepared.
-    const firstRead = inSpan(span, () => readFirst(tools, fn.for, key, request));
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
+    const firstRead = inSpan(span, () => readFirst(tools, fn.for, key, request, controller.signal));
     firstRead.catch(() => undefined);
     const log = options.log.child({
       key: keyText(key),
       attempt: request.attempt,
       trace_id: traceId(span.traceparent),
     });
-    const job = jobOf({ ticket, key, request, firstRead, seen: new Map(), span, log });
+    const job = jobOf({ ticket, key, request, firstRead, controller, seen: new Map(), span, log });
     const release = options.hands.take(key, request.attempt, span.traceparent);
     try {
       await spanned(span, () => inSpan(span, () => (delivery.deliveries > 1 ? suspect(job) : run(job))));
@@ -264,14 +270,18 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function runAttempt(job: Job): Promise<AttemptResult> {
-    const { key, request, firstRead, seen, span, ticket, log } = job;
-    const controller = new AbortController();
-    setMaxListeners(0, controller.signal);
+    const { key, request, firstRead, controller, seen, span, ticket, log } = job;
     const lose = () => controller.abort(ticket.lost.reason);
     ticket.lost.addEventListener("abort", lose, { once: true });
     const forgetLimit = afterRunning(fn.timeoutMillis, () => {
+      const cause = delayOf(controller.signal, Math.min(lateMillis, fn.timeoutMillis / 2));
+      const message = `${fn.name} took longer than its limit of ${fn.timeoutMillis} ms`;
       controller.abort(
-        new ReconcileTimeoutError(`${fn.name} took longer than its limit of ${fn.timeoutMillis} ms`),
+        cause === undefined
+          ? new ReconcileTimeoutError(message)
+          : new ReconcileTimeoutError(`${message}, and waited for the API server: ${cause.message}`, {
+              cause,
+            }),
       );
     });
     running.add(controller);

@@ -17,6 +17,8 @@ export interface Trouble {
   readonly message: string;
   /** The object stays as it is until somebody acts: it is not ready either. */
   readonly severity: "stalled" | "stalled-and-not-ready";
+  /** Time limit of the report, in milliseconds. None unless given. */
+  readonly limitMillis?: number | undefined;
 }
 
 const messageLimit = 2000;
@@ -40,10 +42,11 @@ export async function reportTrouble(
 ): Promise<void> {
   if (!keepsConditions(fn)) return;
   const message = redacted(trouble.message).slice(0, messageLimit);
-  const { reason } = trouble;
+  const { reason, limitMillis } = trouble;
+  const signal = limitMillis === undefined ? undefined : AbortSignal.timeout(limitMillis);
   for (let tries = 0; ; tries++) {
     try {
-      const object = await client.get(fn.for, key);
+      const object = await client.get(fn.for, key, signal);
       const { generation } = object.metadata;
       const before = (object as KubeObject<unknown, { conditions?: Condition[] }>).status ?? {};
       const conditions = withConditions(
@@ -66,6 +69,7 @@ export async function reportTrouble(
         fieldManager,
         subresource: "status",
         traceparent: context.traceparent,
+        signal,
       });
       context.onWrite(written);
       context.onNews(written);

@@ -1,0 +1,107 @@
+/** Reconciles whose time limit passes because the API server throttles or does not answer: their objects are not to blame. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { connectBus } from "../../bus/connect.ts";
+import { conditions } from "../../bus/kube/fields.ts";
+import { defineKind } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { startWorker } from "../../bus/worker/worker.ts";
+import { startLocalNats } from "../../deploy/local/index.ts";
+import { clientOf } from "../harness/clients.ts";
+import { programs } from "../harness/programs.ts";
+import { publisherOf, stored } from "../harness/publish.ts";
+
+await programs("nats-server");
+
+const Visit = defineKind({
+  group: "test.denrei.dev",
+  version: "v1",
+  kind: "Visit",
+  description: "A visit to the API server.",
+  spec: z.object({ to: z.enum(["throttled", "silent", "nobody"]) }),
+  status: z.object({ conditions: conditions("Ready") }),
+});
+
+/** Answers requests for Visits, keeps status patches, throttles those for `throttled`, and leaves those for `silent` unanswered. */
+async function startBusyServer(objects: ReadonlyMap<string, Stored>) {
+  const patches: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const [name = "", subresource] = new URL(request.url ?? "", "http://localhost").pathname
+      .split("/")
+      .slice(7);
+    if (name === "silent") return;
+    if (name === "throttled") {
+      response.writeHead(429, { "retry-after": "1" });
+      return response.end("Too many requests, please try again later.");
+    }
+    if (subresource === "status") patches.push(`${name}: ${body}`);
+    response.end(JSON.stringify(objects.get(name)));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = await clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(async () => {
+    await client.connection.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  return { client, patches };
+}
+
+test("a time limit that passes while the API server throttles or does not answer is no dead letter; another one is", async () => {
+  const local = await startLocalNats();
+  onTestFinished(() => local.stop());
+  const bus = await connectBus({ url: local.natsUrl, name: "test" });
+  onTestFinished(() => bus.nc.close());
+  const destinations = ["throttled", "silent", "nobody"] as const;
+  const objects = new Map(
+    destinations.map((to, at) => [`to-${to}`, stored(Visit, `to-${to}`, at + 1, { to })] as const),
+  );
+  const { client, patches } = await startBusyServer(objects);
+  const visits = { throttled: 0, silent: 0, nobody: 0 };
+  const fn = defineFunction({
+    name: "visiting",
+    for: Visit,
+    timeoutMillis: 500,
+    async reconcile({ spec: { to } }, ctx) {
+      visits[to]++;
+      if (to === "nobody") await once(ctx.signal, "abort");
+      else await ctx.live.get(Visit, to);
+    },
+  });
+  const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+  await ensureTopology(bus, busOptions);
+  const worker = await startWorker({
+    bus,
+    busOptions,
+    client,
+    cluster: "test",
+    replica: "replica-1",
+    functions: [fn],
+    log: pino({ level: "silent" }),
+    registry: new Registry(),
+    retries: { baseMillis: 10, capMillis: 20, maxAttempts: 2, maxCrashes: 3 },
+  });
+  onTestFinished(() => worker.stop());
+  const publisher = await publisherOf(bus, Visit);
+  for (const object of objects.values()) await publisher.publish("added", object, "watch");
+
+  await expect.poll(() => visits, { timeout: 60_000 }).toMatchObject({ nobody: 2 });
+  await expect.poll(() => Math.min(visits.throttled, visits.silent), { timeout: 60_000 }).toBeGreaterThan(3);
+  const letters = await deadLetters(bus, { fn: "visiting", cluster: "test" }).list();
+  expect(letters.map(({ key }) => key.name)).toEqual(["to-nobody"]);
+  for (const to of ["throttled", "silent"])
+    expect(patches.find((patch) => patch.startsWith(`to-${to}: `))).toMatch(
+      new RegExp(`"reason":"ApiServerUnavailable","message":"[^"]*GET \\S+/visits/${to} was`),
+    );
+});
