@@ -14,7 +14,10 @@ export interface CelRule {
  */
 export const cel = (...rules: CelRule[]): Record<string, unknown> => ({ "x-kubernetes-validations": rules });
 
-/** Metadata for a list whose items are told apart by the named fields, so that server-side apply merges them. */
+/**
+ * Metadata for a list whose items are identified by the named fields, so that server-side apply merges them. The API server refuses
+ * two items with the same values of these; zod does so only with a refinement.
+ */
 export const listMap = (...keys: string[]): Record<string, unknown> => ({
   "x-kubernetes-list-type": "map",
   "x-kubernetes-list-map-keys": keys,

@@ -1,7 +1,7 @@
 /** The API server and zod agree on what fits a kind: on random schemas and values. DENREI_SEED repeats a run. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { crdOf } from "../../bus/kube/crd.ts";
+import { cel, crdOf, listMap } from "../../bus/kube/crd.ts";
 import { isInvalid } from "../../bus/kube/errors.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { checkObject, defineKind, type Kind } from "../../bus/kube/kind.ts";
@@ -183,6 +183,27 @@ test("the API server accepts, prunes and defaults what zod does, where schemas h
   const kind = await kindWith("Pitfall", schemas);
   for (const [name, [, values]] of Object.entries(pitfalls))
     expect(await accepted(kind, name, values), name).toBeGreaterThan(0);
+});
+
+/** What metadata adds: values that zod accepts and the API server refuses, beside one that both accept. */
+const stricter: Readonly<Record<string, readonly [schema: z.ZodType, fits: unknown, refused: unknown]>> = {
+  rule: [z.string().meta(cel({ rule: "self != 'a'", message: "not a" })), "b", "a"],
+  set: [z.array(z.string()).meta({ "x-kubernetes-list-type": "set" }), ["a", "b"], ["a", "a"]],
+  map: [
+    z.array(z.object({ name: z.string() })).meta(listMap("name")),
+    [{ name: "a" }],
+    [{ name: "a" }, { name: "a" }],
+  ],
+};
+
+test("rules and list types in metadata make the API server stricter than zod", async () => {
+  const schemas = Object.fromEntries(Object.entries(stricter).map(([name, [schema]]) => [name, schema]));
+  const kind = await kindWith("Stricter", schemas);
+  for (const [name, [, fit, refused]] of Object.entries(stricter)) {
+    expect(await accepted(kind, name, [fit]), name).toBe(1);
+    const spec = { [name]: { value: refused } };
+    expect([await stored(kind, spec), parsed(kind, spec)], name).toEqual([undefined, spec]);
+  }
 });
 
 const base = Number(process.env.DENREI_SEED ?? 1);

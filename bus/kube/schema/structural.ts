@@ -2,7 +2,8 @@
  * Structural schemas from zod schemas: the API server accepts, prunes and defaults what zod does, or the schema is refused.
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  *
- * One difference is the API server's own: null in a field that is not nullable is taken out before anything is checked.
+ * One difference is the API server's own: null in a field that is not nullable is taken out before anything is checked. Another is the
+ * author's: CEL rules and list types in metadata make the API server stricter where zod has no refinement that says the same.
  */
 
 import { z } from "zod";
