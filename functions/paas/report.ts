@@ -13,17 +13,16 @@ import { seconds } from "./apppipeline/select.ts";
 import { hasNewMeans, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { findAll, keysOfWebhook } from "./identity.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
+import { dropGone, numbersText, portionOf } from "./report/gone.ts";
 import { contextOf } from "./report/names.ts";
 import { type Notes, unrefused } from "./report/notes.ts";
 import type { Piece } from "./report/piece.ts";
-import { closingPieces, piecesOf } from "./report/pieces.ts";
-import { delaysDeletion, type Outcome, tellPieces } from "./report/tell.ts";
+import { piecesOf } from "./report/pieces.ts";
+import { delaysDeletion, tellPieces } from "./report/tell.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
 const againMillis = 5000;
-/** So many pieces are told before they are noted: what is told and not noted is told again. */
-const portion = 20;
 /** GitHub asks whoever writes much to pause. https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
 const pauseMillis = 1000;
 
@@ -48,27 +47,35 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
-    // Nobody has listed them yet, so nothing is known to be gone either.
+    // They have not been listed yet, so none is known to be gone either.
     if (previews === undefined) return undefined;
     const left = Date.parse(pipeline.status?.nextReportAt ?? "") - ctx.now();
     if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
     return (await tell(pipeline, previews, ctx)).result;
   },
   async finalize(pipeline, ctx) {
-    const { outcome, result } = await tell(pipeline, [], ctx);
-    const { stopped, refused } = outcome;
-    if (refused) ctx.log.warn({ err: refused }, "GitHub does not take all that there is to tell");
+    const { stopped, untold, result } = await tell(pipeline, [], ctx);
     if (stopped === undefined) return result;
     const since = ctx.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
     if (delaysDeletion(stopped, since)) return { requeueAfter: againMillis };
+    if (untold.length > 0)
+      ctx.event("Warning", incomplete, `${notTold(untold)}, and is not asked again: ${stopped.message}`);
     ctx.log.warn({ err: stopped }, "GitHub is not told that the previews are gone");
     return undefined;
   },
 });
 
+/** The reason of Events about what GitHub was not told. */
+const incomplete = "ReportIncomplete";
+
+const notTold = (numbers: readonly number[]): string =>
+  `GitHub was not told that previews are gone (${numbersText(numbers)})`;
+
 /** What came of telling, and when there is more to tell. */
 interface Told {
-  readonly outcome: Outcome;
+  readonly stopped?: BlockedError | undefined;
+  /** Pull requests that there is still something to tell of. */
+  readonly untold: readonly number[];
   readonly result: Result | undefined;
 }
 
@@ -76,31 +83,41 @@ interface Told {
 async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
   const now = new Date(ctx.now());
   const context = await contextOf(pipeline, ctx).catch(blocked);
-  if (context instanceof BlockedError) return notTold(pipeline, context, now, ctx);
+  if (context instanceof BlockedError) return toldNothing(pipeline, context, now, ctx);
   const subject = { pipeline, context };
-  // With another token, or another lock, what was refused may be granted.
-  const by = hasNewMeans(ctx.causes) || isUnlocked(ctx.causes) ? Number.POSITIVE_INFINITY : now.getTime();
-  const all = notesOf(pipeline, previews, by);
+  const isDeleted = pipeline.metadata.deletionTimestamp !== undefined;
+  // With another token, or another lock, what was refused may be granted. A deleted pipeline has no other time to ask.
+  const isAsked = isDeleted || hasNewMeans(ctx.causes) || isUnlocked(ctx.causes);
+  const all = notesOf(pipeline, previews, isAsked ? Number.POSITIVE_INFINITY : now.getTime());
   const pieces = piecesOf(subject, previews, all, now);
-  const outcome = pieces.length === 0 ? {} : await tellPieces(pieces.slice(0, portion), subject, ctx);
+  const portion = portionOf(pieces);
+  const outcome = await tellPieces(portion, subject, ctx);
+  const { stopped, refused } = outcome;
   const open = new Set(previews.map(({ number }) => number));
-  for (const notes of [...all.values()])
-    if (!open.has(notes.number) && closingPieces(subject, notes).length === 0) all.delete(notes.number);
+  const { postponed, givenUp } = dropGone(all, open, subject, outcome, now);
+  const why = [...refused].find(([number]) => !open.has(number))?.[1].message;
+  if (postponed.length > 0)
+    ctx.event("Warning", incomplete, `${notTold(postponed)}, and is asked again for a day: ${why}`);
+  if (givenUp.length > 0)
+    ctx.event("Warning", incomplete, `${notTold(givenUp)}, and is not asked again: ${why}`);
   const reports = [...all.values()].sort((a, b) => a.number - b.number);
-  const retries = reports.flatMap(({ refused = {} }) => Object.values(refused).map((at) => Date.parse(at)));
-  const { stopped } = outcome;
-  const isLeft = pieces.length > portion;
-  const trouble = stopped ?? outcome.refused;
-  const isAll = !isLeft && retries.length === 0;
+  const retries = reports.flatMap(({ number, refused = {} }) =>
+    Object.values(refused).map((at) => ({ number, at: Date.parse(at) })),
+  );
+  const isLeft = portion.length < pieces.length;
+  // What is gone runs nowhere: an Event says what was not told of it, and the condition is about what there is.
+  const trouble = stopped ?? [...refused].find(([number]) => open.has(number))?.[1];
+  const isAll = !isLeft && !retries.some(({ number }) => open.has(number));
   const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
   const nextAt = stopped && new Date(now.getTime() + stopped.retryAfterMillis);
   const noted = await note(pipeline, { reports, nextAt, context }, condition, ctx);
   const pauses = [
     ...(noted === "changed meanwhile" ? [0] : []),
     ...(stopped ? [stopped.retryAfterMillis] : isLeft ? [pauseMillis] : []),
-    ...retries.map((at) => Math.max(pauseMillis, at - now.getTime())),
+    ...retries.map(({ at }) => Math.max(pauseMillis, at - now.getTime())),
   ];
-  return { outcome, result: pauses.length === 0 ? undefined : { requeueAfter: Math.min(...pauses) } };
+  const result = pauses.length === 0 ? undefined : { requeueAfter: Math.min(...pauses) };
+  return { stopped, untold: reports.map(({ number }) => number), result };
 }
 
 function blocked(error: unknown): BlockedError {
@@ -109,11 +126,17 @@ function blocked(error: unknown): BlockedError {
 }
 
 /** Notes why nothing could be reported. */
-async function notTold(pipeline: Pipeline, stopped: BlockedError, now: Date, ctx: Context): Promise<Told> {
+async function toldNothing(
+  pipeline: Pipeline,
+  stopped: BlockedError,
+  now: Date,
+  ctx: Context,
+): Promise<Told> {
   const nextAt = new Date(now.getTime() + stopped.retryAfterMillis);
   const reports = pipeline.status?.reports ?? [];
   await note(pipeline, { reports, nextAt }, reportedAs(pipeline, [], stopped), ctx);
-  return { outcome: { stopped }, result: { requeueAfter: stopped.retryAfterMillis } };
+  const untold = reports.map(({ number }) => number);
+  return { stopped, untold, result: { requeueAfter: stopped.retryAfterMillis } };
 }
 
 /** Webhooks wake this function when a conversation was unlocked, and for nothing else. */
@@ -161,10 +184,12 @@ async function note(
   const told = reports.filter((notes) => Object.keys(notes).length > 1);
   // An empty list where there was none would be a write.
   const status = {
-    ...((told.length > 0 || pipeline.status?.reports !== undefined) && { reports: told }),
+    ...((told.length > 0 || pipeline.status?.reports !== undefined) && {
+      reports: told,
+    }),
     ...(context !== undefined && { reportContext: context }),
     nextReportAt: nextAt === undefined ? null : seconds(nextAt),
-  } as { readonly reports?: Notes[]; readonly reportContext?: string; readonly nextReportAt?: string };
+  } as NonNullable<AppPipeline["status"]>;
   let found: Pipeline | undefined = pipeline;
   for (let conflicts = 0; found?.metadata.uid === pipeline.metadata.uid; conflicts++) {
     try {

@@ -179,6 +179,9 @@ export const AppPipeline = defineKind({
             .record(z.string(), time)
             .optional()
             .describe("What GitHub has refused to be told, and when it is tried again."),
+          closingUntil: time
+            .optional()
+            .describe("Of a preview that is gone: until when GitHub is told again what it has refused."),
         }),
       )
       .optional()

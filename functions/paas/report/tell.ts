@@ -25,15 +25,16 @@ const passes = ({ reason }: BlockedError): boolean =>
 export interface Outcome {
   /** What kept the rest from being told. */
   readonly stopped?: BlockedError;
-  /** Why some of it was refused; all else was told. */
-  readonly refused?: BlockedError;
+  /** Why some of it was refused, by the number of the pull request; all else was told. */
+  readonly refused: ReadonlyMap<number, BlockedError>;
 }
 
 /** Tells pieces, one after another. What is refused keeps nothing else from being told. */
 export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx: Context): Promise<Outcome> {
-  const telling = await open(subject, ctx);
-  if (telling instanceof BlockedError) return { stopped: telling };
-  let refused: BlockedError | undefined;
+  const refused = new Map<number, BlockedError>();
+  const telling = pieces.length === 0 ? undefined : await open(subject, ctx);
+  if (telling === undefined) return { refused };
+  if (telling instanceof BlockedError) return { stopped: telling, refused };
   for (const piece of pieces) {
     ctx.assertOwned();
     try {
@@ -42,12 +43,13 @@ export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx
     } catch (error) {
       if (!(error instanceof GitHubError)) throw error;
       const blocked = blockedBy(error, "Token");
-      if (passes(blocked)) return { stopped: blocked };
+      if (passes(blocked)) return { stopped: blocked, refused };
       refuse(piece, new Date(ctx.now() + refusedMillis));
-      refused ??= blocked;
+      const { number } = piece.notes;
+      if (!refused.has(number)) refused.set(number, blocked);
     }
   }
-  return refused ? { refused } : {};
+  return { refused };
 }
 
 async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedError> {

@@ -1,0 +1,71 @@
+/** Notes of previews that are gone: how long GitHub is told what it refused, and when the notes are dropped. Pure. */
+
+import type { Notes } from "./notes.ts";
+import type { Piece, Subject } from "./piece.ts";
+import { closingPieces } from "./pieces.ts";
+import type { Outcome } from "./tell.ts";
+
+/** GitHub is told this long of a preview that is gone, if it refuses. Milliseconds. */
+const longestMillis = 86_400_000;
+
+/** So many pieces are told before they are noted: what is told and not noted is told again. */
+const leastPieces = 20;
+
+/** The pieces to tell at once: those of whole pull requests, so that it is known what was refused of each. */
+export function portionOf(pieces: readonly Piece[]): Piece[] {
+  const numbers = new Set(pieces.slice(0, leastPieces).map(({ notes }) => notes.number));
+  return pieces.filter(({ notes }) => numbers.has(notes.number));
+}
+
+/** Pull requests whose last report GitHub has refused. */
+export interface Untold {
+  /** For the first time: they are tried again until the day is over. */
+  readonly postponed: readonly number[];
+  /** For the last time. */
+  readonly givenUp: readonly number[];
+}
+
+/**
+ * Drops notes of previews that are gone: all of it was told, or GitHub has refused it for a day. When the pipeline is deleted,
+ * one refusal is enough.
+ */
+export function dropGone(
+  all: Map<number, Notes>,
+  open: ReadonlySet<number>,
+  subject: Subject,
+  { stopped, refused }: Outcome,
+  now: Date,
+): Untold {
+  const isDeleted = subject.pipeline.metadata.deletionTimestamp !== undefined;
+  const postponed: number[] = [];
+  const givenUp: number[] = [];
+  for (const notes of [...all.values()]) {
+    const { number } = notes;
+    if (open.has(number)) {
+      delete notes.closingUntil;
+    } else if (closingPieces(subject, notes).length === 0) {
+      all.delete(number);
+    } else if (refused.has(number)) {
+      const isLast = isDeleted
+        ? stopped === undefined
+        : Date.parse(notes.closingUntil ?? "") <= now.getTime();
+      if (isLast) {
+        all.delete(number);
+        givenUp.push(number);
+      } else if (!isDeleted && notes.closingUntil === undefined) {
+        notes.closingUntil = new Date(now.getTime() + longestMillis).toISOString().replace(/\.\d+Z$/, "Z");
+        postponed.push(number);
+      }
+    }
+  }
+  return { postponed, givenUp };
+}
+
+const mostNumbers = 20;
+
+/** Pull requests as an Event names them. */
+export function numbersText(numbers: readonly number[]): string {
+  const shown = numbers.slice(0, mostNumbers).map((number) => `#${number}`);
+  const more = numbers.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
