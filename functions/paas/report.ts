@@ -11,11 +11,12 @@ import { type Context, defineFunction, type Result } from "../../bus/worker/func
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { seconds } from "./apppipeline/select.ts";
 import { hasNewMeans, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
-import { findAll, keysOfWebhook } from "./identity.ts";
+import { findAll, keysOfWebhook, knownAs } from "./identity.ts";
+import type { KnownRepository } from "./kinds/fields.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
 import { dropGone, numbersText, portionOf } from "./report/gone.ts";
 import { contextOf } from "./report/names.ts";
-import { type Notes, unrefused } from "./report/notes.ts";
+import { type Notes, type Report, unrefused } from "./report/notes.ts";
 import type { Piece } from "./report/piece.ts";
 import { piecesOf } from "./report/pieces.ts";
 import { delaysDeletion, tellPieces } from "./report/tell.ts";
@@ -47,8 +48,8 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
-    // They have not been listed yet, so none is known to be gone either.
-    if (previews === undefined) return undefined;
+    // They have not been listed yet, or are those of the repository of before: then none is known to be gone either.
+    if (previews === undefined || repositoryIn(pipeline) === undefined) return undefined;
     const left = Date.parse(pipeline.status?.nextReportAt ?? "") - ctx.now();
     if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
     return (await tell(pipeline, previews, ctx)).result;
@@ -71,6 +72,10 @@ const incomplete = "ReportIncomplete";
 const notTold = (numbers: readonly number[]): string =>
   `GitHub was not told that previews are gone (${numbersText(numbers)})`;
 
+/** The repository that the previews are of; undefined until those of `spec.base.github` have been listed. */
+const repositoryIn = ({ spec, status }: Pipeline): KnownRepository | undefined =>
+  knownAs(spec.base.github, status?.repository);
+
 /** What came of telling, and when there is more to tell. */
 interface Told {
   readonly stopped?: BlockedError | undefined;
@@ -88,7 +93,7 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   const isDeleted = pipeline.metadata.deletionTimestamp !== undefined;
   // With another token, or another lock, what was refused may be granted. A deleted pipeline has no other time to ask.
   const isAsked = isDeleted || hasNewMeans(ctx.causes) || isUnlocked(ctx.causes);
-  const all = notesOf(pipeline, previews, isAsked ? Number.POSITIVE_INFINITY : now.getTime());
+  const all = notesOf(pipeline, previews, isAsked ? Number.POSITIVE_INFINITY : now.getTime(), ctx);
   const pieces = piecesOf(subject, previews, all, now);
   const portion = portionOf(pieces);
   const outcome = await tellPieces(portion, subject, ctx);
@@ -143,13 +148,32 @@ async function toldNothing(
 const isUnlocked = (causes: readonly Cause[]): boolean => causes.some(({ type }) => type === "webhook");
 
 /** What was told, without what was refused until `by`; and an empty note for each preview that there is none of. */
-function notesOf({ status }: Pipeline, previews: readonly Preview[], by: number): Map<number, Notes> {
-  const reports = status?.reports ?? [];
+function notesOf(
+  pipeline: Pipeline,
+  previews: readonly Preview[],
+  by: number,
+  ctx: Pick<Context, "event">,
+): Map<number, Notes> {
+  const reports = reportsOf(pipeline, ctx);
   const all = new Map<number, Notes>(reports.map((report) => [report.number, unrefused(report, by)]));
   // Leave a final status of an earlier version alone.
   for (const notes of all.values()) if (notes.pendingSHA === undefined) delete notes.status;
   for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
   return all;
+}
+
+/** What was told of this repository. Numbers and ids of another one mean nothing here. */
+function reportsOf(pipeline: Pipeline, { event }: Pick<Context, "event">): readonly Report[] {
+  const { reports = [], reportedRepository: before } = pipeline.status ?? {};
+  const now = repositoryIn(pipeline)?.id;
+  if (before === undefined || now === undefined || before === now || reports.length === 0) return reports;
+  const numbers = numbersText(reports.map(({ number }) => number));
+  event(
+    "Warning",
+    incomplete,
+    `the pipeline is about another repository now, and what the former one was told stays as it is (${numbers})`,
+  );
+  return [];
 }
 
 /** Undefined where there is nothing to say: nothing was told, and nothing was amiss before. */
@@ -182,10 +206,12 @@ async function note(
   ctx: Context,
 ): Promise<"noted" | "changed meanwhile"> {
   const told = reports.filter((notes) => Object.keys(notes).length > 1);
+  const repository = repositoryIn(pipeline);
   // An empty list where there was none would be a write.
   const status = {
     ...((told.length > 0 || pipeline.status?.reports !== undefined) && {
       reports: told,
+      ...(repository !== undefined && { reportedRepository: repository.id }),
     }),
     ...(context !== undefined && { reportContext: context }),
     nextReportAt: nextAt === undefined ? null : seconds(nextAt),

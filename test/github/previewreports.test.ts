@@ -1,4 +1,4 @@
-/** What the function `modoki-report` tells GitHub when GitHub refuses. */
+/** What the function `modoki-report` tells GitHub when GitHub refuses, or when a name leads to another repository. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { githubApp } from "../../bus/github/app.ts";
@@ -194,6 +194,56 @@ test("a deleted pipeline goes when its repository was deleted, and a GitHub that
   expect(await away.deleted(4, 20_000)).toBe(4);
   expect(away.events).toEqual([expect.stringMatching(/^Warning ReportIncomplete .*\(#1\).*503/)]);
   fault.remove();
+});
+
+test("another repository that has taken the name is told nothing, also when the pipeline is deleted", async () => {
+  await github.openPullRequest({ repository: "acme/replaced" });
+  const pipeline = await pipelineOf("replaced");
+  await pipeline.show([1], "Building");
+  await github.renameRepository("acme/replaced", "kept");
+  await github.createRepository("acme/replaced");
+  await github.openPullRequest({ repository: "acme/replaced" });
+  await pipeline.show([1]);
+  expect(pipeline.reported()).toMatchObject({ status: "False", reason: "RepositoryReplaced" });
+  pipeline.after(minutes(5));
+  await pipeline.show([1], "Failed");
+  expect(await pipeline.deleted(1)).toBe(1);
+  expect(pipeline.events).toEqual([expect.stringContaining("another repository has the name acme/replaced")]);
+  expect(await commentsOf("acme/replaced")).toEqual([]);
+  expect(await commentsOf("acme/kept")).toEqual([expect.stringMatching(/State \| Building/)]);
+});
+
+test("a renamed repository is told as before", async () => {
+  await github.openPullRequest({ repository: "acme/renamed" });
+  const pipeline = await pipelineOf("renamed");
+  await pipeline.show([1], "Building");
+  await github.renameRepository("acme/renamed", "site");
+  await pipeline.show([1]);
+  expect(await commentsOf("acme/site")).toEqual([expect.stringMatching(/State \| Ready/)]);
+  expect(await pipeline.deleted(1)).toBe(1);
+  expect(await commentsOf("acme/site")).toEqual([expect.stringContaining("is gone")]);
+});
+
+test("a pipeline that gets another repository tells it nothing of pull requests of the one before", async () => {
+  for (const name of ["one", "two"]) await github.openPullRequest({ repository: `acme/${name}` });
+  const pipeline = await pipelineOf("one");
+  await pipeline.show([1]);
+  pipeline.change({ spec: { base: { github: { repo: "two" } } } });
+  await pipeline.show([1], "Failed");
+  expect(await commentsOf("acme/two")).toEqual([]);
+  const id = await idOf("acme/two");
+  pipeline.change({ status: { repository: { name: "acme/two", id, fullName: "acme/two" } } });
+  await pipeline.show([]);
+  expect(await commentsOf("acme/two")).toEqual([]);
+  expect(pipeline.events).toEqual([expect.stringMatching(/another repository now.*\(#1\)/)]);
+  expect(pipeline.status()?.reports).toEqual([]);
+  await pipeline.show([1]);
+  expect(await commentsOf("acme/two")).toEqual([expect.stringMatching(/State \| Ready/)]);
+  expect(await commentsOf("acme/one")).toEqual([expect.stringMatching(/State \| Ready/)]);
+
+  pipeline.change({ spec: { base: { github: { repo: "one" } } } });
+  expect(await pipeline.deleted(1)).toBe(1);
+  expect(await commentsOf("acme/one")).toEqual([expect.stringMatching(/State \| Ready/)]);
 });
 
 test("a pull request that is closed while it is locked leaves no condition, and its note goes after a day or when it is told", async () => {

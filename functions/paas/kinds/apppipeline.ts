@@ -186,6 +186,7 @@ export const AppPipeline = defineKind({
       )
       .optional()
       .describe("What GitHub was told of each."),
+    reportedRepository: z.int().optional().describe("GitHub's id of the repository that was told."),
     reportContext: z
       .string()
       .optional()

@@ -1,9 +1,11 @@
 /** Telling GitHub: piece by piece, each on its own. */
-import { blockedBy } from "../../../bus/github/blocked.ts";
+import { blockedBy, withGitHub } from "../../../bus/github/blocked.ts";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
+import { identified, knownAs, type NamedRepository } from "../identity.ts";
+import { patience } from "../problems.ts";
 import { siteOf } from "../site/site.ts";
 import { accept, type Piece, refuse, type Subject, type Telling } from "./piece.ts";
 
@@ -53,12 +55,24 @@ export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx
 }
 
 async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedError> {
+  const { github } = subject.pipeline.spec.base;
+  const known = knownAs(github, subject.pipeline.status?.repository);
   try {
+    if (known === undefined) throw notIdentified(github);
     const { config } = await siteOf(ctx);
-    const client = await repositoryOf(subject.pipeline.spec.base.github, config.github, "write", ctx);
+    const client = await repositoryOf(github, config.github, "write", ctx);
+    // The name may have moved on since the pull requests were listed, and numbers mean nothing in another repository.
+    identified(github, await withGitHub("Token", () => client.repository(ctx.signal)), known);
     return { ...subject, client, signal: ctx.signal };
   } catch (error) {
     if (error instanceof BlockedError) return error;
     throw error;
   }
 }
+
+const notIdentified = ({ owner, repo }: NamedRepository): BlockedError =>
+  new BlockedError(
+    "RepositoryUnknown",
+    `the pull requests of ${owner}/${repo} have not been listed yet, so it is not known which repository that is`,
+    patience,
+  );
