@@ -14,6 +14,7 @@ import type { Installation } from "./kinds.ts";
 import { mint, notAllowed } from "./mint.ts";
 import { group } from "./names.ts";
 import { type Access, apiPermissionsOf } from "./permissions.ts";
+import { changeOf } from "./renewal.ts";
 
 export { Installation } from "./kinds.ts";
 export type { Access } from "./permissions.ts";
@@ -55,9 +56,12 @@ export async function apiTokenOf(
   const app = await appOf(installation, ctx);
   const rules = await rulesOf(app, installation, ctx);
   if (typeof rules === "string") throw notAllowed(app, rules);
-  // Under other rules, or for another wish, it is another token.
+  // Under other rules, for another wish, or after a change at GitHub, it is another token.
   const { uid } = installation.metadata;
-  const id = digestOf([uid, installation.spec, app.metadata.uid, app.spec, access], 32);
+  const id = digestOf(
+    [uid, installation.spec, changeOf(installation), app.metadata.uid, app.spec, access],
+    32,
+  );
   const url = app.spec.url || undefined;
   const reject = () => tokens.delete(id);
   const kept = tokens.get(id);

@@ -2,9 +2,10 @@
 import type { Stored } from "../../bus/kube/object.ts";
 import { annotations, contentDigest, type SecretObject, type WantedSecret } from "./secret.ts";
 
-/** When a token was made, is to be refreshed, and ends. Milliseconds since the epoch. */
+/** When a token is to be refreshed, and ends. Milliseconds since the epoch. */
 export interface FoundToken {
-  readonly issued: number;
+  /** The last change of the installation that it is newer than; empty where there is none. */
+  readonly change: string;
   readonly refresh: number;
   readonly expires: number;
 }
@@ -13,14 +14,13 @@ export interface FoundToken {
 export function tokenIn(secret: Stored<SecretObject>, digest: string): FoundToken | undefined {
   const { type = "Opaque", immutable = false, data = {} } = secret;
   const noted = secret.metadata.annotations ?? {};
-  const [expires, refresh, issued] = [annotations.expires, annotations.refresh, annotations.issued].map(
-    (name) => Date.parse(noted[name] ?? ""),
+  const [expires, refresh] = [annotations.expires, annotations.refresh].map((name) =>
+    Date.parse(noted[name] ?? ""),
   );
   if (noted[annotations.request] !== digest) return undefined;
   if (noted[annotations.content] !== contentDigest({ type, immutable, data })) return undefined;
   if (!Number.isFinite(expires) || !Number.isFinite(refresh)) return undefined;
-  // Of one whose beginning is not noted any more it is not known that it is newer than anything.
-  return { expires: expires as number, refresh: refresh as number, issued: issued || 0 };
+  return { expires: expires as number, refresh: refresh as number, change: noted[annotations.change] ?? "" };
 }
 
 /** Tokens that are in a Secret: what begins like one, in any of its values. */

@@ -3,8 +3,8 @@
  *
  * Whether there is something to do is read from the Secret itself: what its token was made for, whether it is as it was
  * written, and when it is to be refreshed. One that is as it should be costs no call of GitHub and no write. When GitHub says
- * that the installation has changed, another token is made at once: what the one before may do is not known. That one
- * replica at a time makes a token is the queue's doing.
+ * that the installation has changed, that is noted, and another token is made at once: what the one before may
+ * do is not known. That one replica at a time makes a token is the queue's doing.
  */
 
 import { blockedBy, patience } from "../../bus/github/blocked.ts";
@@ -18,9 +18,10 @@ import { type App, clientOf, keyOf } from "./connect.ts";
 import { isOf, tokenIn, tokensIn } from "./foundsecret.ts";
 import { appOf, rulesOf } from "./granting.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
-import { isNotAllowed, mint, notAllowed, revoke } from "./mint.ts";
+import { isNotAllowed, mint, notAllowed } from "./mint.ts";
 import { storedPermissions } from "./permissions.ts";
-import { isRenewalDue, renewalMark } from "./renewal.ts";
+import { dueSince, isRenewalDue, newChange } from "./renewal.ts";
+import { revoke } from "./revoke.ts";
 import { type AppIdentity, requestDigest, type SecretObject, TokenSecret, wantedSecret } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
@@ -58,7 +59,10 @@ export default defineFunction({
   },
   sweepMillis,
   outbound: { github: true },
-  async reconcile(installation, ctx) {
+  async reconcile(found, ctx) {
+    const change = newChange(found, ctx);
+    // Before all else: whatever is in the way now, the next reconcile knows that another token is due.
+    const installation = change === undefined ? found : await ctx.status(Installation, found, { change });
     try {
       return await keepToken(installation, ctx);
     } catch (error) {
@@ -88,7 +92,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
   const token = secret && tokenIn(secret, requestDigest(identity, spec));
   const now = ctx.now();
   const good = token !== undefined && now < token.expires;
-  const renews = token !== undefined && isRenewalDue(installation, token, ctx);
+  const renews = token !== undefined && isRenewalDue(installation, token);
   if (good && !renews && now < token.refresh) return ready(installation, token, ctx);
   try {
     const issued = await mint({
@@ -118,7 +122,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
     // The token is good for some time yet, and that is what the Installation is for.
     ctx.log.warn({ err: error }, "token not refreshed, trying again");
     ctx.event("Warning", "TokenNotRefreshed", blocked.message);
-    const refresh = renews ? renewalMark(installation, ctx) : token.refresh;
+    const refresh = (renews ? dueSince(installation) : undefined) ?? token.refresh;
     await ready(installation, { ...token, refresh }, ctx);
     return { requeueAfter: Math.min(Math.max(againMillis, blocked.retryAfterMillis), token.expires - now) };
   }
@@ -151,14 +155,12 @@ const time = (millis: number): string => new Date(millis).toISOString().replace(
 /** There is no good token, and the object says why. The platform says the same in the condition Stalled. */
 async function unready(
   installation: Stored<Installation>,
-  { reason, message, cause }: BlockedError,
+  { reason, message }: BlockedError,
   ctx: Context,
 ): Promise<void> {
   const status = { ready: false, secret: installation.metadata.name, message };
-  // A refused request is retried, even while the Secret has the former token.
-  const refreshAt = cause instanceof GitHubError ? time(renewalMark(installation, ctx)) : null;
   // A merge patch takes away what is null.
-  const gone = { expiresAt: null, refreshAt } as object;
+  const gone = { expiresAt: null, refreshAt: null } as object;
   await ctx.status(Installation, installation, { ...status, ...gone }, [
     { type: "Ready", status: "False", reason, message },
     { type: "TokenIssued", status: "False", reason, message },

@@ -281,7 +281,14 @@ export const Installation = defineKind({
     expiresAt: time.optional().describe("When the token ends."),
     refreshAt: time
       .optional()
-      .describe("When it is refreshed; in the past, since when another one is due that GitHub did not give."),
+      .describe("When it is refreshed; in the past, since when another one is due that was not made yet."),
+    change: z
+      .object({
+        at: time,
+        deliveries: z.array(z.string()).describe("Ids of the webhooks."),
+      })
+      .optional()
+      .describe("The last change of the installation that GitHub told of. Tokens of before are made again."),
     observedGeneration,
     conditions: conditions(
       "Ready: the Secret has a token that is good. TokenIssued: GitHub gave the one that is wanted.",

@@ -8,6 +8,8 @@ import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
 import { type Reach, type Rule, refusalOfReach } from "./policy.ts";
 import { refreshTime } from "./refresh.ts";
+import { changeOf } from "./renewal.ts";
+import { revoke } from "./revoke.ts";
 import type { IssuedToken } from "./secret.ts";
 
 /** What a token is asked for with. */
@@ -31,16 +33,13 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   const { spec } = installation;
   ctx.assertOwned();
   const issued = ctx.now();
-  const made = await client.mintToken(
-    spec.installationID,
-    {
-      repositoryIds: spec.repositoryIDs,
-      // People write names with their owner, GitHub wants them without.
-      repositories: spec.repositories?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
-      permissions,
-    },
-    ctx.signal,
-  );
+  const scope = {
+    repositoryIds: spec.repositoryIDs,
+    // People write names with their owner, GitHub wants them without.
+    repositories: spec.repositories?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
+    permissions,
+  };
+  const made = await client.mintToken(spec.installationID, scope, ctx.signal);
   if (rules !== undefined) {
     try {
       const refusal = refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));
@@ -53,20 +52,7 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   const expires = made.expiresAt.getTime();
   const refresh = refreshTime({ issued, expires }, 1000 * (spec.refreshBeforeSeconds ?? 600));
   ctx.log.info({ expiresAt: made.expiresAt.toISOString() }, "token issued");
-  return { token: made.token, issued, expires, refresh };
-}
-
-/** Ends tokens. One that GitHub can not be told of ends by itself within the hour. */
-export async function revoke(
-  client: GitHubAppClient,
-  tokens: readonly string[],
-  ctx: Context,
-): Promise<void> {
-  for (const token of tokens) {
-    await client.revokeToken(token, ctx.signal).catch((error: unknown) => {
-      ctx.log.warn({ err: error }, "token not revoked");
-    });
-  }
+  return { token: made.token, issued, expires, refresh, change: changeOf(installation) };
 }
 
 /** What a token is good for: GitHub names the repositories, unless they are all of the account's. */

@@ -5,26 +5,30 @@ import type { Find } from "../../bus/objects/indexes.ts";
 import type { Cause } from "../../bus/queue/request.ts";
 import installationFunction from "./installation.ts";
 import type { Installation } from "./kinds.ts";
-import { isRenewalDue, renewalMark } from "./renewal.ts";
+import { changeOf, isRenewalDue, newChange } from "./renewal.ts";
 
 const now = Date.parse("2026-11-20T12:00:00Z");
-const minutes = (n: number): number => n * 60_000;
-const at = (ago: number): string => new Date(now - ago).toISOString().replace(/\.\d+Z$/, "Z");
 
-const installation = (refreshAt?: string): Stored<Installation> => ({
+const installation = (status?: Installation["status"], spec: object = {}): Stored<Installation> => ({
   apiVersion: "ghapp.tsuzu.dev/v1alpha1",
   kind: "Installation",
   metadata: { namespace: "a", name: "web", uid: "u", resourceVersion: "1" },
-  spec: { appRef: { kind: "GitHubApp", name: "app" }, installationID: 2, key: "token", template: {} },
-  ...(refreshAt !== undefined && { status: { refreshAt } }),
+  spec: {
+    appRef: { kind: "GitHubApp", name: "app" },
+    installationID: 2,
+    key: "token",
+    template: {},
+    ...spec,
+  },
+  ...(status && { status }),
 });
-const token = (issuedAgo: number) => ({
-  issued: now - issuedAgo,
-  refresh: now + minutes(20),
-  expires: now + minutes(30),
-});
-const isDue = (refreshAt: string | undefined, issuedAgo: number, ...causes: Cause[]) =>
-  isRenewalDue(installation(refreshAt), token(issuedAgo), { causes, now: () => now });
+const token = (change: string) => ({ change, refresh: now + 1, expires: now + 2 });
+const webhook = (delivery: string): Cause => ({ type: "webhook", event: "installation", delivery });
+/** The Installation once what the causes tell of is noted. */
+const noted = (of: Stored<Installation>, causes: readonly Cause[], at = now) => {
+  const change = newChange(of, { causes, now: () => at });
+  return change === undefined ? of : installation({ ...of.status, change });
+};
 
 /** Every action that changes the permissions or the account of an installation's tokens. */
 const actions = {
@@ -51,7 +55,8 @@ test.each(
   };
   expect(await woken(2)).toEqual([{ namespace: "a", name: "web" }]);
   expect(await woken(22)).toEqual([]);
-  expect(isDue(at(-minutes(20)), minutes(30), { type: "webhook", event, delivery: "1" })).toBe(true);
+  const after = noted(installation(), [{ type: "webhook", event, delivery: "1" }]);
+  expect(isRenewalDue(after, token(""))).toBe(true);
 });
 
 test("no other event about installations is taken", () => {
@@ -60,25 +65,34 @@ test("no other event about installations is taken", () => {
   expect(Object.keys(installationFunction.webhooks ?? {}).sort()).toEqual(taken.sort());
 });
 
-test("without a webhook a token that is as it should be stays", () => {
+test("without a webhook a token stays that is newer than the last change", () => {
   const changed = { group: "", kind: "Secret", namespace: "a", name: "web", uid: "u", resourceVersion: "1" };
   const causes: Cause[] = [{ type: "timer" }, { type: "replay" }, { type: "object", ...changed }];
-  for (const refreshAt of [undefined, at(-minutes(20))])
-    expect(isDue(refreshAt, minutes(30), ...causes), refreshAt).toBe(false);
+  expect(newChange(installation(), { causes, now: () => now })).toBeUndefined();
+  expect(isRenewalDue(installation(), token(""))).toBe(false);
+  const before = noted(installation(), [webhook("1")]);
+  expect(newChange(before, { causes, now: () => now })).toBeUndefined();
+  expect(isRenewalDue(before, token(changeOf(before)))).toBe(false);
 });
 
-test("a renewal that GitHub did not answer stays due until there is a newer token", () => {
-  const since = renewalMark(installation(at(-minutes(20))), { now: () => now - minutes(2) });
-  expect(since).toBe(now - minutes(2));
-  const mark = new Date(since).toISOString();
-  expect(isDue(mark, minutes(30), { type: "timer" })).toBe(true);
-  expect(isDue(mark, minutes(1), { type: "timer" })).toBe(false);
-  // Made in the second that the mark stands for.
-  expect(isDue(at(minutes(2)), minutes(2) - 500, { type: "timer" })).toBe(true);
+test("another token is due until one was made for the last change, whatever wakes the function meanwhile", () => {
+  const first = noted(installation(), [webhook("1")]);
+  expect(isRenewalDue(first, token(""))).toBe(true);
+  const second = noted(first, [{ type: "timer" }, webhook("2")]);
+  expect(isRenewalDue(second, token(changeOf(first)))).toBe(true);
+  expect(isRenewalDue(noted(second, [{ type: "timer" }]), token(changeOf(second)))).toBe(false);
+  // Somebody has taken the status away.
+  expect(isRenewalDue(installation(), token(changeOf(second)))).toBe(true);
 });
 
-test("the mark of a renewal stays the same while it is due", () => {
-  const mark = at(minutes(7));
-  expect(renewalMark(installation(mark), { now: () => now })).toBe(Date.parse(mark));
-  expect(renewalMark(installation(), { now: () => now })).toBe(now);
+test("a webhook is noted once, however often the reconcile is tried", () => {
+  const both = noted(installation(), [webhook("1"), webhook("2")]);
+  for (const causes of [[webhook("1")], [webhook("2"), webhook("1")]])
+    expect(newChange(both, { causes, now: () => now + 5000 })).toBeUndefined();
+});
+
+test("each change is another one, also by a clock that is behind", () => {
+  const first = noted(installation(), [webhook("1")]);
+  for (const later of [now, now - 60_000, now + 1])
+    expect(changeOf(noted(first, [webhook("2")], later)) > changeOf(first)).toBe(true);
 });

@@ -1,6 +1,7 @@
 /**
- * Whether a token is to be made again before its time, because the installation has changed: GitHub says so once, in a
- * webhook, and may not be reached at that time. Until another token was made, the status says that it is due. Pure.
+ * Whether a token is to be made again before its time, because the installation has changed. GitHub
+ * says so once, in a webhook, and something may be in the way at that time. So the change is noted in the status first, and
+ * each token has the change that it was made for. Pure.
  */
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
@@ -13,27 +14,29 @@ interface Occasion {
   now(): number;
 }
 
-/** The status has whole seconds. */
-const stepMillis = 1000;
+/** A change that GitHub has told of. */
+export type Change = NonNullable<NonNullable<Installation["status"]>["change"]>;
 
-/** When a renewal became due that has not succeeded yet: milliseconds since the epoch. */
-function dueSince({ status }: Stored<Installation>, now: number): number | undefined {
-  const at = Date.parse(status?.refreshAt ?? "");
-  return at <= now ? at : undefined;
+/** So many webhooks are known again when a reconcile is tried again. */
+const mostDeliveries = 20;
+
+/** The change to note, when the function was woken by a webhook that is not noted yet. */
+export function newChange({ status }: Stored<Installation>, { causes, now }: Occasion): Change | undefined {
+  const before = status?.change;
+  const deliveries = causes.flatMap((cause) => (cause.type === "webhook" ? [cause.delivery] : []));
+  if (deliveries.every((delivery) => before?.deliveries.includes(delivery))) return undefined;
+  // Never the same one again, whatever the clocks say.
+  const at = Math.max(now(), before === undefined ? 0 : Date.parse(before.at) + 1);
+  return { at: new Date(at).toISOString(), deliveries: deliveries.slice(0, mostDeliveries) };
 }
 
-/** Whether another token is to be made at once. Each webhook that a function is woken by may change what a token may do. */
-export function isRenewalDue(
-  installation: Stored<Installation>,
-  { issued }: FoundToken,
-  { causes, now }: Occasion,
-): boolean {
-  if (causes.some(({ type }) => type === "webhook")) return true;
-  const since = dueSince(installation, now());
-  // A token that is newer is the renewal, whose success is not in the status yet.
-  return since !== undefined && since + stepMillis > issued;
-}
+/** Names the last change that a token has to be newer than; empty before the first one. */
+export const changeOf = ({ status }: Pick<Installation, "status">): string => status?.change?.at ?? "";
 
-/** What `status.refreshAt` is while a renewal is due: it stays the same, so that nothing is written for each attempt. */
-export const renewalMark = (installation: Stored<Installation>, { now }: Pick<Occasion, "now">): number =>
-  dueSince(installation, now()) ?? now();
+/** Whether another token is to be made at once: what this one may do is not known any more. */
+export const isRenewalDue = (installation: Stored<Installation>, { change }: FoundToken): boolean =>
+  change !== changeOf(installation);
+
+/** Since when another token is due that has not been made yet: milliseconds since the epoch. */
+export const dueSince = ({ status }: Stored<Installation>): number | undefined =>
+  status?.change && Date.parse(status.change.at);

@@ -17,6 +17,8 @@ export const annotations = {
   refresh: "ghapp.tsuzu.dev/refresh-at",
   /** What the token was asked for with. */
   request: "ghapp.tsuzu.dev/request-sha256",
+  /** The last change of the installation before the token was asked for. */
+  change: "ghapp.tsuzu.dev/change",
   /** What the Secret had in it when it was written. */
   content: "ghapp.tsuzu.dev/content-sha256",
   /** Names of labels and annotations that come from the template. */
@@ -41,6 +43,8 @@ export interface IssuedToken {
   readonly issued: number;
   readonly expires: number;
   readonly refresh: number;
+  /** The last change that it is newer than; empty where there is none. */
+  readonly change: string;
 }
 
 type Spec = Installation["spec"];
@@ -120,6 +124,7 @@ export function wantedSecret(spec: Spec, app: AppIdentity, issued: IssuedToken):
       [annotations.expires]: time(issued.expires),
       [annotations.issued]: time(issued.issued),
       [annotations.refresh]: time(issued.refresh),
+      [annotations.change]: issued.change,
       [annotations.request]: requestDigest(app, spec),
       [annotations.content]: contentDigest(content),
       [annotations.fromTemplate]: JSON.stringify({

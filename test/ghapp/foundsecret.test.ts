@@ -30,7 +30,7 @@ describe("what is found in a Secret", () => {
 
   test("its token, as it was written", () => {
     expect(tokenIn(found, digest)).toEqual({
-      issued: issued.issued,
+      change: issued.change,
       expires: issued.expires,
       refresh: issued.refresh,
     });

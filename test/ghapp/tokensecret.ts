@@ -56,6 +56,7 @@ export const issued: IssuedToken = {
   issued: Date.parse("2026-11-20T18:30:00Z"),
   refresh: Date.parse("2026-11-20T19:20:00Z"),
   expires: Date.parse("2026-11-20T19:30:00Z"),
+  change: "2026-11-20T18:00:00.000Z",
 };
 
 /** Text in base64. */

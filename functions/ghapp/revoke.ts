@@ -1,0 +1,16 @@
+/** Ending tokens before their time. */
+import type { GitHubAppClient } from "../../bus/github/app.ts";
+import type { Context } from "../../bus/worker/function.ts";
+
+/** Ends tokens. One that GitHub can not be told of ends by itself within the hour. */
+export async function revoke(
+  client: GitHubAppClient,
+  tokens: readonly string[],
+  ctx: Context,
+): Promise<void> {
+  for (const token of tokens) {
+    await client.revokeToken(token, ctx.signal).catch((error: unknown) => {
+      ctx.log.warn({ err: error }, "token not revoked");
+    });
+  }
+}
