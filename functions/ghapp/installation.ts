@@ -3,7 +3,7 @@
  *
  * Whether there is something to do is read from the Secret itself: what its token was made for, whether it is as it was
  * written, and when it is to be refreshed. One that is as it should be costs no call of GitHub and no write. When GitHub says
- * that the installation has changed, that is noted, and another token is made at once: what the one before may
+ * that the installation or a repository has changed, that is noted, and another token is made at once: what the one before may
  * do is not known. That one replica at a time makes a token is the queue's doing.
  */
 
@@ -21,8 +21,16 @@ import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
 import { isNotAllowed, mint, notAllowed } from "./mint.ts";
 import { storedPermissions } from "./permissions.ts";
 import { dueSince, isRenewalDue, newChange } from "./renewal.ts";
+import { keysOfRepository, repositoryKeys } from "./repositories.ts";
 import { revoke } from "./revoke.ts";
-import { type AppIdentity, requestDigest, type SecretObject, TokenSecret, wantedSecret } from "./secret.ts";
+import {
+  type AppIdentity,
+  type IssuedToken,
+  requestDigest,
+  type SecretObject,
+  TokenSecret,
+  wantedSecret,
+} from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
 const minutes = (n: number): number => n * 60_000;
@@ -44,6 +52,7 @@ export default defineFunction({
     namespace: ({ metadata }) => [metadata.namespace ?? ""],
     installation: ({ spec }) => [String(spec.installationID)],
     secret: ({ metadata }) => [keyText(keyOfObject(metadata))],
+    repository: repositoryKeys,
   },
   watches: [
     // Also those that are not its own: when one goes that had taken its name, it can have it.
@@ -56,6 +65,7 @@ export default defineFunction({
     installation: ({ payload }, find) => find("installation", String(payload.installation.id)),
     installation_repositories: ({ payload }, find) => find("installation", String(payload.installation.id)),
     installation_target: ({ payload }, find) => find("installation", String(payload.installation.id)),
+    repository: ({ repository, payload }, find) => keysOfRepository(repository, payload, find),
   },
   sweepMillis,
   outbound: { github: true },
@@ -111,7 +121,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
       },
     );
     ctx.event("Normal", "TokenIssued", `the Secret ${metadata.name} has a new token`);
-    return await ready(installation, issued, ctx);
+    return await ready(installation, issued, ctx, issued.repositories ?? null);
   } catch (error) {
     // What a token is good for is known when it is made. If that is not allowed, neither is the one before.
     if (isNotAllowed(error)) await withdraw(secret, app, ctx);
@@ -133,6 +143,8 @@ async function ready(
   installation: Stored<Installation>,
   { expires, refresh }: { readonly expires: number; readonly refresh: number },
   ctx: Context,
+  /** Null takes away what is noted. */
+  repositories?: IssuedToken["repositories"] | null,
 ): Promise<Result> {
   const expiresAt = time(expires);
   const message = `the token in the Secret ${installation.metadata.name} is good until ${expiresAt}`;
@@ -142,8 +154,9 @@ async function ready(
     message: "",
     expiresAt,
     refreshAt: time(refresh),
+    ...(repositories !== undefined && { repositories }),
   };
-  await ctx.status(Installation, installation, status, [
+  await ctx.status(Installation, installation, status as object, [
     { type: "Ready", status: "True", reason: "TokenIssued", message },
     { type: "TokenIssued", status: "True", reason: "TokenIssued", message },
   ]);

@@ -288,7 +288,13 @@ export const Installation = defineKind({
         deliveries: z.array(z.string()).describe("Ids of the webhooks."),
       })
       .optional()
-      .describe("The last change of the installation that GitHub told of. Tokens of before are made again."),
+      .describe(
+        "The last change of the installation, or of a repository of it, that GitHub told of. Tokens of before are made again.",
+      ),
+    repositories: z
+      .array(z.object({ id: z.int(), fullName: z.string() }))
+      .optional()
+      .describe("The repositories of the spec, as GitHub called them when the token was made."),
     observedGeneration,
     conditions: conditions(
       "Ready: the Secret has a token that is good. TokenIssued: GitHub gave the one that is wanted.",

@@ -8,6 +8,7 @@ import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
 import { type Reach, type Rule, refusalOfReach } from "./policy.ts";
 import { refreshTime } from "./refresh.ts";
+import { namingRenamed } from "./renamed.ts";
 import { changeOf } from "./renewal.ts";
 import { revoke } from "./revoke.ts";
 import type { IssuedToken } from "./secret.ts";
@@ -39,7 +40,9 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
     repositories: spec.repositories?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
     permissions,
   };
-  const made = await client.mintToken(spec.installationID, scope, ctx.signal);
+  const made = await client
+    .mintToken(spec.installationID, scope, ctx.signal)
+    .catch(async (error: unknown) => Promise.reject(await namingRenamed(error, options)));
   if (rules !== undefined) {
     try {
       const refusal = refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));
@@ -52,7 +55,11 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   const expires = made.expiresAt.getTime();
   const refresh = refreshTime({ issued, expires }, 1000 * (spec.refreshBeforeSeconds ?? 600));
   ctx.log.info({ expiresAt: made.expiresAt.toISOString() }, "token issued");
-  return { token: made.token, issued, expires, refresh, change: changeOf(installation) };
+  const isNamed = [...(spec.repositories ?? []), ...(spec.repositoryIDs ?? [])].length > 0;
+  return {
+    ...{ token: made.token, issued, expires, refresh, change: changeOf(installation) },
+    ...(isNamed && made.repositories && { repositories: [...made.repositories] }),
+  };
 }
 
 /** What a token is good for: GitHub names the repositories, unless they are all of the account's. */

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { webhookPayloads } from "../../bus/events/github/payloads.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
@@ -6,6 +6,7 @@ import type { Cause } from "../../bus/queue/request.ts";
 import installationFunction from "./installation.ts";
 import type { Installation } from "./kinds.ts";
 import { changeOf, isRenewalDue, newChange } from "./renewal.ts";
+import { keysOfRepository, repositoryKeys } from "./repositories.ts";
 
 const now = Date.parse("2026-11-20T12:00:00Z");
 
@@ -59,10 +60,10 @@ test.each(
   expect(isRenewalDue(after, token(""))).toBe(true);
 });
 
-test("no other event about installations is taken", () => {
+test("no other event about installations is taken, and of repositories that one alone which tells of names", () => {
   const taken = Object.keys(webhookPayloads).filter((name) => name.startsWith("installation"));
   expect(taken.sort()).toEqual(Object.keys(actions).sort());
-  expect(Object.keys(installationFunction.webhooks ?? {}).sort()).toEqual(taken.sort());
+  expect(Object.keys(installationFunction.webhooks ?? {}).sort()).toEqual([...taken, "repository"].sort());
 });
 
 test("without a webhook a token stays that is newer than the last change", () => {
@@ -95,4 +96,39 @@ test("each change is another one, also by a clock that is behind", () => {
   const first = noted(installation(), [webhook("1")]);
   for (const later of [now, now - 60_000, now + 1])
     expect(changeOf(noted(first, [webhook("2")], later)) > changeOf(first)).toBe(true);
+});
+
+describe("the event repository", () => {
+  const repositories = [{ id: 7, fullName: "acme/web" }];
+  const all = {
+    named: installation({ repositories }, { repositories: ["acme/Web"] }),
+    unknown: installation({}, { repositories: ["web"] }),
+    ids: installation({}, { repositoryIDs: [7] }),
+    all: installation(),
+    other: installation({ repositories: [{ id: 8, fullName: "acme/api" }] }, { repositories: ["api"] }),
+    elsewhere: installation({}, { repositories: ["web"], installationID: 22 }),
+  };
+  const find: Find = async (_, value) =>
+    Object.entries(all)
+      .filter(([, one]) => repositoryKeys(one).includes(value))
+      .map(([name]) => ({ namespace: "a", name }));
+
+  test.each<[string, string, object | undefined, string[]]>([
+    ["renamed", "site", { repository: { name: { from: "web" } } }, ["all", "ids", "named", "unknown"]],
+    ["transferred", "web", {}, ["all", "ids", "named", "unknown"]],
+    ["deleted", "web", undefined, ["ids", "named", "unknown"]],
+    ["created", "web", undefined, ["ids", "named", "unknown"]],
+    ["archived", "web", undefined, []],
+    ["privatized", "web", undefined, []],
+  ])("%s: wakes the Installations that it concerns", async (action, name, changes, woken) => {
+    const payload = { action, changes, repository: { id: 7 }, installation: { id: 2 } };
+    const keys = await keysOfRepository(name, payload as never, find);
+    expect(keys.map((key) => key.name).sort()).toEqual(woken);
+  });
+
+  test("of another installation wakes those that know the repository's id", async () => {
+    const payload = { action: "transferred", repository: { id: 7 }, installation: { id: 99 } };
+    const keys = await keysOfRepository("web", payload as never, find);
+    expect(keys.map((key) => key.name).sort()).toEqual(["ids", "named"]);
+  });
 });

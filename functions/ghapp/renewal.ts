@@ -1,5 +1,5 @@
 /**
- * Whether a token is to be made again before its time, because the installation has changed. GitHub
+ * Whether a token is to be made again before its time, because the installation or one of its repositories has changed. GitHub
  * says so once, in a webhook, and something may be in the way at that time. So the change is noted in the status first, and
  * each token has the change that it was made for. Pure.
  */

@@ -45,6 +45,8 @@ export interface IssuedToken {
   readonly refresh: number;
   /** The last change that it is newer than; empty where there is none. */
   readonly change: string;
+  /** The repositories that it is good for, if the Installation names some. */
+  readonly repositories?: NonNullable<Installation["status"]>["repositories"];
 }
 
 type Spec = Installation["spec"];

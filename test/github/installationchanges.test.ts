@@ -15,7 +15,7 @@ import installationFunction from "../../functions/ghapp/installation.ts";
 import type { Installation } from "../../functions/ghapp/kinds.ts";
 import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
 
-const names = ["acme/again", "acme/quota", "acme/key", "acme/moved"];
+const names = ["acme/again", "acme/quota", "acme/key", "acme/old", "acme/moved", "acme/kept"];
 const start = Date.parse("2026-11-26T12:00:00Z");
 const timer: Cause = { type: "timer" };
 
@@ -214,3 +214,26 @@ test.each(Object.entries(blocks))(
     expect(installation.stored()).toBe(renewed);
   },
 );
+
+test("an Installation that names a renamed repository says its new name, and needs it", async () => {
+  const installation = installationOf("old");
+  expect(await installation.reconcile(timer)).toBeUndefined();
+  expect(installation.status()?.repositories).toMatchObject([{ fullName: "acme/old" }]);
+  await github.renameRepository("acme/old", "new");
+  expect(await installation.reconcile(installation.webhook("repository"))).toBe("RepositoryRenamed");
+  const message = installation.ready()?.message;
+  expect(message).toContain(
+    "acme/old is called acme/new now. Write new in place of old into spec.repositories",
+  );
+  expect(message).toContain("the new name into spec.allowed of the GitHubApp app");
+  await expect(installation.api()).rejects.toMatchObject({ reason: "RepositoryRenamed", message });
+  const tokens = github.tokens();
+  expect(github.permissionsOf(tokens.at(-1) ?? "")).toBeUndefined();
+});
+
+test("a repository that GitHub gives no token for, and that is not renamed, is refused as before", async () => {
+  const installation = installationOf("kept");
+  expect(await installation.reconcile(timer)).toBeUndefined();
+  await github.api("DELETE", "/repos/acme/kept");
+  expect(await installation.reconcile(installation.webhook("repository"))).toBe("Refused");
+});
