@@ -131,13 +131,36 @@ test("a pull request that never had a preview is given the slug of its branch", 
   expect(slugs([candidate(1, "feature/a")], [waiting])).toEqual([slug("feature/a")]);
 });
 
-test("pull requests of a pipeline have the same slug only when they have the same branch, and keep it", () => {
-  const pulls = fc.uniqueArray(
+test("of pull requests from one branch to several, the first has the slug of the branch, and each keeps its own", () => {
+  const now = [
+    candidate(3, "change"),
+    candidate(1, "change"),
+    candidate(2, "feature/a"),
+    candidate(4, "feature/a"),
+  ];
+  const [third, first, second, fourth] = slugs(now);
+  expect([first, second]).toEqual(["change", slug("feature/a")]);
+  expect(third).toMatch(/^change-[0-9a-f]{10}$/);
+  expect(fourth).toMatch(/^feature-a-[0-9a-f]{10}$/);
+  expect(fourth).not.toBe(second);
+  const before = [shown(3, "change", { slug: third }), shown(1, "change", { slug: first })];
+  expect(slugs([candidate(3, "change")], before)).toEqual([third]);
+  // A pull request that the filter lets through later takes nothing away.
+  expect(
+    slugs([candidate(3, "change"), candidate(1, "change")], [shown(3, "change", { slug: "change" })]),
+  ).toEqual(["change", expect.stringMatching(/^change-[0-9a-f]{10}$/)]);
+});
+
+test("of previews that have the same slug already, the first keeps it", () => {
+  const both = [candidate(1, "change"), candidate(2, "change")];
+  const noted = both.map(({ number }) => shown(number, "change", { slug: "change" }));
+  expect(slugs(both, noted)).toEqual(["change", expect.stringMatching(/^change-[0-9a-f]{10}$/)]);
+});
+
+test("no two pull requests of a pipeline have the same slug, and each keeps it", () => {
+  const pulls = fc.array(
     fc.tuple(fc.constantFrom("a", "A", "a-", "a/b", "a-b", "a_b", "機", "能"), fc.constantFrom("", "x/web")),
-    {
-      selector: (pull) => pull.join(),
-      minLength: 2,
-    },
+    { minLength: 2, maxLength: 12 },
   );
   fc.assert(
     fc.property(pulls, fc.subarray([0, 1, 2, 3, 4, 5]), (all, old) => {

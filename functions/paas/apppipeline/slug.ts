@@ -1,5 +1,5 @@
 /**
- * Slugs: names of branches as DNS labels, so that they can be parts of hosts, of names of databases and of objects. Two branches
+ * Slugs: names of branches as DNS labels, so that they can be parts of hosts, of names of databases and of objects. Two previews
  * of a pipeline never have the same one, and the slug of a preview stays as long as its pull request is open. Pure.
  */
 import { digestOf } from "../../../bus/digest.ts";
@@ -23,11 +23,15 @@ const readable = (branch: string, length: number): string =>
 /** Branches of forks are other ones than those of the repository. */
 const textOf = ({ fork = "", headRef = "" }: Branch): string => `${fork.toLowerCase()}:${headRef}`;
 
-/** What is readable of the branch, and a digest of all of it. */
-function withDigest(branch: Branch, length = digestLength): string {
+/** What is readable of the branch, and a digest of the text. */
+function withDigest(branch: Branch, text: string, length = digestLength): string {
   const start = readable(branch.headRef ?? "", longest - 1 - length) || "branch";
-  return `${start}-${digestOf(textOf(branch), length)}`;
+  return `${start}-${digestOf(text, length)}`;
 }
+
+/** The slug of a pull request whose branch another one has, too. A longer digest makes it another one. */
+const ownSlug = (branch: Branch, length: number): string =>
+  withDigest(branch, `${textOf(branch)}#${branch.number}`, length);
 
 /**
  * A branch as a DNS label of at most 50 characters. One of the repository that is such a label is its own slug; every other one
@@ -37,15 +41,16 @@ export function slugOf(branch: Branch): string {
   const { number, headRef, fork } = branch;
   if (headRef === undefined) return `pr-${number}-${digestOf(number, digestLength)}`;
   const isSlug = fork === undefined && headRef !== "" && readable(headRef, longest) === headRef;
-  return isSlug && !digested.test(headRef) ? headRef : withDigest(branch);
+  return isSlug && !digested.test(headRef) ? headRef : withDigest(branch, textOf(branch));
 }
 
 /** What earlier versions made of a branch. */
 const formerSlug = ({ headRef = "" }: Branch): string => readable(headRef, longest);
 
 /**
- * The candidates with their slugs. A preview keeps its noted slug. One that an earlier version made keeps the slug of that version,
- * if it is a label that no other preview has.
+ * The candidates with their slugs. A preview keeps its noted slug, unless one with a lower number has the same. One that an earlier
+ * version made keeps the slug of that version, if it is a label that no other branch has. Of several pull requests from one branch,
+ * the first has the slug of the branch, and the others have one with a digest of their number.
  */
 export function withSlugs<T extends Candidate>(
   candidates: readonly T[],
@@ -65,12 +70,11 @@ export function withSlugs<T extends Candidate>(
       having.some(({ number }) => number === one.number) && new Set(having.map(textOf)).size === 1;
     return slug !== "" && isOnlyOne ? slug : undefined;
   };
-  const taken = new Map<string, string>();
+  const taken = new Set<string>();
   const slugs = new Map<number, string>();
   const take = (one: T, slug: string): boolean => {
-    const text = textOf(one);
-    if ((taken.get(slug) ?? text) !== text) return false;
-    taken.set(slug, text);
+    if (taken.has(slug)) return false;
+    taken.add(slug);
     slugs.set(one.number, slug);
     return true;
   };
@@ -79,8 +83,9 @@ export function withSlugs<T extends Candidate>(
     const slug = kept(one);
     if (slug !== undefined) take(one, slug);
   }
-  for (const one of inOrder)
-    for (let length = digestLength; !slugs.has(one.number); length++)
-      take(one, length === digestLength ? slugOf(one) : withDigest(one, length - 1));
+  for (const one of inOrder) {
+    if (slugs.has(one.number) || take(one, slugOf(one))) continue;
+    for (let length = digestLength; !take(one, ownSlug(one, length)); length++);
+  }
   return candidates.map((one) => ({ ...one, slug: slugs.get(one.number) ?? slugOf(one) }));
 }

@@ -37,7 +37,7 @@ const previewSchema = z.object({
   number: z.int().describe("Of the pull request."),
   headSHA: z.string().describe("Its last commit."),
   headRef: z.string().optional().describe("Its branch."),
-  slug: z.string().optional().describe("The branch as a DNS label, which no other branch has."),
+  slug: z.string().optional().describe("The branch as a DNS label, which no other preview has."),
   baseRef: z.string().optional().describe("The branch that it is to be merged into."),
   fork: z.string().optional().describe("The repository that it comes from, if that is another one."),
   labelled: z.boolean().optional().describe("Of one from a fork: whether it has the label that approves."),
@@ -91,7 +91,7 @@ export const AppPipeline = defineKind({
           .optional(),
       })
       .describe(
-        "What Applications of previews are like. In args, attributes, annotations and values of env, {{number}}, {{slug}} (the branch as a DNS label that no other branch has), {{sha}}, {{short_sha}} and {{host}} are those of the preview.",
+        "What Applications of previews are like. In args, attributes, annotations and values of env, {{number}}, {{slug}} (the branch as a DNS label that no other preview has), {{sha}}, {{short_sha}} and {{host}} are those of the preview.",
       ),
     base: z.object({
       github: z.object({ owner, repo, secretName: tokenSecret }),
