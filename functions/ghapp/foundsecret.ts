@@ -4,7 +4,7 @@ import { annotations, contentDigest, type SecretObject, type WantedSecret } from
 
 /** When a token is to be refreshed, and ends. Milliseconds since the epoch. */
 export interface FoundToken {
-  /** The last change of the installation that it is newer than; empty where there is none. */
+  /** The last change of the installation before it was made; empty without one. */
   readonly change: string;
   readonly refresh: number;
   readonly expires: number;

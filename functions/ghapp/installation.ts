@@ -71,7 +71,7 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(found, ctx) {
     const change = newChange(found, ctx);
-    // Before all else: whatever is in the way now, the next reconcile knows that another token is due.
+    // First of all: if this reconcile is blocked, the next one knows that another token is due.
     const installation = change === undefined ? found : await ctx.status(Installation, found, { change });
     try {
       return await keepToken(installation, ctx);

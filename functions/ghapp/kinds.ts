@@ -281,7 +281,9 @@ export const Installation = defineKind({
     expiresAt: time.optional().describe("When the token ends."),
     refreshAt: time
       .optional()
-      .describe("When it is refreshed; in the past, since when another one is due that was not made yet."),
+      .describe(
+        "When it is refreshed; in the past, since when another one is due that has not been made yet.",
+      ),
     change: z
       .object({
         at: time,
@@ -289,7 +291,7 @@ export const Installation = defineKind({
       })
       .optional()
       .describe(
-        "The last change of the installation, or of a repository of it, that GitHub told of. Tokens of before are made again.",
+        "The last change of the installation, or of one of its repositories. Tokens that were made before it are replaced.",
       ),
     repositories: z
       .array(z.object({ id: z.int(), fullName: z.string() }))

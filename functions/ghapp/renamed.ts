@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * The refusal with the new names in it. GitHub tells them with a token for the ids, which may see nothing but names and is ended at
- * once. The refusal as it is, when it is about something else.
+ * Adds the new names to a refusal. A token for the known ids has them in its answer; it can only read metadata, and is revoked at
+ * once. Returns other refusals unchanged.
  */
 export async function namingRenamed(
   refusal: unknown,

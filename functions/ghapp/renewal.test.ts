@@ -25,7 +25,7 @@ const installation = (status?: Installation["status"], spec: object = {}): Store
 });
 const token = (change: string) => ({ change, refresh: now + 1, expires: now + 2 });
 const webhook = (delivery: string): Cause => ({ type: "webhook", event: "installation", delivery });
-/** The Installation once what the causes tell of is noted. */
+/** The Installation after the webhooks among the causes were noted. */
 const noted = (of: Stored<Installation>, causes: readonly Cause[], at = now) => {
   const change = newChange(of, { causes, now: () => at });
   return change === undefined ? of : installation({ ...of.status, change });
@@ -60,7 +60,7 @@ test.each(
   expect(isRenewalDue(after, token(""))).toBe(true);
 });
 
-test("no other event about installations is taken, and of repositories that one alone which tells of names", () => {
+test("no other event about installations is taken, and one about repositories", () => {
   const taken = Object.keys(webhookPayloads).filter((name) => name.startsWith("installation"));
   expect(taken.sort()).toEqual(Object.keys(actions).sort());
   expect(Object.keys(installationFunction.webhooks ?? {}).sort()).toEqual([...taken, "repository"].sort());
@@ -82,7 +82,7 @@ test("another token is due until one was made for the last change, whatever wake
   const second = noted(first, [{ type: "timer" }, webhook("2")]);
   expect(isRenewalDue(second, token(changeOf(first)))).toBe(true);
   expect(isRenewalDue(noted(second, [{ type: "timer" }]), token(changeOf(second)))).toBe(false);
-  // Somebody has taken the status away.
+  // Without its status, the last change is not known.
   expect(isRenewalDue(installation(), token(changeOf(second)))).toBe(true);
 });
 

@@ -1,7 +1,7 @@
 /**
- * Whether a token is to be made again before its time, because the installation or one of its repositories has changed. GitHub
- * says so once, in a webhook, and something may be in the way at that time. So the change is noted in the status first, and
- * each token has the change that it was made for. Pure.
+ * Whether a token is replaced before its time, because the installation or one of its repositories has changed. The webhook
+ * comes once, and a reconcile may be blocked at that time. So the change is noted in the status first, and each token carries the
+ * last change before it was made. Pure.
  */
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
@@ -14,10 +14,10 @@ interface Occasion {
   now(): number;
 }
 
-/** A change that GitHub has told of. */
+/** A change that a webhook was about. */
 export type Change = NonNullable<NonNullable<Installation["status"]>["change"]>;
 
-/** So many webhooks are known again when a reconcile is tried again. */
+/** Webhooks that are recognized when a reconcile is retried. */
 const mostDeliveries = 20;
 
 /** The change to note, when the function was woken by a webhook that is not noted yet. */
@@ -30,13 +30,13 @@ export function newChange({ status }: Stored<Installation>, { causes, now }: Occ
   return { at: new Date(at).toISOString(), deliveries: deliveries.slice(0, mostDeliveries) };
 }
 
-/** Names the last change that a token has to be newer than; empty before the first one. */
+/** Names the last change; empty before the first one. */
 export const changeOf = ({ status }: Pick<Installation, "status">): string => status?.change?.at ?? "";
 
-/** Whether another token is to be made at once: what this one may do is not known any more. */
+/** Whether a token was made before the last change, so that its reach is not known any more. */
 export const isRenewalDue = (installation: Stored<Installation>, { change }: FoundToken): boolean =>
   change !== changeOf(installation);
 
-/** Since when another token is due that has not been made yet: milliseconds since the epoch. */
+/** When the last change was noted: milliseconds since the epoch. */
 export const dueSince = ({ status }: Stored<Installation>): number | undefined =>
   status?.change && Date.parse(status.change.at);

@@ -10,7 +10,7 @@ export const repositoryName = (text: string): string => text.slice(text.lastInde
 const named = (installationID: number, name: string): string => `${installationID}/${repositoryName(name)}`;
 const unnamed = (installationID: number): string => `${installationID}/*`;
 
-/** Under what an Installation is in the index of repositories: by their names, and by GitHub's ids as far as they are known. */
+/** The values of an Installation in the index of repositories: their names, and the known ids. */
 export function repositoryKeys({ spec, status }: Pick<Installation, "spec" | "status">): string[] {
   const { installationID, repositories = [], repositoryIDs = [] } = spec;
   if (repositories.length + repositoryIDs.length === 0) return [unnamed(installationID)];

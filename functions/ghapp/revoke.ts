@@ -1,8 +1,8 @@
-/** Ending tokens before their time. */
+/** Revoking tokens before they expire. */
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import type { Context } from "../../bus/worker/function.ts";
 
-/** Ends tokens. One that GitHub can not be told of ends by itself within the hour. */
+/** Revokes tokens. One that cannot be revoked expires within the hour. */
 export async function revoke(
   client: GitHubAppClient,
   tokens: readonly string[],

@@ -17,7 +17,7 @@ export const annotations = {
   refresh: "ghapp.tsuzu.dev/refresh-at",
   /** What the token was asked for with. */
   request: "ghapp.tsuzu.dev/request-sha256",
-  /** The last change of the installation before the token was asked for. */
+  /** The last change of the installation before the token was made. */
   change: "ghapp.tsuzu.dev/change",
   /** What the Secret had in it when it was written. */
   content: "ghapp.tsuzu.dev/content-sha256",
@@ -43,7 +43,7 @@ export interface IssuedToken {
   readonly issued: number;
   readonly expires: number;
   readonly refresh: number;
-  /** The last change that it is newer than; empty where there is none. */
+  /** The last change of the installation before it was made; empty without one. */
   readonly change: string;
   /** The repositories that it is good for, if the Installation names some. */
   readonly repositories?: NonNullable<Installation["status"]>["repositories"];

@@ -48,7 +48,7 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
-    // They have not been listed yet, or are those of the repository of before: then none is known to be gone either.
+    // Not listed yet, or listed for another repository: then no preview is known to be gone.
     if (previews === undefined || repositoryIn(pipeline) === undefined) return undefined;
     const left = Date.parse(pipeline.status?.nextReportAt ?? "") - ctx.now();
     if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
@@ -60,7 +60,7 @@ export default defineFunction({
     const since = ctx.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
     if (delaysDeletion(stopped, since)) return { requeueAfter: againMillis };
     if (untold.length > 0)
-      ctx.event("Warning", incomplete, `${notTold(untold)}, and is not asked again: ${stopped.message}`);
+      ctx.event("Warning", incomplete, `${notTold(untold)}. It is not retried: ${stopped.message}`);
     ctx.log.warn({ err: stopped }, "GitHub is not told that the previews are gone");
     return undefined;
   },
@@ -70,7 +70,7 @@ export default defineFunction({
 const incomplete = "ReportIncomplete";
 
 const notTold = (numbers: readonly number[]): string =>
-  `GitHub was not told that previews are gone (${numbersText(numbers)})`;
+  `previews are gone, and GitHub did not accept the report (${numbersText(numbers)})`;
 
 /** The repository that the previews are of; undefined until those of `spec.base.github` have been listed. */
 const repositoryIn = ({ spec, status }: Pipeline): KnownRepository | undefined =>
@@ -79,7 +79,7 @@ const repositoryIn = ({ spec, status }: Pipeline): KnownRepository | undefined =
 /** What came of telling, and when there is more to tell. */
 interface Told {
   readonly stopped?: BlockedError | undefined;
-  /** Pull requests that there is still something to tell of. */
+  /** Pull requests with unfinished reports. */
   readonly untold: readonly number[];
   readonly result: Result | undefined;
 }
@@ -91,7 +91,7 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   if (context instanceof BlockedError) return toldNothing(pipeline, context, now, ctx);
   const subject = { pipeline, context };
   const isDeleted = pipeline.metadata.deletionTimestamp !== undefined;
-  // With another token, or another lock, what was refused may be granted. A deleted pipeline has no other time to ask.
+  // With another token, or another lock, GitHub may accept what it refused. A deleted pipeline gets no later chance.
   const isAsked = isDeleted || hasNewMeans(ctx.causes) || isUnlocked(ctx.causes);
   const all = notesOf(pipeline, previews, isAsked ? Number.POSITIVE_INFINITY : now.getTime(), ctx);
   const pieces = piecesOf(subject, previews, all, now);
@@ -102,15 +102,14 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   const { postponed, givenUp } = dropGone(all, open, subject, outcome, now);
   const why = [...refused].find(([number]) => !open.has(number))?.[1].message;
   if (postponed.length > 0)
-    ctx.event("Warning", incomplete, `${notTold(postponed)}, and is asked again for a day: ${why}`);
-  if (givenUp.length > 0)
-    ctx.event("Warning", incomplete, `${notTold(givenUp)}, and is not asked again: ${why}`);
+    ctx.event("Warning", incomplete, `${notTold(postponed)}. It is retried for a day: ${why}`);
+  if (givenUp.length > 0) ctx.event("Warning", incomplete, `${notTold(givenUp)}. It is not retried: ${why}`);
   const reports = [...all.values()].sort((a, b) => a.number - b.number);
   const retries = reports.flatMap(({ number, refused = {} }) =>
     Object.values(refused).map((at) => ({ number, at: Date.parse(at) })),
   );
   const isLeft = portion.length < pieces.length;
-  // What is gone runs nowhere: an Event says what was not told of it, and the condition is about what there is.
+  // The condition is about previews that run. Events report refusals about those that are gone.
   const trouble = stopped ?? [...refused].find(([number]) => open.has(number))?.[1];
   const isAll = !isLeft && !retries.some(({ number }) => open.has(number));
   const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
@@ -162,7 +161,7 @@ function notesOf(
   return all;
 }
 
-/** What was told of this repository. Numbers and ids of another one mean nothing here. */
+/** Earlier reports to this repository. Numbers and ids of another one mean nothing here. */
 function reportsOf(pipeline: Pipeline, { event }: Pick<Context, "event">): readonly Report[] {
   const { reports = [], reportedRepository: before } = pipeline.status ?? {};
   const now = repositoryIn(pipeline)?.id;
@@ -171,7 +170,7 @@ function reportsOf(pipeline: Pipeline, { event }: Pick<Context, "event">): reado
   event(
     "Warning",
     incomplete,
-    `the pipeline is about another repository now, and what the former one was told stays as it is (${numbers})`,
+    `the pipeline is about another repository now, and earlier reports to the former one are not updated (${numbers})`,
   );
   return [];
 }

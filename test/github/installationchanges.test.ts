@@ -1,4 +1,4 @@
-/** What becomes of an Installation's tokens when GitHub tells of a change: that in the Secret, and those of workers. */
+/** After a change at GitHub, the token in an Installation's Secret and those of workers are replaced. */
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";

@@ -1,4 +1,4 @@
-/** What the function `modoki-report` tells GitHub when GitHub refuses, or when a name leads to another repository. */
+/** The function `modoki-report`, when GitHub refuses reports or a name leads to another repository. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { githubApp } from "../../bus/github/app.ts";
@@ -144,7 +144,7 @@ const restrictions: Record<"locked" | "archived", Restricted> = {
 };
 
 test.each(Object.entries(restrictions))(
-  "a deleted pipeline goes at once when the repository is %s, and an Event says what GitHub was not told",
+  "a deleted pipeline goes at once when the repository is %s, and an Event names what is missing",
   async (name, { restrict, words }) => {
     await github.openPullRequest({ repository: `acme/${name}` });
     const pipeline = await pipelineOf(name);
@@ -196,7 +196,7 @@ test("a deleted pipeline goes when its repository was deleted, and a GitHub that
   fault.remove();
 });
 
-test("another repository that has taken the name is told nothing, also when the pipeline is deleted", async () => {
+test("another repository that has taken the name gets no report, also when the pipeline is deleted", async () => {
   await github.openPullRequest({ repository: "acme/replaced" });
   const pipeline = await pipelineOf("replaced");
   await pipeline.show([1], "Building");
@@ -213,7 +213,7 @@ test("another repository that has taken the name is told nothing, also when the 
   expect(await commentsOf("acme/kept")).toEqual([expect.stringMatching(/State \| Building/)]);
 });
 
-test("a renamed repository is told as before", async () => {
+test("a renamed repository gets reports as before", async () => {
   await github.openPullRequest({ repository: "acme/renamed" });
   const pipeline = await pipelineOf("renamed");
   await pipeline.show([1], "Building");
@@ -246,7 +246,7 @@ test("a pipeline that gets another repository tells it nothing of pull requests 
   expect(await commentsOf("acme/one")).toEqual([expect.stringMatching(/State \| Ready/)]);
 });
 
-test("a pull request that is closed while it is locked leaves no condition, and its note goes after a day or when it is told", async () => {
+test("a pull request that is closed while it is locked leaves no condition, and its note goes when GitHub accepts the report, or after a day", async () => {
   const pulls = [1, 2];
   for (const number of pulls)
     await github.openPullRequest({ repository: "acme/closed", branch: `b${number}` });
@@ -256,9 +256,7 @@ test("a pull request that is closed while it is locked leaves no condition, and 
   const again = await pipeline.show([]);
   expect(again?.requeueAfter).toBe(minutes(30));
   expect(pipeline.reported()?.status).toBe("True");
-  expect(pipeline.events).toEqual([
-    expect.stringMatching(/\(#1, #2\), and is asked again for a day:.*locked/),
-  ]);
+  expect(pipeline.events).toEqual([expect.stringMatching(/\(#1, #2\)\. It is retried for a day:.*locked/)]);
 
   await github.unlockConversation({ repository: "acme/closed", number: 2 });
   await pipeline.show([], "Ready", { type: "webhook", event: "pull_request", delivery: "1" });
@@ -272,6 +270,6 @@ test("a pull request that is closed while it is locked leaves no condition, and 
   expect(await pipeline.show([])).toBeUndefined();
   expect(pipeline.status()?.reports).toEqual([]);
   expect(pipeline.events).toHaveLength(2);
-  expect(pipeline.events[1]).toMatch(/\(#1\), and is not asked again:.*locked/);
+  expect(pipeline.events[1]).toMatch(/\(#1\)\. It is not retried:.*locked/);
   expect(pipeline.reported()?.status).toBe("True");
 });

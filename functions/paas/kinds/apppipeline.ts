@@ -181,12 +181,15 @@ export const AppPipeline = defineKind({
             .describe("What GitHub has refused to be told, and when it is tried again."),
           closingUntil: time
             .optional()
-            .describe("Of a preview that is gone: until when GitHub is told again what it has refused."),
+            .describe("Of a preview that is gone: until when refused reports are retried."),
         }),
       )
       .optional()
       .describe("What GitHub was told of each."),
-    reportedRepository: z.int().optional().describe("GitHub's id of the repository that was told."),
+    reportedRepository: z
+      .int()
+      .optional()
+      .describe("GitHub's id of the repository that the reports went to."),
     reportContext: z
       .string()
       .optional()

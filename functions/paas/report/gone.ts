@@ -1,17 +1,17 @@
-/** Notes of previews that are gone: how long GitHub is told what it refused, and when the notes are dropped. Pure. */
+/** Notes of previews that are gone: how long refused reports are retried, and when the notes are dropped. Pure. */
 
 import type { Notes } from "./notes.ts";
 import type { Piece, Subject } from "./piece.ts";
 import { closingPieces } from "./pieces.ts";
 import type { Outcome } from "./tell.ts";
 
-/** GitHub is told this long of a preview that is gone, if it refuses. Milliseconds. */
+/** Refused reports of a preview that is gone are retried this long. Milliseconds. */
 const longestMillis = 86_400_000;
 
-/** So many pieces are told before they are noted: what is told and not noted is told again. */
+/** Pieces of one portion, at least. What is sent and not noted is sent again, so a portion is small. */
 const leastPieces = 20;
 
-/** The pieces to tell at once: those of whole pull requests, so that it is known what was refused of each. */
+/** The next portion: all pieces of its pull requests, so that one round shows what is refused of each. */
 export function portionOf(pieces: readonly Piece[]): Piece[] {
   const numbers = new Set(pieces.slice(0, leastPieces).map(({ notes }) => notes.number));
   return pieces.filter(({ notes }) => numbers.has(notes.number));
@@ -19,15 +19,15 @@ export function portionOf(pieces: readonly Piece[]): Piece[] {
 
 /** Pull requests whose last report GitHub has refused. */
 export interface Untold {
-  /** For the first time: they are tried again until the day is over. */
+  /** For the first time: retried for a day. */
   readonly postponed: readonly number[];
   /** For the last time. */
   readonly givenUp: readonly number[];
 }
 
 /**
- * Drops notes of previews that are gone: all of it was told, or GitHub has refused it for a day. When the pipeline is deleted,
- * one refusal is enough.
+ * Drops notes of previews that are gone, once their reports are complete or were refused for a day. When the pipeline is
+ * deleted, one refusal is enough.
  */
 export function dropGone(
   all: Map<number, Notes>,

@@ -27,7 +27,7 @@ const passes = ({ reason }: BlockedError): boolean =>
 export interface Outcome {
   /** What kept the rest from being told. */
   readonly stopped?: BlockedError;
-  /** Why some of it was refused, by the number of the pull request; all else was told. */
+  /** Refusals by the number of the pull request. All other pieces were sent. */
   readonly refused: ReadonlyMap<number, BlockedError>;
 }
 
@@ -61,7 +61,7 @@ async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedEr
     if (known === undefined) throw notIdentified(github);
     const { config } = await siteOf(ctx);
     const client = await repositoryOf(github, config.github, "write", ctx);
-    // The name may have moved on since the pull requests were listed, and numbers mean nothing in another repository.
+    // Another repository may have taken the name since the pull requests were listed.
     identified(github, await withGitHub("Token", () => client.repository(ctx.signal)), known);
     return { ...subject, client, signal: ctx.signal };
   } catch (error) {
