@@ -8,7 +8,7 @@ import type { Outcome } from "./tell.ts";
 /** Refused reports of a preview that is gone are retried this long. Milliseconds. */
 const longestMillis = 86_400_000;
 
-/** Pieces of one portion, at least. What is sent and not noted is sent again, so a portion is small. */
+/** Pieces of one portion, at least. Pieces that were sent and not noted are sent again, so a portion is small. */
 const leastPieces = 20;
 
 /** The next portion: all pieces of its pull requests, so that one round shows what is refused of each. */
