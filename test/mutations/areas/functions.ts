@@ -115,6 +115,22 @@ export const functions: readonly Mutation[] = [
     tests: ["functions/paas/report/pieces.test.ts"],
   },
   {
+    name: "paas-reports-to-another-repository",
+    file: "functions/paas/report/tell.ts",
+    find: 'identified(github, await withGitHub("Token", () => client.repository(ctx.signal)), known);',
+    replace: 'await withGitHub("Token", () => client.repository(ctx.signal));',
+    breaks: "A repository that has taken a free name gets comments about pull requests of another one.",
+    tests: ["test/github/previewreports.test.ts"],
+  },
+  {
+    name: "ghapp-keeps-api-tokens-after-a-change",
+    file: "functions/ghapp/apitoken.ts",
+    find: "changeOf(installation), app.metadata.uid",
+    replace: "app.metadata.uid",
+    breaks: "Workers use a token for up to an hour that is for a repository of before.",
+    tests: ["test/github/installationchanges.test.ts"],
+  },
+  {
     name: "paas-edits-a-forged-comment",
     file: "functions/paas/report/commentpieces.ts",
     find: "if (isMarked && (await isOwn(comment, telling))) return comment.id;",
