@@ -61,7 +61,14 @@ export interface HookDelivery {
   readonly repositoryId?: number;
 }
 
-const permissions = z.record(z.string(), z.string());
+/** A `z.record` would name the keys of the answer in its errors, and they may be any text. */
+const permissions = z.custom<Permissions>(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every((one) => typeof one === "string"),
+  "expected names with text",
+);
 const selection = z.enum(["all", "selected"]);
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 /** octokit gives numbers that are not safe as bigint. */

@@ -35,11 +35,7 @@ test("pages - a list goes on for as long as there is a next page", async () => {
 });
 
 test.each([
-  [
-    "no page",
-    () => '<https://a?cursor=x>; rel="next"',
-    /expected a link to page 2 of a list, found ".*cursor=x/,
-  ],
+  ["no page", () => '<https://a?cursor=x>; rel="next"', /expected a link to page 2 of a list/],
   ["the same page", (page: number) => linkTo(page), /expected a link to page 2/],
   ["a page too far", (page: number) => linkTo(page + 2), /expected a link to page 2/],
   ["no end", (page: number) => linkTo(page + 1), /at most 10000 items, found more/],
@@ -52,6 +48,7 @@ test.each([
   expect(reads).toBeLessThanOrEqual(100);
   expect(error).toBeInstanceOf(GitHubError);
   expect((error as Error).message).toMatch(message);
+  expect((error as Error).message).not.toMatch(/cursor|rel=|example/);
 });
 
 const pageLength = 3;

@@ -32,7 +32,7 @@ export async function* pagesOf<T>(
     const next = nextParameter(link, "http://any", "page");
     if (next !== String(page + 1)) {
       throw new GitHubError(
-        `expected a link to page ${page + 1} of a list, found ${JSON.stringify(link)}. Check that url is that of a GitHub.`,
+        `expected a link to page ${page + 1} of a list, found a link to no page or to another one. Check that url is that of a GitHub.`,
       );
     }
     if (page === mostPages) {

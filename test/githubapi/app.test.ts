@@ -90,6 +90,15 @@ test("app - what it is", async () => {
   expect(seen).toMatchObject([{ method: "GET", path: "/api/v3/app" }]);
 });
 
+test("app - errors do not quote names in an answer of another server", async () => {
+  const permissions = { "denied robot:hunter-2": 1 };
+  const { app } = await appAt(() => ({ body: { id: 1, slug: "a", name: "A", permissions, events: [] } }));
+  const error = await app.self().catch((thrown: unknown) => thrown as Error);
+  expect(error).toBeInstanceOf(GitHubError);
+  expect((error as Error).message).toContain("permissions: expected names with text");
+  expect((error as Error).message).not.toContain("hunter");
+});
+
 test("app - an installation of a user, an organization, an enterprise, or a deleted account, at work or suspended", async () => {
   const one = { id: 7, app_id: 4711, repository_selection: "all", permissions: { contents: "write" } };
   const replies = [
