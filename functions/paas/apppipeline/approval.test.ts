@@ -130,34 +130,67 @@ describe("the label", () => {
     expect((await decided(github, approved)).approvedSHA).toBeUndefined();
   });
 
+  test.each(["stranger", null, "maintainer", "owner"])(
+    "takes its approval back when it is taken away and given again by %j to another commit before the next listing",
+    async (by) => {
+      const github = simulated();
+      const seen = await decided(github);
+      github.label();
+      const approved = await decided(github, seen);
+      github.unlabel();
+      github.push("a2");
+      github.label(by);
+      expect((await decided(github, approved)).approvedSHA).toBeUndefined();
+    },
+  );
+
+  test("keeps its approval when the timeline lags behind it", async () => {
+    const github = simulated();
+    const seen = await decided(github);
+    github.label("maintainer");
+    github.unlabel();
+    const lagging = github.timeline();
+    github.label();
+    const approved = await decided(github, seen);
+    const timeline = () => lagging;
+    expect((await decided({ ...github, timeline }, approved)).approvedSHA).toBe("a1");
+  });
+
   test("keeps what was approved before times were noted", async () => {
     const github = simulated();
     github.label();
-    const last = { headSHA: "a1", labelled: true, approvedSHA: "a1" };
+    const last = { headSHA: "a1", labelled: true, approvedSHA: "a1", approvedBy: "owner" };
     expect(await decided(github, last)).toMatchObject({ approvedSHA: "a1" });
+    github.unlabel();
+    github.label("stranger");
+    expect((await decided(github, last)).approvedSHA).toBeUndefined();
   });
 
-  test("approves only commits that were the last one when it was given, whatever happens in between", async () => {
-    const steps = fc.constantFrom("push", "force", "back", "label", "unlabel", "list", "list");
+  test("approves only the commit that was the last one when a writer gave it, whatever happens in between", async () => {
+    const steps = fc.constantFrom("push", "force", "back", "label", "label by a stranger", "unlabel", "list");
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 16 }), async (all) => {
         const github = simulated();
-        const [allowed, heads] = [new Set<string>(), ["a1"]];
+        const heads = ["a1"];
         let [last, labelled]: [Before | undefined, boolean] = [undefined, false];
+        let allowed: string | undefined;
         for (const step of all) {
           if (step === "push" || step === "force") {
             heads.push(`a${heads.length + 1}`);
             github.push(heads.at(-1) as string, step === "force" ? "forced" : "forward");
           } else if (step === "back") github.push(heads[0] as string, "forced");
-          else if (step === "label" && !labelled) {
+          else if (step.startsWith("label") && !labelled) {
             labelled = true;
-            github.label();
-            allowed.add(github.head);
+            github.label(step === "label" ? "owner" : "stranger");
+            if (step === "label") allowed = github.head;
           } else if (step === "unlabel" && labelled) {
             labelled = false;
             github.unlabel();
-          } else last = await decided(github, last);
-          if (last?.approvedSHA !== undefined) expect([...allowed]).toContain(last.approvedSHA);
+            allowed = undefined;
+          } else {
+            last = await decided(github, last);
+            expect([undefined, allowed]).toContain(last.approvedSHA);
+          }
         }
       }),
     );

@@ -10,7 +10,7 @@ import type { Preview } from "../kinds/apppipeline.ts";
 /** The approval of a fork's pull request. */
 export type Approval = Pick<
   Preview,
-  "labelled" | "approvedSHA" | "approvedBy" | "approvedWith" | "approvalProblem" | "headSeenAt"
+  "labelled" | "approvedSHA" | "approvedBy" | "approvedWith" | "approvedAt" | "approvalProblem" | "headSeenAt"
 >;
 
 /** What was decided before. */
@@ -50,8 +50,14 @@ export async function approvalOf(input: ApprovalInput): Promise<Approval> {
     return { ...facts, approvedSHA: sha, approvedBy: reviewer, approvedWith: "review" };
   const found = labelled ? await byLabel(headSeenAt, input) : undefined;
   if (typeof found === "object")
-    return { ...facts, approvedSHA: sha, approvedBy: found.by, approvedWith: "label" };
-  const kept = last !== undefined && stands(last, labelled, timeline) ? approvalIn(last) : {};
+    return {
+      ...facts,
+      approvedSHA: sha,
+      approvedBy: found.by,
+      approvedWith: "label",
+      approvedAt: found.at.toISOString(),
+    };
+  const kept = last !== undefined && stands(last, labelled, input) ? approvalIn(last) : {};
   const isUnapproved = kept.approvedSHA === undefined;
   return { ...facts, ...kept, ...(found !== undefined && isUnapproved && { approvalProblem: found }) };
 }
@@ -69,23 +75,28 @@ function seenAt({ pull, last, timeline }: ApprovalInput): Date {
 
 const again = "look at the last commit, take the label away and give it again";
 
-/** The user who gave the label to the last commit, or why the label does not approve it. */
-async function byLabel(
-  headSeenAt: Date,
-  { pull, label, timeline, mayWrite }: ApprovalInput,
-): Promise<{ readonly by: string } | string> {
-  const given = timeline.findLast(
+/** The last time that the label was given or taken away. */
+const lastChange = ({ label, timeline }: Pick<ApprovalInput, "label" | "timeline">): LabelEvent | undefined =>
+  timeline.findLast(
     (event): event is LabelEvent =>
       (event.type === "labeled" || event.type === "unlabeled") && isSame(event.label, label),
   );
+
+/** The user who gave the label to the last commit, and when, or why the label does not approve it. */
+async function byLabel(
+  headSeenAt: Date,
+  input: ApprovalInput,
+): Promise<{ readonly by: string; readonly at: Date } | string> {
+  const { pull, mayWrite } = input;
+  const given = lastChange(input);
   // A listing from before the label may lack commits that were pushed in between.
   if (given?.type !== "labeled" || given.at > pull.updatedAt)
     return "who gave the label, and to which commit, is not known yet";
   if (given.at <= headSeenAt) return `the label may have been given to an earlier commit: ${again}`;
-  const { by } = given;
+  const { by, at } = given;
   if (by === undefined || !(await mayWrite(by)))
     return `the label was given by ${by ?? "an account that is gone"}, who may not write to the repository`;
-  return { by };
+  return { by, at };
 }
 
 /** Users who approve a commit: of each reviewer, the last review counts. */
@@ -107,18 +118,34 @@ async function firstWriter(
   return undefined;
 }
 
-const approvalIn = ({ approvedSHA, approvedBy, approvedWith }: Before): Approval => ({
+const approvalIn = ({ approvedSHA, approvedBy, approvedWith, approvedAt }: Before): Approval => ({
   ...(approvedSHA !== undefined && { approvedSHA }),
   ...(approvedBy !== undefined && { approvedBy }),
   ...(approvedWith !== undefined && { approvedWith }),
+  ...(approvedAt !== undefined && { approvedAt }),
 });
 
 function stands(
-  { approvedSHA, approvedBy, approvedWith }: Before,
+  { approvedSHA, approvedBy, approvedWith, approvedAt }: Before,
   labelled: boolean,
-  timeline: readonly TimelineEvent[],
+  input: ApprovalInput,
 ): boolean {
   if (approvedSHA === undefined) return false;
-  if (approvedWith !== "review") return labelled;
-  return approvedBy !== undefined && reviewersOf(timeline, approvedSHA).includes(approvedBy);
+  if (approvedWith === "review")
+    return approvedBy !== undefined && reviewersOf(input.timeline, approvedSHA).includes(approvedBy);
+  return labelled && !isGivenAgain({ approvedBy, approvedAt }, lastChange(input));
+}
+
+/** Whether the label was taken away since it approved a commit, although the pull request has it again. */
+function isGivenAgain(
+  { approvedBy, approvedAt }: Pick<Before, "approvedBy" | "approvedAt">,
+  change: LabelEvent | undefined,
+): boolean {
+  if (change === undefined) return false;
+  const isSameUser = approvedBy === undefined || change.by === approvedBy;
+  // Earlier versions did not record the time.
+  const at = approvedAt === undefined ? change.at.getTime() : Date.parse(approvedAt);
+  // A timeline that lags says nothing about what came later.
+  if (change.at.getTime() < at) return false;
+  return change.at.getTime() > at || change.type !== "labeled" || !isSameUser;
 }

@@ -86,6 +86,7 @@ test("approvals survive in the status", () => {
     approvedSHA: "a1",
     approvedBy: "octocat",
     approvedWith: "label" as const,
+    approvedAt: "2026-01-02T03:04:05Z",
   };
   const [found] = candidatesOf([fork("a2")], {} as AppPipeline["spec"], [], new Map([[1, approval]]), now);
   expect(found).toMatchObject({ number: 1, headSHA: "a2", fork: "stranger/web", ...approval });

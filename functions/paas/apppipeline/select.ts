@@ -14,7 +14,8 @@ export type Candidate = Pick<
 
 const kept = [
   ...(["number", "headSHA", "headRef", "baseRef", "fork", "since", "slug"] as const),
-  ...(["labelled", "approvedSHA", "approvedBy", "approvedWith", "approvalProblem", "headSeenAt"] as const),
+  ...(["labelled", "approvedSHA", "approvedBy", "approvedWith", "approvedAt"] as const),
+  ...(["approvalProblem", "headSeenAt"] as const),
 ] as const satisfies readonly (keyof Candidate)[];
 
 /** What of a preview is known from the last listing. */

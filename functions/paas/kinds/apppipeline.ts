@@ -44,6 +44,7 @@ const previewSchema = z.object({
   approvedSHA: z.string().optional().describe("The commit of a fork that somebody has approved."),
   approvedBy: z.string().optional().describe("Login of who approved it."),
   approvedWith: z.enum(["label", "review"]).optional().describe("How they did."),
+  approvedAt: time.optional().describe("GitHub's time when the label was given that approves it."),
   approvalProblem: z.string().optional().describe("Why the label does not approve the last commit."),
   headSeenAt: time
     .optional()
