@@ -155,6 +155,43 @@ test("redaction - a line of a log stays a line of JSON", () => {
   expect(redactedLine('{"a":1}\n')).toBe('{"a":1}\n');
 });
 
+test("redaction - a field whose name says that it is secret has no value, in an object and in a line of a log", () => {
+  const fields = {
+    password: "hunter2",
+    registryPassword: ["hunter2", ""],
+    clientSecret: "hunter2",
+    api_key: "hunter2",
+    auth: "hunter2",
+    headers: { Authorization: "Bearer hunter2" },
+  };
+  const without = {
+    password: "***",
+    registryPassword: ["***", ""],
+    clientSecret: "***",
+    api_key: "***",
+    auth: "***",
+    headers: { Authorization: "***" },
+  };
+  expect(redactedValue([fields])).toEqual([without]);
+  expect(redactedValue(without)).toBe(without);
+  expect(redactedLine(`${JSON.stringify({ ...fields, secret: "hunter2" })}\n`)).toBe(
+    `${JSON.stringify({ ...without, secret: "***" })}\n`,
+  );
+});
+
+test("redaction - fields that name a Secret, or a key of one, stay", () => {
+  const status = {
+    secret: "acme-web",
+    secretName: "acme-web",
+    passwordKey: "password",
+    privateKeySecretRef: { name: "gh-app-key", key: "private-key.pem" },
+    token: { secretName: "acme-web", expires: 3600 },
+    tokens: 3,
+    authors: ["a"],
+  };
+  expect(redactedValue(status)).toBe(status);
+});
+
 test("redaction - known values go in every form, and short ones stay", () => {
   const redact = redactorOf(["p&ss word", "abc", "p&ss", ""]);
   const base64 = Buffer.from("p&ss word").toString("base64");

@@ -20,9 +20,12 @@ const authorization =
 /** A variable, a flag or a parameter of a query whose name says that it is one. */
 const assignment =
   /((?:password|passwd|secret|token|api_?key|access_?key|private_?key|credentials?)=)(?:"[^"]*"|'[^']*'|[^\s"'&;,]+)/gi;
-/** The same in JSON, and the fields of a Docker configuration. */
-const field =
-  /(\\?"(?:[\w-]*(?:password|passwd|secret|token|api_?key|access_?key|private_?key)|auth)\\?"\s*:\s*\\?")[^"\\]+/gi;
+/** Names of fields that hold a credential, also those of a Docker configuration. */
+const fieldName = "(?:[\\w-]*(?:password|passwd|secret|token|api_?key|access_?key|private_?key)|auth)";
+/** Such a field in JSON. */
+const field = new RegExp(String.raw`(\\?"${fieldName}\\?"\s*:\s*\\?")[^"\\]+`, "gi");
+/** Such a field, or the header, in an object. */
+const credentialField = new RegExp(`^(?:${fieldName}|(?:proxy-)?authorization)$`, "i");
 /** Whether any of them may find something: most texts have nothing, and are done with one look. */
 const suspicious =
   /gh[oprsu]_|github_pat_|npm_|glpat-|dckr_pat_|pypi-|xox|AKIA|eyJ|PRIVATE KEY|:\/\/[^\s/]*@|authorization|(?:password|passwd|secret|token|key|credentials?)=|(?:password|passwd|secret|token|key|auth)\\?"/i;
@@ -52,24 +55,32 @@ function startOfJwt(word: string): number {
   return at >= 0 && word.slice(at).split(".").length > 2 ? at : -1;
 }
 
-/** A JSON value with each text in it {@link redacted}. The value itself where there is nothing to replace. */
-export function redactedValue<T>(value: T): T {
-  if (typeof value === "string") return redacted(value) as T;
+/**
+ * A JSON value with each text in it {@link redacted}, and whole texts replaced in fields whose name says that they are secret. The value
+ * itself where there is nothing to replace. A field `secret` is only redacted as text: in objects of Kubernetes it names a Secret.
+ */
+export const redactedValue = <T>(value: T): T =>
+  redactedIn(value, (name) => name !== "secret" && credentialField.test(name)) as T;
+
+function redactedIn(value: unknown, isSecret: (name: string) => boolean, replaces = false): unknown {
+  if (typeof value === "string") return replaces && value !== "" ? gone : redacted(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const all = value.map(redactedValue);
-    return all.some((one, at) => one !== value[at]) ? (all as T) : value;
+    const all = value.map((one) => redactedIn(one, isSecret, replaces));
+    return all.some((one, at) => one !== value[at]) ? all : value;
   }
-  const entries = Object.entries(value).map(([name, one]) => [name, redactedValue(one)] as const);
+  const entries = Object.entries(value).map(
+    ([name, one]) => [name, redactedIn(one, isSecret, isSecret(name))] as const,
+  );
   const isSame = entries.every(([name, one]) => one === (value as Record<string, unknown>)[name]);
-  return isSame ? value : (Object.fromEntries(entries) as T);
+  return isSame ? value : Object.fromEntries(entries);
 }
 
-/** A line of JSON with each text in it {@link redacted}; still a line of JSON, whatever was replaced. */
+/** A line of JSON, redacted as {@link redactedValue} does, with fields named `secret`; still a line of JSON, whatever was replaced. */
 export function redactedLine(line: string): string {
   if (!suspicious.test(line)) return line;
   try {
-    return `${JSON.stringify(redactedValue(JSON.parse(line)))}\n`;
+    return `${JSON.stringify(redactedIn(JSON.parse(line), (name) => credentialField.test(name)))}\n`;
   } catch {
     return redacted(line);
   }
