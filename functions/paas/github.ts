@@ -1,5 +1,4 @@
 /** Speaking to GitHub about a repository, with the token that a Secret of the namespace has. */
-import { optInCommands } from "../../bus/domain.ts";
 import { allowedApiUrl, allowedUrlsIn } from "../../bus/github/allowed.ts";
 import { urlReason, withGitHub } from "../../bus/github/blocked.ts";
 import { etagCache } from "../../bus/github/etags.ts";
@@ -7,12 +6,12 @@ import { rateLimits } from "../../bus/github/limits.ts";
 import type { PullRequest } from "../../bus/github/pullrequest.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
-import { isForbidden } from "../../bus/kube/errors.ts";
-import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
+import type { SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { type Access, type ApiToken, apiTokenOf, hasApiTokens, Installation } from "../ghapp/apitoken.ts";
+import { credentialsOf, gitHostAnnotation, valueIn } from "./credentials.ts";
 import { patience } from "./problems.ts";
 import type { Config } from "./site/config.ts";
 
@@ -22,8 +21,6 @@ const etags = etagCache({ limitBytes: 64 * 2 ** 20 });
 
 /** The key of a Secret that holds a token. */
 const tokenKey = "password";
-/** Of a Secret for kpack: which host its credentials are for. https://github.com/buildpacks-community/kpack/blob/main/docs/secrets.md */
-const hostAnnotation = "kpack.io/git";
 
 /** Where a repository is, and what it is asked with. */
 export interface RepositoryRef {
@@ -40,65 +37,24 @@ export const repositoryOfPull = async (
 ): Promise<{ readonly id: number; readonly fullName: string }> =>
   id === undefined ? client.repository(signal) : { id, fullName };
 
-/** Reads a Secret of the namespace, if there is one. Throws a `BlockedError` when it may not be read. */
-export async function findSecret(
-  name: string,
-  { key, live }: Pick<Context, "key" | "live">,
-): Promise<Stored<SecretObject> | undefined> {
-  return live.get(Secret, name).catch((error: unknown) => {
-    if (!isForbidden(error)) throw error;
-    throw new BlockedError(
-      "SecretAccessDenied",
-      `expected to read the Secret ${name} in ${key.namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(key.namespace)}`,
-      patience,
-      { cause: error },
-    );
-  });
-}
-
 /**
- * Reads a Secret with a token. A Secret without the key, and without the annotation that declares it for git, is treated as missing:
- * a user must not learn here which other Secrets exist. Throws a `BlockedError` for a missing one.
- */
-export async function secretOf(
-  name: string,
-  ctx: Pick<Context, "key" | "live">,
-): Promise<Stored<SecretObject>> {
-  const found = await findSecret(name, ctx);
-  const isMeant = found?.metadata.annotations?.[hostAnnotation] || found?.data?.[tokenKey];
-  if (found !== undefined && isMeant) return found;
-  throw new BlockedError(
-    "SecretNotFound",
-    `found no Secret ${name} in ${ctx.key.namespace} with a token under the key ${tokenKey}. Create it, or the Installation that keeps it.`,
-    patience,
-  );
-}
-
-/** The value of a key. Throws a `BlockedError` for a missing key, without naming the other keys. */
-export function valueIn({ metadata: { name }, data = {} }: Stored<SecretObject>, key: string): string {
-  const encoded = data[key];
-  const value = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().trim();
-  if (value !== "") return value;
-  throw new BlockedError("SecretInvalid", `the Secret ${name} has nothing under the key ${key}`, patience);
-}
-
-/**
- * The web address of the GitHub that a Secret's credentials are for: where its annotation says, else the site's. A token is
- * sent nowhere else. Throws a `BlockedError` when nothing may be sent there.
+ * The web address of the GitHub that a Secret's credentials are for, as its annotation says. A token is sent nowhere else. Throws a
+ * `BlockedError` when nothing may be sent there.
  */
 export function githubUrlOf({ metadata }: Stored<SecretObject>, site: Config["github"]): string {
-  const noted = metadata.annotations?.[hostAnnotation]?.trim() ?? "";
-  const url =
-    noted === ""
-      ? site.url
-      : (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
+  const noted = metadata.annotations?.[gitHostAnnotation]?.trim() ?? "";
+  const url = (noted.includes("://") ? noted : `https://${noted.replace(/^git@/, "")}`).replace(/\/+$/, "");
+  return expectAllowed(url, site, `the annotation ${gitHostAnnotation} of the Secret ${metadata.name}`);
+}
+
+/** The web address of a GitHub, if requests may go there. Throws a `BlockedError` that begins with `where`. */
+export function expectAllowed(url: string, site: Config["github"], where: string): string {
   try {
     allowedApiUrl(url, allowedBy(site));
     return url;
   } catch (error) {
     if (!(error instanceof GitHubUrlError)) throw error;
-    const where = noted === "" ? "" : `the annotation ${hostAnnotation} of the Secret ${metadata.name}: `;
-    throw new BlockedError(urlReason(error), `${where}${error.message}`, patience, { cause: error });
+    throw new BlockedError(urlReason(error), `${where}: ${error.message}`, patience, { cause: error });
   }
 }
 
@@ -141,6 +97,6 @@ async function storedToken(
   site: Config["github"],
   ctx: Context,
 ): Promise<Pick<ApiToken, "token" | "url"> & Partial<ApiToken>> {
-  const secret = await secretOf(name, ctx);
+  const secret = await credentialsOf(name, "git", ctx);
   return { token: valueIn(secret, tokenKey), url: githubUrlOf(secret, site) };
 }

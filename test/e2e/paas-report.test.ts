@@ -213,9 +213,9 @@ test("a pipeline that is deleted waits a while for GitHub, but not for a Secret 
       base: { github: { owner: "acme", repo: "away", secretName } },
       report: {},
     });
-  const { data } = await paas.kit.client.get(Secret, { namespace: "default", name: secrets.git });
+  const { data, type } = await paas.kit.client.get(Secret, { namespace: "default", name: secrets.git });
   const annotations = { "kpack.io/git": paas.github.url };
-  await paas.create(Secret, { metadata: { namespace: "default", name: "own", annotations }, data });
+  await paas.create(Secret, { metadata: { namespace: "default", name: "own", annotations }, type, data });
   for (const name of Object.keys(secretNames)) await previews.until(name, has("Reported", "True"));
   await paas.kit.client.delete(Secret, { namespace: "default", name: "own" }, {});
   const fault = paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });

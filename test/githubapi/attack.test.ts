@@ -23,15 +23,17 @@ const secretWith = (annotation: string): Stored<SecretObject> => ({
     annotations: { "kpack.io/git": annotation },
   },
   spec: undefined,
+  type: "kubernetes.io/basic-auth",
   data: { password: Buffer.from("ghs_of-the-team").toString("base64") },
 });
 
-const open = (annotation: string, site = "") =>
+const opened = (secret: Stored<SecretObject> | undefined, site = "") =>
   repositoryOf({ owner: "acme", repo: "web", secretName: "git" }, parseConfig(site).github, "read", {
     key: { namespace: "team-a", name: "web" },
-    live: { get: async () => secretWith(annotation) },
+    live: { get: async () => secret },
     read: { get: async () => undefined },
   } as unknown as Context);
+const open = (annotation: string, site = "") => opened(secretWith(annotation), site);
 
 test("a Secret that names another server gets it no request, and the message says whose to change", async () => {
   const { url, seen } = await serving(() => ({ body: { secret: "of the server" } }));
@@ -50,6 +52,33 @@ test("a Secret that names another server gets it no request, and the message say
       "nothing is sent there",
     );
   }
+  expect(seen).toEqual([]);
+});
+
+test("a Secret that is not meant for git is sent nowhere, and counts as missing", async () => {
+  const { url, seen } = await serving(() => ({ body: {} }));
+  const git = secretWith(url);
+  const without = (annotations?: Record<string, string>) => ({
+    ...git,
+    metadata: { ...git.metadata, annotations },
+  });
+  const problemOf = (secret?: object) =>
+    opened(secret as typeof git, `github: { url: ${url} }`).then(
+      (client) => client.repository(),
+      ({ reason, message }) => ({ reason, message }),
+    );
+  const missing = await problemOf();
+  expect(missing).toMatchObject({ reason: "SecretNotFound" });
+  for (const secret of [
+    { ...without(), type: "Opaque" },
+    { ...git, type: "Opaque" },
+    { ...git, type: undefined },
+    { ...git, type: "kubernetes.io/dockerconfigjson" },
+    without(),
+    without({ "kpack.io/git": " " }),
+    without({ "kpack.io/docker": url }),
+  ])
+    expect(await problemOf(secret)).toEqual(missing);
   expect(seen).toEqual([]);
 });
 

@@ -6,7 +6,8 @@ import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { githubUrlOf, secretOf } from "../github.ts";
+import { credentialsOf } from "../credentials.ts";
+import { githubUrlOf } from "../github.ts";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { patience } from "../problems.ts";
@@ -56,7 +57,7 @@ async function cloneUrl(
   const { owner, repo, secretName } = spec.base.github;
   const git = image?.spec.source.git;
   if (git?.revision === revision && git.url.endsWith(`/${owner}/${repo}`)) return git.url;
-  return `${githubUrlOf(await secretOf(secretName, ctx), config.github)}/${owner}/${repo}`;
+  return `${githubUrlOf(await credentialsOf(secretName, "git", ctx), config.github)}/${owner}/${repo}`;
 }
 
 /** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */

@@ -103,10 +103,14 @@ describe("what is said of credentials that kpack would give a build up for", () 
     ],
   ])("of a Secret that is not meant for builds, nothing: %s", async (_, found) => {
     const missing = await said({});
-    expect(missing).toMatch(/^SecretNotFound: found no Secret git that is meant for git: .* kpack.io\/git/);
+    expect(missing).toMatch(
+      /^SecretNotFound: found no Secret git in default that is meant for git: .* kpack.io\/git/,
+    );
     expect(await said({ git: found })).toBe(missing);
     const missingRegistry = await said({ git }, "registry");
-    expect(missingRegistry).toMatch(/^SecretNotFound: found no Secret registry that is meant for registry/);
+    expect(missingRegistry).toMatch(
+      /^SecretNotFound: found no Secret registry in default that is meant for registry/,
+    );
     expect(await said({ git, registry: found }, "registry")).toBe(missingRegistry);
   });
 

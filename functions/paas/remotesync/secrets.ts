@@ -2,27 +2,17 @@
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { findSecret, valueIn } from "../github.ts";
+import { credentialsOf, type Use, valueIn } from "../credentials.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { patience } from "../problems.ts";
 import { secretNamesOf } from "./account.ts";
-
-const basicAuth = "kubernetes.io/basic-auth";
 
 /** What kpack takes, by type of Secret: https://github.com/buildpacks-community/kpack/blob/main/docs/secrets.md */
 const keysByType: Readonly<Record<string, readonly string[]>> = {
-  [basicAuth]: ["username", "password"],
+  "kubernetes.io/basic-auth": ["username", "password"],
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
   "kubernetes.io/dockercfg": [".dockercfg"],
 };
-
-const annotationOf = { git: "kpack.io/git", registry: "kpack.io/docker" } as const;
-const typesOf = {
-  git: [basicAuth],
-  registry: ["kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg", basicAuth],
-} as const;
 
 /** Throws a `BlockedError` that says what is missing of one of them. */
 export async function checkSecrets(
@@ -30,26 +20,13 @@ export async function checkSecrets(
   ctx: Pick<Context, "key" | "live">,
 ): Promise<void> {
   const { git, registry } = secretNamesOf(sync);
-  checked(await findSecret(git, ctx), git, "git");
-  if (registry !== undefined) checked(await findSecret(registry, ctx), registry, "registry");
+  await check(git, "git", ctx);
+  if (registry !== undefined) await check(registry, "registry", ctx);
 }
 
-/**
- * Reports problems only of Secrets whose type and annotation declare them for builds. Any other Secret is treated as missing: a user
- * who may name a Secret here may lack the right to read it.
- */
-function checked(secret: Stored<SecretObject> | undefined, name: string, use: "git" | "registry"): void {
-  const { type = "Opaque", metadata } = secret ?? {};
-  const types: readonly string[] = typesOf[use];
-  const annotation = annotationOf[use];
-  const isAnnotated = Boolean(metadata?.annotations?.[annotation]);
-  if (secret === undefined || !types.includes(type) || (type === basicAuth && !isAnnotated))
-    throw new BlockedError(
-      "SecretNotFound",
-      `found no Secret ${name} that is meant for ${use}: it has to be of the type ${types.join(" or ")}, and of the type ${basicAuth} it needs the annotation ${annotation}, which says for which host it is. Create it, or the Installation that keeps it.`,
-      patience,
-    );
-  for (const key of keysByType[type] ?? []) valueIn(secret, key);
+async function check(name: string, use: Use, ctx: Pick<Context, "key" | "live">): Promise<void> {
+  const secret = await credentialsOf(name, use, ctx);
+  for (const key of keysByType[secret.type ?? ""] ?? []) valueIn(secret, key);
 }
 
 /** Names of variables whose values are secret. kpack reads none from Secrets, so users write them in plain text. */
