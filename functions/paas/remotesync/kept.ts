@@ -7,7 +7,7 @@ import { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { credentialsOf } from "../credentials.ts";
-import { githubUrlOf } from "../github.ts";
+import { expectAllowed, githubUrlOf } from "../github.ts";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { patience } from "../problems.ts";
@@ -46,7 +46,13 @@ export async function keepImage(
   return taken(() => ctx.apply(Image, wanted));
 }
 
-/** Where the repository is cloned from: the Secret is not read again for a revision that is there already. */
+/** Reasons for which a Secret cannot be read now. */
+const unread: readonly string[] = ["SecretNotFound", "SecretAccessDenied"];
+
+/**
+ * Where the repository is cloned from. A revision that is there already does without the Secret, but what is allowed may have changed
+ * since.
+ */
 async function cloneUrl(
   { spec }: Sync,
   revision: string,
@@ -55,9 +61,16 @@ async function cloneUrl(
   ctx: Context,
 ): Promise<string> {
   const { owner, repo, secretName } = spec.base.github;
-  const git = image?.spec.source.git;
-  if (git?.revision === revision && git.url.endsWith(`/${owner}/${repo}`)) return git.url;
-  return `${githubUrlOf(await credentialsOf(secretName, "git", ctx), config.github)}/${owner}/${repo}`;
+  const path = `/${owner}/${repo}`;
+  try {
+    return githubUrlOf(await credentialsOf(secretName, "git", ctx), config.github) + path;
+  } catch (error) {
+    const git = image?.spec.source.git;
+    const isKnown = git?.revision === revision && git.url.endsWith(path);
+    if (!isKnown || !(error instanceof BlockedError) || !unread.includes(error.reason)) throw error;
+    const where = `spec.source.git.url of the Image ${image?.metadata.name}`;
+    return expectAllowed(git.url.slice(0, -path.length), config.github, where) + path;
+  }
 }
 
 /** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */
