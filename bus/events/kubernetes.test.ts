@@ -52,6 +52,31 @@ test("publishable - credentials that a program has printed into a status stay of
   });
 });
 
+test("publishable - of a kind that names its fields nothing else goes on the bus", () => {
+  const Run = externalKind({
+    ...Pod,
+    kind: "Run",
+    fields: ["spec.source.revision", "spec.tags", "status.conditions.type", "status.steps.state.code"],
+  });
+  const run = object("Run", {
+    spec: { source: { revision: "a", url: "u" }, tags: ["t"], env: [{ name: "A", value: "b" }] },
+    status: {
+      conditions: [{ type: "Done", message: "denied robot:hunter-2" }],
+      steps: [{ state: { code: 1, message: "denied robot:hunter-2" } }, { state: null }],
+      log: "denied robot:hunter-2",
+    },
+    data: { a: "b" },
+  });
+  expect(publishable(Run, run)).toEqual({
+    apiVersion: "v1",
+    kind: "Run",
+    metadata: expect.objectContaining({ name: "a" }),
+    spec: { source: { revision: "a" }, tags: ["t"] },
+    status: { conditions: [{ type: "Done" }], steps: [{ state: { code: 1 } }, { state: undefined }] },
+  });
+  expect(publishable(Run, object("Run", { spec: { x: 1 } }))).toMatchObject({ kind: "Run", spec: {} });
+});
+
 test("publishable - of annotations of a Secret only those that are allowed go on the bus", () => {
   const annotations = {
     "kapp.k14s.io/original": "{secret}",

@@ -29,9 +29,29 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 /** Annotations of the platform's own, by which a child is tied to an owner in another namespace. */
 const ownerAnnotations = `${domain}/owner-`;
 
+/** The object with these fields alone, if they are given. */
+const withFields = (object: Stored, fields: Kind["fields"]): Partial<Stored> =>
+  fields === undefined
+    ? object
+    : (picked(
+        object,
+        fields.map((path) => path.split(".")),
+      ) as Partial<Stored>);
+
+function picked(value: unknown, paths: readonly (readonly string[])[]): unknown {
+  if (paths.some((path) => path.length === 0)) return value;
+  if (Array.isArray(value)) return value.map((one) => picked(one, paths));
+  if (typeof value !== "object" || value === null) return undefined;
+  const entries = Object.entries(value).flatMap(([name, one]) => {
+    const below = paths.flatMap(([first, ...rest]) => (first === name ? [rest] : []));
+    return below.length === 0 ? [] : [[name, picked(one, below)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
 /**
- * An object without what never goes on the bus: managedFields, the last-applied annotation, and credentials that a program has
- * printed into its status. Of Secrets, ConfigMaps and other kinds whose content is confidential it keeps the metadata, and of
+ * An object without what never goes on the bus: managedFields, the last-applied annotation, fields that its kind does not publish, and
+ * credentials that a program has printed into its status. Of Secrets, ConfigMaps and other kinds whose content is confidential it keeps the metadata, and of
  * their annotations those that are allowed by name: tools keep copies of the content in annotations, under names that cannot
  * be listed.
  */
@@ -44,7 +64,7 @@ export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<str
     metadata.annotations = annotations;
   }
   const { apiVersion, kind: name } = object;
-  const whole = kind.publish === "object" ? object : {};
+  const whole = kind.publish === "object" ? withFields(object, kind.fields) : {};
   if (metadata.annotations && kind.publish === "metadata")
     metadata.annotations = Object.fromEntries(
       Object.entries(metadata.annotations).filter(

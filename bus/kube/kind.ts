@@ -33,6 +33,12 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** What of an object may go on the bus. `metadata` is for kinds whose content is secret or bulky. */
   readonly publish: "object" | "metadata";
   /**
+   * Fields that are published beside the metadata, such as `spec` or `status.conditions.type`, also within lists. Default: all of them.
+   * Name them for kinds whose objects quote the output of programs; functions read the rest from the API server. The list has to
+   * include every field that a function applies.
+   */
+  readonly fields?: readonly string[] | undefined;
+  /**
    * `opted-in` is for kinds that nobody should read everywhere. Rights can not tell an object's metadata from its content:
    * whoever may list Secrets reads them.
    */
@@ -164,7 +170,7 @@ const confidential: Readonly<Record<string, Partial<Pick<Kind, "publish" | "reac
  */
 export function externalKind<T extends KubeObject = KubeObject>(
   kind: Pick<Kind, "group" | "version" | "kind" | "plural"> &
-    Partial<Pick<Kind, "scope" | "publish" | "reach">>,
+    Partial<Pick<Kind, "scope" | "publish" | "fields" | "reach">>,
 ): Kind<T> {
   const declared = {
     scope: "Namespaced",

@@ -14,6 +14,14 @@ export interface KpackCondition {
   readonly lastTransitionTime?: string;
 }
 
+/**
+ * Of conditions, what goes on the bus. Their messages, and the states of steps, quote what a build has printed, with credentials that
+ * only the RemoteSync knows how to redact.
+ */
+const conditions = ["type", "status", "reason", "lastTransitionTime"].map(
+  (field) => `status.conditions.${field}`,
+);
+
 /** What is built, of what, and where it goes. */
 export type Image = KubeObject<
   {
@@ -33,7 +41,13 @@ export type Image = KubeObject<
     readonly conditions?: readonly KpackCondition[];
   }
 >;
-export const Image = externalKind<Image>({ group, version, kind: "Image", plural: "images" });
+export const Image = externalKind<Image>({
+  group,
+  version,
+  kind: "Image",
+  plural: "images",
+  fields: ["spec", "status.observedGeneration", "status.latestImage", ...conditions],
+});
 
 /** One run of a build. */
 export type Build = KubeObject<
@@ -45,4 +59,16 @@ export type Build = KubeObject<
     readonly stepsCompleted?: readonly string[];
   }
 >;
-export const Build = externalKind<Build>({ group, version, kind: "Build", plural: "builds" });
+export const Build = externalKind<Build>({
+  group,
+  version,
+  kind: "Build",
+  plural: "builds",
+  fields: [
+    "spec.source.git.revision",
+    "status.latestImage",
+    "status.podName",
+    "status.stepsCompleted",
+    ...conditions,
+  ],
+});

@@ -1,7 +1,7 @@
 /** The second step of a RemoteSync: an image of the revision, by kpack. */
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { Build } from "../kinds/kpack.ts";
+import { Build, Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import type { Config } from "../site/config.ts";
 import { numberOf, outcomeOf } from "./builds.ts";
@@ -39,7 +39,9 @@ export async function build(
     newest !== undefined && (state === "failed" || state === "infrastructure")
       ? await noteFailure(sync, newest, ctx, said)
       : undefined;
-  const { status, reason, message } = judge(outcome, image, failure);
+  // The bus has no texts of kpack, such as what is wrong with its builder.
+  const waiting = newest === undefined ? await ctx.live.get(Image, image.metadata.name) : undefined;
+  const { status, reason, message } = judge(outcome, waiting ?? image, failure);
   say(said, "Built", status, reason, message);
   said.status.buildRef = newest?.metadata.name ?? null;
   said.status.buildNumber = newest ? numberOf(newest) : null;

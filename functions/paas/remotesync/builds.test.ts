@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image } from "../kinds/kpack.ts";
-import { failureText, outcomeOf, stepOf, waitingFor } from "./builds.ts";
+import { failureOf, outcomeOf, stepOf, waitingFor } from "./builds.ts";
 import { judge } from "./judgement.ts";
 
 type State = "running" | "succeeded" | "failed" | "infrastructure";
@@ -132,7 +132,7 @@ describe("a Build that failed", () => {
     const silent = [{ type: "Succeeded", status: "False", reason: "Failed" } as const];
     const completion = { ...failed, status: { podName: "pod", stepsCompleted, conditions: silent } };
     expect(stepOf(completion)).toBe("completion");
-    expect(failureText(completion)).toBe("it says not why");
+    expect(failureOf(completion).message).toBe("it says not why");
   });
 });
 

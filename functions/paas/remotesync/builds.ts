@@ -75,9 +75,17 @@ export function stepOf(build: Stored<Build>): string | undefined {
   return podName === undefined ? undefined : steps.find((step) => !stepsCompleted.includes(step));
 }
 
+/** Why a Build has failed. */
+export interface Failure {
+  readonly message: string;
+  readonly step: string | undefined;
+}
+
 /** Why a Build has failed, in its own words. */
-export const failureText = (build: Stored<Build>): string =>
-  (succeededOf(build)?.message ?? "").replace(/^Error:\s*/, "") || "it says not why";
+export const failureOf = (build: Stored<Build>): Failure => ({
+  message: (succeededOf(build)?.message ?? "").replace(/^Error:\s*/, "") || "it says not why",
+  step: stepOf(build),
+});
 
 /** What keeps an Image from having a Build of its revision, in its own words. */
 export function waitingFor({ status }: Image): { readonly reason: string; readonly message: string } {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { publishable } from "../../../bus/events/kubernetes.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import type { Build } from "../kinds/kpack.ts";
+import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { noteFailure, pauseMillis } from "./failure.ts";
 import { nothingSaid } from "./status.ts";
@@ -40,6 +41,7 @@ const secrets: Readonly<Record<string, Record<string, string>>> = {
 
 test("what a build has printed is kept without the credentials that it was given", async () => {
   const printed = [
+    "Container build terminated with error",
     "token: a token of another form",
     `auth: ${base64("robot:hunter-2")}, password: hunter-2`,
     "deploy key: dk-123456, level: verbose",
@@ -59,14 +61,15 @@ test("what a build has printed is kept without the credentials that it was given
     },
   } as Stored<RemoteSync>;
   const build = {
-    metadata: { name: "web-build-1", uid: "u" },
+    metadata: { name: "web-build-1", uid: "u", resourceVersion: "1" },
     spec: {},
     status: { podName: "pod", conditions: [{ type: "Succeeded", status: "False", message: printed }] },
   } as unknown as Stored<Build>;
   const events: string[] = [];
   const ctx = {
     live: {
-      async get(_: unknown, name: string) {
+      async get({ kind }: { kind: string }, name: string) {
+        if (kind === "Build") return build;
         const data = Object.entries(secrets[name] ?? {}).map(([key, value]) => [key, base64(value)]);
         return { metadata: { name }, data: Object.fromEntries(data) };
       },
@@ -76,8 +79,9 @@ test("what a build has printed is kept without the credentials that it was given
     now: () => made,
   } as unknown as Context;
   const said = nothingSaid();
-  const message = await noteFailure(sync, build, ctx, said);
+  const { message, step } = await noteFailure(sync, publishable(BuildKind, build) as typeof build, ctx, said);
   const wanted = [
+    "Container build terminated with error",
     "token: ***",
     "auth: ***, password: ***",
     "deploy key: ***, level: verbose",
@@ -86,5 +90,18 @@ test("what a build has printed is kept without the credentials that it was given
   ].join("\n");
   const { lastFailure } = said.status;
   expect([message, lastFailure?.message, lastFailure?.log]).toEqual([wanted, wanted, wanted]);
+  expect(step).toBe("build");
   expect(events).toEqual([expect.stringContaining(wanted)]);
+});
+
+test("a failure that is recorded is not read again", async () => {
+  const lastFailure = { uid: "u", message: "denied robot:***", step: "export" };
+  const sync = { status: { lastFailure } } as Stored<RemoteSync>;
+  const build = { metadata: { name: "web-build-1", uid: "u", resourceVersion: "1" } } as Stored<Build>;
+  const said = nothingSaid();
+  expect(await noteFailure(sync, build, {} as Context, said)).toEqual({
+    message: "denied robot:***",
+    step: "export",
+  });
+  expect(said).toEqual(nothingSaid());
 });

@@ -5,7 +5,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { kpack } from "../names.ts";
-import { failureText, type Outcome, stepOf } from "./builds.ts";
+import { type Failure, failureOf, type Outcome } from "./builds.ts";
 import { taken } from "./kept.ts";
 import { checkSecrets, secretValuesOf } from "./secrets.ts";
 import type { Said } from "./status.ts";
@@ -50,21 +50,23 @@ export function pauseMillis(retries: number, at: number, now: number): number {
 }
 
 /**
- * Records a failure in the status, with the end of the log: Builds and their pods are deleted in time. Returns the message of the build,
- * without the credentials that the build has.
+ * Records a failure in the status, with the end of the log: Builds and their pods are deleted in time. Returns it without the credentials
+ * that the build has. The Build is read from the API server: the bus has no text of builds.
  */
 export async function noteFailure(
   sync: Sync,
-  failed: Stored<Build>,
+  known: Stored<Build>,
   ctx: Context,
   said: Said,
-): Promise<string> {
-  const { name, uid } = failed.metadata;
+): Promise<Failure> {
+  const { name, uid } = known.metadata;
   const before = sync.status?.lastFailure;
-  if (before?.uid === uid) return before.message;
+  if (before?.uid === uid) return { message: before.message, step: before.step };
+  const found = await ctx.live.get(BuildKind, name);
+  const failed = found?.metadata.uid === uid ? found : known;
   const redact = redactorOf(await secretValuesOf(sync, ctx));
-  const step = stepOf(failed);
-  const message = redact(failureText(failed));
+  const { step, ...printed } = failureOf(failed);
+  const message = redact(printed.message);
   const pod = failed.status?.podName;
   const log =
     pod !== undefined && step !== undefined
@@ -87,5 +89,5 @@ export async function noteFailure(
     "BuildFailed",
     `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000),
   );
-  return message;
+  return { message, step };
 }

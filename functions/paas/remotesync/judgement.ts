@@ -3,7 +3,8 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image } from "../kinds/kpack.ts";
 import {
-  failureText,
+  type Failure,
+  failureOf,
   generationOf,
   isLookedAt,
   numberOf,
@@ -19,31 +20,31 @@ export type Judgement = Omit<ConditionUpdate, "type">;
 const unknown = (reason: string, message: string): Judgement => ({ status: "Unknown", reason, message });
 
 /**
- * Judges the Builds; `failure` is the message of the newest one. While an image is rebuilt from the same source, the one before stays
+ * Judges the Builds; `failure` is that of the newest one. While an image is rebuilt from the same source, the one before stays
  * valid.
  */
 export function judge(
   { newest, succeeded, state }: Outcome,
   image: Stored<Image>,
-  failure = newest === undefined ? "" : failureText(newest),
+  failure: Failure | undefined = newest && failureOf(newest),
 ): Judgement {
   if (newest === undefined) {
     const { reason, message } = waitingFor(image);
     return unknown(reason, message);
   }
-  const step = stepOf(newest);
   const number = numberOf(newest);
   switch (state) {
     case "running": {
+      const step = stepOf(newest);
       const text = `build ${number}${step ? `: ${step}` : ""}`;
       if (succeeded === undefined || reasonsOf(newest).includes("CONFIG")) return unknown("Building", text);
       return made(succeeded, `; build ${number} is under way`);
     }
     case "failed":
     case "infrastructure": {
-      const where = step && state === "failed" ? ` in the step ${step}` : "";
+      const where = failure?.step && state === "failed" ? ` in the step ${failure.step}` : "";
       const kept = succeeded ? ` The image of build ${numberOf(succeeded)} is kept.` : "";
-      const message = `build ${number} failed${where}: ${failure}`;
+      const message = `build ${number} failed${where}: ${failure?.message}`;
       return state === "failed"
         ? { status: "False", reason: "BuildFailed", message: `${message}${kept && `.${kept}`}` }
         : {
