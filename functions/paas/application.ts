@@ -3,10 +3,11 @@
  * wanted any more. Whatever goes wrong with the chart, what runs goes on.
  */
 import type { Kind } from "../../bus/kube/kind.ts";
-import { controllerOf, type KubeObject, type Stored } from "../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type NewChild } from "../../bus/worker/function.ts";
+import { deleteHosting, ownObject, withdraw } from "./application/hosting.ts";
 import {
   announced,
   identified,
@@ -20,10 +21,10 @@ import { refusalOf, refusalOfAll } from "./application/refusal.ts";
 import { objectsOf } from "./application/render.ts";
 import { type Found, newsOf, saidOf } from "./application/status.ts";
 import { ChartError } from "./charts/chart.ts";
-import { childKinds, HTTPRoute, Ingress } from "./charts/kinds.ts";
+import { childKinds } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
 import { claimHosts, refusalOfHosts, releaseHosts } from "./hosts/claim.ts";
-import { hostsOf, withoutHosts } from "./hosts/routes.ts";
+import { withoutHosts } from "./hosts/routes.ts";
 import { hostIndex, hostPermissions, hostsWanted, watchHosts } from "./hosts/wanted.ts";
 import { Application } from "./kinds.ts";
 import { patience } from "./problems.ts";
@@ -85,12 +86,9 @@ export default defineFunction({
     if (withheld) throw withheld;
     return undefined;
   },
-  /** Deletes the routes before the claims: the garbage collector may be slower than the next owner of a host. */
+  /** Deletes what has hosts before the claims: the garbage collector may be slower than the next owner of a host. */
   async finalize(app, ctx) {
-    for (const resource of app.status?.resources ?? []) {
-      const found = isRoute(resource) ? await ownObject(app, resource, ctx) : undefined;
-      if (found) await ctx.delete(kindOf(resource, childKinds) as Kind, found);
-    }
+    await deleteHosting(app, ctx);
     await releaseHosts(app, hostsWanted(app, [], "these and those before").wanted, ctx);
     return undefined;
   },
@@ -190,34 +188,11 @@ function childOf({
   return { ...content, metadata } as unknown as NewChild<KubeObject>;
 }
 
-/** Takes away routes that go on with hosts which are not the Application's, where nothing takes their place. */
-async function withdraw(app: App, refused: ReadonlySet<string>, ctx: Context): Promise<void> {
-  if (refused.size === 0) return;
-  for (const resource of (app.status?.resources ?? []).filter(isRoute)) {
-    const found = await ownObject(app, resource, ctx);
-    if (found && hostsOf({ ...found, kind: resource.kind }).some((host) => refused.has(host)))
-      await ctx.delete(kindOf(resource, childKinds) as Kind, found);
-  }
-}
-
-const isRoute = ({ kind }: Pick<Resource, "kind">): boolean =>
-  kind === Ingress.kind || kind === HTTPRoute.kind;
-
-/**
- * An object of the list, if the Application still controls it. Its uid may differ from that of the list: a worker may have
- * died after it created the object again.
- */
-async function ownObject(app: App, resource: Resource, ctx: Context): Promise<Stored | undefined> {
-  const kind = kindOf(resource, childKinds);
-  const found = kind && (await ctx.live.get(kind, resource.name));
-  return found && controllerOf(found)?.uid === app.metadata.uid ? found : undefined;
-}
-
 /** Takes away what is not wanted any more. */
 async function prune(app: App, resource: Resource, ctx: Context): Promise<void> {
-  const found = await ownObject(app, resource, ctx);
-  if (found === undefined) return;
-  await ctx.delete(kindOf(resource, childKinds) as Kind, found);
+  const own = await ownObject(app, resource, ctx);
+  if (own === undefined) return;
+  await ctx.delete(own.kind, own.object);
   ctx.event(
     "Normal",
     "Pruned",

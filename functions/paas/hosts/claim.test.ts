@@ -92,8 +92,10 @@ function cluster({
         get: async (kind: { kind: string }, name: string, namespace: string) =>
           kind.kind === "HostClaim" ? there.get(name) : application(namespace, name),
         list: async (kind: { kind: string }) => {
-          if (kind.kind === "HTTPRoute") throw new ApiError("GET /", 404, {}, undefined);
-          return routes;
+          const found = routes.filter((route) => route.kind === kind.kind);
+          // A cluster without the Gateway API.
+          if (found.length === 0 && kind.kind !== "Ingress") throw new ApiError("GET /", 404, {}, undefined);
+          return found;
         },
       },
       create: async (_: unknown, { spec }: HostClaim) => {
@@ -131,6 +133,19 @@ const ingress = (namespace: string, of: string, created: number): Stored => ({
   },
   spec: { rules: [{ host: of }] },
 });
+
+test.each(["HTTPRoute", "GRPCRoute", "TLSRoute"])(
+  "the host of a %s of another system in another namespace is taken",
+  async (kind) => {
+    const apiVersion = "gateway.networking.k8s.io/v1";
+    const route = { ...ingress("team-y", host, 1), apiVersion, kind, spec: { hostnames: [host] } };
+    expect(await cluster({ apps: [x], routes: [route] }).claim(x)).toEqual(
+      takenFrom(`the ${kind} team-y/other`),
+    );
+    const own = { ...route, metadata: { ...route.metadata, namespace: "team-x" } };
+    expect(await cluster({ apps: [x], routes: [own] }).claim(x)).toEqual(granted);
+  },
+);
 
 test("a free host is claimed, and claiming it again changes nothing", async () => {
   const { claim, owner } = cluster({ apps: [x] });

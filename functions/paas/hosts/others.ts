@@ -1,11 +1,26 @@
 /** Routes that other systems have in the cluster. They claim no hosts, but have them all the same. */
 import { isNotFound } from "../../../bus/kube/errors.ts";
+import { externalKind } from "../../../bus/kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { HTTPRoute, Ingress } from "../charts/kinds.ts";
 import { Application } from "../kinds/application.ts";
 import { anyHost } from "./names.ts";
 import { hostsOf } from "./routes.ts";
+
+const gatewayRoute = (kind: string, plural: string) =>
+  externalKind({ group: HTTPRoute.group, version: "v1", kind, plural });
+
+/**
+ * Kinds of routes. Charts make only the first two, whose changes also wake Applications. GRPCRoute and TLSRoute are listed only: most
+ * clusters have none of them.
+ */
+export const routeKinds = [
+  Ingress,
+  HTTPRoute,
+  gatewayRoute("GRPCRoute", "grpcroutes"),
+  gatewayRoute("TLSRoute", "tlsroutes"),
+] as const;
 
 /** A host that a route of another system has. */
 export interface ServedHost {
@@ -35,13 +50,13 @@ export function servedBy(kind: string, route: Stored): ServedHost[] {
 /** The hosts of all routes of other systems, as the API server has them now. */
 export async function servedHosts({ live }: Pick<Context, "live">): Promise<readonly ServedHost[]> {
   const lists = await Promise.all(
-    [Ingress, HTTPRoute].map(async (kind) => {
+    routeKinds.map(async (kind) => {
       try {
         const routes = await live.list(kind, "");
         const staying = routes.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
         return staying.flatMap((route) => servedBy(kind.kind, route));
       } catch (error) {
-        // Not every cluster has the Gateway API.
+        // Not every cluster has the Gateway API, or all of it.
         if (isNotFound(error)) return [];
         throw error;
       }

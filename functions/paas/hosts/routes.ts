@@ -26,6 +26,9 @@ interface IngressSpec {
   readonly tls?: readonly { readonly hosts?: readonly string[] }[];
 }
 
+/** Of the Gateway API. */
+const routesWithHostnames: readonly string[] = ["HTTPRoute", "GRPCRoute", "TLSRoute"];
+
 interface HTTPRouteSpec {
   readonly hostnames?: readonly string[];
 }
@@ -52,12 +55,26 @@ function hostsInSpec({ kind, spec }: Routed): string[] {
       ...tls.flatMap(({ hosts = [] }) => hosts),
     ];
   }
-  if (kind === "HTTPRoute") {
+  if (routesWithHostnames.includes(kind)) {
     const { hostnames = [] } = (spec ?? {}) as HTTPRouteSpec;
     return hostnames.length === 0 ? [anyHost] : [...hostnames];
   }
   return [];
 }
+
+/** Whether the hosts of an object are in annotations alone, so that it can go on without them. */
+export const hasOnlyNotedHosts = (object: Routed): boolean => hostsInSpec(object).length === 0;
+
+/** The annotations to patch an object with so that it has none of these hosts. Hosts beside them in one annotation go as well. */
+export const annotationsToDrop = (
+  { metadata: { annotations = {} } }: Routed,
+  refused: ReadonlySet<string>,
+): Readonly<Record<string, null>> =>
+  Object.fromEntries(
+    hostAnnotations
+      .filter((name) => listed(annotations[name] ?? "").some((host) => refused.has(canonicalHost(host))))
+      .map((name) => [name, null]),
+  );
 
 /** The object without hosts that it may not have; undefined when it would serve nothing any more. */
 export function withoutHosts(object: ChildObject, refused: ReadonlySet<string>): ChildObject | undefined {

@@ -7,7 +7,7 @@ import type { ChildObject } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";
 import { HostClaim } from "../kinds/hostclaim.ts";
 import { canonicalHost, wildcardsOver } from "./names.ts";
-import { servedBy } from "./others.ts";
+import { routeKinds, servedBy } from "./others.ts";
 import { domainsOf } from "./policy.ts";
 import { hostsOf } from "./routes.ts";
 
@@ -75,6 +75,5 @@ export const watchHosts: readonly Watch[] = [
 /** Claiming a host lists the routes of the whole cluster. */
 export const hostPermissions: readonly PolicyRule[] = [
   { apiGroups: [HostClaim.group], resources: [HostClaim.plural], verbs: ["create", "delete"] },
-  { apiGroups: [Ingress.group], resources: [Ingress.plural], verbs: ["list"] },
-  { apiGroups: [HTTPRoute.group], resources: [HTTPRoute.plural], verbs: ["list"] },
+  ...routeKinds.map(({ group, plural }) => ({ apiGroups: [group], resources: [plural], verbs: ["list"] })),
 ];

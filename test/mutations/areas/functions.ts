@@ -76,9 +76,9 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "paas-deletes-objects-of-others",
-    file: "functions/paas/application.ts",
-    find: "return found && controllerOf(found)?.uid === app.metadata.uid ? found : undefined;",
-    replace: "return found;",
+    file: "functions/paas/application/hosting.ts",
+    find: "return found && controllerOf(found)?.uid === app.metadata.uid ? { kind, object: found } : undefined;",
+    replace: "return kind && found && { kind, object: found };",
     breaks: "An Application deletes an object of another owner that is on its list.",
     tests: ["test/e2e/application-refused.test.ts"],
   },

@@ -1,0 +1,56 @@
+/** Objects that go on with hosts which an Application may not have, or has no longer. */
+import type { Kind } from "../../../bus/kube/kind.ts";
+import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { childKinds } from "../charts/kinds.ts";
+import { annotationsToDrop, hasOnlyNotedHosts, hostsOf, type Routed } from "../hosts/routes.ts";
+import type { Application } from "../kinds/application.ts";
+import { kindOf, type Resource } from "./inventory.ts";
+
+type App = Stored<Application>;
+
+/** An object of an Application, and its kind. */
+export interface OwnObject {
+  readonly kind: Kind;
+  readonly object: Stored;
+}
+
+/**
+ * An object of the list, if the Application still controls it. Its uid may differ from that of the list: a worker may have
+ * died after it created the object again.
+ */
+export async function ownObject(
+  app: App,
+  resource: Resource,
+  ctx: Pick<Context, "live">,
+): Promise<OwnObject | undefined> {
+  const kind = kindOf(resource, childKinds);
+  const found = kind && (await ctx.live.get(kind, resource.name));
+  return found && controllerOf(found)?.uid === app.metadata.uid ? { kind, object: found } : undefined;
+}
+
+const routed = ({ kind, object }: OwnObject): Routed => ({ ...object, kind: kind.kind });
+
+/**
+ * Takes away routes that go on with hosts which are not the Application's, where nothing takes their place. What has such a host in an
+ * annotation alone, such as a Service, stays without the annotation.
+ */
+export async function withdraw(app: App, refused: ReadonlySet<string>, ctx: Context): Promise<void> {
+  if (refused.size === 0) return;
+  for (const resource of app.status?.resources ?? []) {
+    const own = await ownObject(app, resource, ctx);
+    if (own === undefined || !hostsOf(routed(own)).some((host) => refused.has(host))) continue;
+    const { kind, object } = own;
+    if (hasOnlyNotedHosts(routed(own)))
+      await ctx.patch(kind, object, { metadata: { annotations: annotationsToDrop(routed(own), refused) } });
+    else await ctx.delete(kind, object);
+  }
+}
+
+/** Deletes the objects of an Application that have hosts. */
+export async function deleteHosting(app: App, ctx: Context): Promise<void> {
+  for (const resource of app.status?.resources ?? []) {
+    const own = await ownObject(app, resource, ctx);
+    if (own && hostsOf(routed(own)).length > 0) await ctx.delete(own.kind, own.object);
+  }
+}
