@@ -11,6 +11,7 @@ import type { Bus } from "../connect.ts";
 import { webhookEventNames } from "../events/github/payloads.ts";
 import { type Connections, defaultConnections, limitConnections } from "../process/connections.ts";
 import { listenOn } from "../process/listen.ts";
+import { unreadMillis } from "../process/unread.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
 import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
@@ -50,6 +51,8 @@ export interface GatewayTimes {
   readonly store: number;
   /** A sender who holds a connection or memory for longer gives way to others when there is no more. */
   readonly grace: number;
+  /** A sender who takes nothing of an answer. */
+  readonly unread: number;
   /** Everything, from a request's headers to its answer. */
   readonly answer: number;
   /** At a stop, to a request that is on its way on a connection that was kept for it. */
@@ -65,6 +68,7 @@ const defaultTimes: GatewayTimes = {
   look: 500,
   store: 5_000,
   grace: 1_000,
+  unread: unreadMillis,
   answer: 9_000,
   linger: 500,
   reread: 2_000,
@@ -102,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     secretsOf: secrets.of,
     bodyLimit: budget.body,
     room: openBudget(budget, times.grace),
-    signed: ({ socket }) => connections.prove(socket),
+    signed: (request) => connections.prove(request),
     async store(at, event, answerBy) {
       const left = Math.max(0, Math.ceil(answerBy - performance.now()));
       // Unlike that of a signal with a timeout, this timer ends with what it is for.
@@ -164,6 +168,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     name: "webhooks",
     limit: options.connections ?? defaultConnections,
     graceMillis: times.grace,
+    unreadMillis: times.unread,
     registry: options.registry,
   });
   const url = `${await listenOn(server, options.webhookAddress, "webhooks", "--webhook-address")}${options.webhookPath}`;

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 /** Waiting for a proof of who sends, idle after a request with one, or handling a request with one. */
 export type ConnectionState = "unproven" | "kept" | "proven";
 
-const reasons = ["displaced", "refused", "slow", "malformed"] as const;
+const reasons = ["displaced", "refused", "slow", "unread", "malformed"] as const;
 /** Why a connection is closed before its time. */
 export type CutReason = (typeof reasons)[number];
 
@@ -46,7 +46,7 @@ function register(registry: Registry, servers: ReadonlyMap<string, () => Counts>
   });
   new Counter({
     name: cutName,
-    help: "Connections closed before their time, by server and reason: displaced (by a newer one), refused (all are in use), slow, malformed.",
+    help: "Connections closed before their time, by server and reason: displaced (by a newer one), refused (all are in use), slow, unread (an answer), malformed.",
     labelNames: ["server", "reason"] as const,
     registers,
   });

@@ -3,17 +3,21 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { Registry } from "prom-client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ConnectionOptions, limitConnections } from "./connections.ts";
 import { sourceOf } from "./source.ts";
+
+/** Bytes of the answer to `/large`: far more than the kernel keeps for a receiver. */
+const large = Buffer.alloc(192 * 2 ** 20);
 
 /** A server that proves every request to `/proven`, and leaves the answers to `/wait` to the test. */
 async function serve(options: Partial<ConnectionOptions> = {}) {
   const registry = new Registry();
   const waiting: ServerResponse[] = [];
   const server = createServer({ headersTimeout: 600_000, requestTimeout: 600_000 }, (request, response) => {
-    if (request.url?.startsWith("/proven")) connections.prove(request.socket);
+    if (request.url?.startsWith("/proven")) connections.prove(request);
     if (request.url?.endsWith("wait")) waiting.push(response);
+    else if (request.url?.endsWith("large")) response.end(large);
     else response.end("hello");
   });
   const connections = limitConnections(server, {
@@ -39,7 +43,7 @@ async function serve(options: Partial<ConnectionOptions> = {}) {
     socket
       .on("error", () => undefined)
       .on("data", (data) => {
-        heard += data;
+        if (heard.length < 2 ** 20) heard += data;
       });
     const closed = once(socket, "close").then(() => "closed" as const);
     await accepted;
@@ -124,6 +128,36 @@ test("a request without a proof on a connection that had one gives way again", a
   expect(await states()).toEqual({ unproven: 1 });
   for (let n = 0; n < 3; n++) await open();
   expect(await mixed.closed).toBe("closed");
+});
+
+test("a request behind a proven one on the same connection proves nothing", async () => {
+  const { open, waiting, states } = await serve();
+  const mixed = await open(get("/proven") + get("/wait"));
+  await expect.poll(() => waiting.length).toBe(1);
+  await expect.poll(mixed.heard).toContain("hello");
+  await expect.poll(states).toEqual({ unproven: 1 });
+  for (let n = 0; n < 3; n++) await open();
+  expect(await mixed.closed).toBe("closed");
+});
+
+test("a connection is closed when its receiver does not read the answer, and not while it reads slowly", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { open, states, cut } = await serve({ unreadMillis: 4000 });
+  const { socket } = await open();
+  socket.pause().write(get("/proven/large"));
+  await expect.poll(states).toEqual({ proven: 1 });
+  for (let looks = 0; looks < 8; looks++) {
+    vi.advanceTimersByTime(1000);
+    const until = socket.bytesRead + 16 * 2 ** 20;
+    socket.resume();
+    await expect.poll(() => socket.bytesRead).toBeGreaterThan(until);
+    socket.pause();
+  }
+  expect(await states()).toEqual({ proven: 1 });
+  vi.advanceTimersByTime(6000);
+  await expect.poll(states).toEqual({});
+  expect(await cut()).toEqual({ unread: 1 });
 });
 
 test("a connection within its grace stays when an idle one can go", async () => {

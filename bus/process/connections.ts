@@ -12,6 +12,7 @@ import type { Socket } from "node:net";
 import type { Registry } from "prom-client";
 import { type ConnectionState, type CutReason, connectionMetrics } from "./connectionmetrics.ts";
 import { sourceOf } from "./source.ts";
+import { unreadMillis, watchUnread } from "./unread.ts";
 
 /** What a server allows. */
 export interface ConnectionOptions {
@@ -22,12 +23,17 @@ export interface ConnectionOptions {
   readonly registry: Registry;
   /** For so long a connection is not the first to give way: its request is probably still on its way. Milliseconds. */
   readonly graceMillis?: number;
+  /** A connection whose receiver takes nothing of an answer for so long is closed; {@link unreadMillis} unless given. */
+  readonly unreadMillis?: number;
 }
 
 /** The connections of a server. */
 export interface Connections {
-  /** The sender of the request on this connection has proven who it is: the connection stays until the answer. */
-  prove(socket: Socket): void;
+  /**
+   * The sender of this request has proven who it is: the connection stays until the request is answered. Other requests on the
+   * same connection prove nothing.
+   */
+  prove(request: IncomingMessage): void;
   /** Why new connections were refused a moment ago: all that there may be are in use by proven senders. */
   refusing(): string | undefined;
 }
@@ -45,8 +51,9 @@ interface Connection {
   readonly source: string;
   state: ConnectionState;
   hasProof: boolean;
-  /** Requests that are not answered. */
+  /** Requests that are not answered, and those of them whose sender has proven who it is. */
   requests: number;
+  readonly proven: Set<IncomingMessage>;
   /** When it was opened, or when its present request began. Milliseconds, and what had arrived by then, in bytes. */
   since: number;
   before: number;
@@ -123,6 +130,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       state: "unproven",
       hasProof: false,
       requests: 0,
+      proven: new Set(),
       since: 0,
       before: 0,
     };
@@ -135,27 +143,40 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     socket.once("close", () => drop(connection));
   });
 
-  server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
     const connection = open.get(socket);
     if (connection === undefined) return;
     connection.requests++;
     if (connection.state === "kept") enter(connection, "unproven");
     response.once("close", () => {
       connection.requests--;
-      const isIdle = connection.requests === 0 && open.has(socket);
-      if (isIdle && connection.hasProof) enter(connection, "kept");
+      const wasProven = connection.proven.delete(request);
+      if (!open.has(socket)) return;
+      if (connection.requests === 0 && connection.hasProof) enter(connection, "kept");
+      else if (wasProven && connection.proven.size === 0) enter(connection, "unproven");
     });
   });
+  watchUnread(
+    server,
+    () => open.keys(),
+    options.unreadMillis ?? unreadMillis,
+    (socket) => {
+      cut("unread");
+      socket.destroy();
+    },
+  );
   // Node answers an expectation that it does not know itself, and keeps the connection.
   server.on("checkExpectation", (_request, response) => {
     response.writeHead(417, { connection: "close" }).end();
   });
 
   return {
-    prove(socket) {
-      const connection = open.get(socket);
+    prove(request) {
+      const connection = open.get(request.socket);
       if (connection === undefined) return;
       connection.hasProof = true;
+      connection.proven.add(request);
       enter(connection, "proven");
     },
     refusing: () =>

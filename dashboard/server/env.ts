@@ -35,6 +35,8 @@ export interface Parts {
   readonly apiServer: ApiServer;
   /** Undefined where the dashboard is no App there. */
   readonly github: GitHubClient | undefined;
+  /** Everything that users have asked for and that is not answered to its end. */
+  readonly requests: Places;
   /** Streams of events that are open. */
   readonly streams: Places;
   readonly platform: Platform;

@@ -1,28 +1,28 @@
-/** How much of this server one session may have at a time. */
+/** How much of this server one user may have at a time, in all of their sessions. */
 
-/** Places that sessions take and give back. */
+/** Places that users take and give back. */
 export interface Places {
   readonly most: number;
-  /** Takes one, and returns what gives it back; undefined when the session has all of its places taken. */
-  take(session: string): (() => void) | undefined;
+  /** Takes one, and returns what gives it back; undefined when the user has all of them taken. */
+  take(user: string): (() => void) | undefined;
 }
 
-/** `most` places for each session. */
+/** `most` places for each user. */
 export function places(most: number): Places {
   const taken = new Map<string, number>();
   return {
     most,
-    take(session) {
-      const count = taken.get(session) ?? 0;
+    take(user) {
+      const count = taken.get(user) ?? 0;
       if (count >= most) return undefined;
-      taken.set(session, count + 1);
+      taken.set(user, count + 1);
       let isGiven = false;
       return () => {
         if (isGiven) return;
         isGiven = true;
-        const left = (taken.get(session) ?? 1) - 1;
-        if (left === 0) taken.delete(session);
-        else taken.set(session, left);
+        const left = (taken.get(user) ?? 1) - 1;
+        if (left === 0) taken.delete(user);
+        else taken.set(user, left);
       };
     },
   };

@@ -7,6 +7,7 @@ import type { Bus } from "../../bus/connect.ts";
 import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
 import { defaultConnections, limitConnections } from "../../bus/process/connections.ts";
 import { listenOn } from "../../bus/process/listen.ts";
+import { unreadMillis } from "../../bus/process/unread.ts";
 import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { dashboardApp } from "./app.ts";
@@ -21,8 +22,10 @@ import { openApiServer } from "./kubernetes/apiserver.ts";
 import { dashboardMetrics } from "./metrics.ts";
 import { places } from "./places.ts";
 
-/** Streams of events that one session may have open here: of several windows. */
-const maxStreams = 16;
+/** Streams of events that one user may have open here: of several windows. */
+const maxStreams = 32;
+/** Requests of one user that may be under way here, streams among them: more than the limits of all kinds of requests add up to. */
+const maxRequests = 128;
 
 /** What a dashboard needs. */
 export interface DashboardOptions {
@@ -52,15 +55,18 @@ export interface DashboardOptions {
   readonly times?: Partial<RequestTimes>;
 }
 
-/** How long a request may take to arrive, in milliseconds. Its answer may take longer: a stream of events lasts. */
+/** How long something may take, in milliseconds. */
 export interface RequestTimes {
+  /** The headers of a request, and the whole of it. Its answer may take longer: a stream of events lasts. */
   readonly headers: number;
   readonly request: number;
+  /** A browser that takes nothing of an answer. */
+  readonly unread: number;
   /** Between two checks of these limits. */
   readonly look: number;
 }
 
-const defaultTimes: RequestTimes = { headers: 10_000, request: 30_000, look: 1000 };
+const defaultTimes: RequestTimes = { headers: 10_000, request: 30_000, unread: unreadMillis, look: 1000 };
 
 /** A dashboard that listens. */
 export interface Dashboard {
@@ -99,6 +105,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const connections = limitConnections(server, {
     name: "dashboard",
     limit: options.connections ?? defaultConnections,
+    unreadMillis: times.unread,
     registry: options.registry,
   });
   const keys = await openKeys(options.keys, log, rereadMillis);
@@ -119,6 +126,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       keys,
       apiServer,
       github,
+      requests: places(maxRequests),
       streams: places(maxStreams),
       platform: { bus, cluster, functions, live },
       metrics,

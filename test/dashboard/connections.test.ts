@@ -1,4 +1,4 @@
-/** A stranger who opens many connections, or never ends a request, does not keep logged-in users out. */
+/** Neither a stranger who opens many connections, or never ends a request, nor a user who reads nothing keeps others out. */
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Registry } from "prom-client";
@@ -59,7 +59,12 @@ async function start(options: Pick<Parameters<typeof startDashboard>[0], "connec
   dashboards.push(dashboard);
   const at = dashboard.url;
   const ask = () => alice.ask("/api/session", { at, headers: { host: new URL(at).host } });
-  return { at, dashboard, ask };
+  /** How many requests with a session were answered. */
+  const answered = async (): Promise<number> => {
+    const { values = [] } = (await registry.getSingleMetric("denrei_dashboard_requests_total")?.get()) ?? {};
+    return values.find(({ labels }) => labels.route === "/api/session" && labels.code === 200)?.value ?? 0;
+  };
+  return { at, dashboard, ask, answered };
 }
 
 /** Opens a stream of events, and waits for its first one. */
@@ -108,4 +113,37 @@ test("a logged-in user is served while a stranger takes all connections", async 
   expect(dashboard.notReady()).toBeUndefined();
   stream.destroy();
   for (const { socket } of lines) socket.destroy();
+});
+
+test("a user who reads no answer keeps no one else out", async () => {
+  const { at, dashboard, ask, answered } = await start({
+    connections: limit,
+    times: { headers: 600_000, request: 600_000, unread: 1000 },
+  });
+  const { host } = new URL(at);
+  const bob = await scene.visitor(people.bob);
+  const of = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${cookieHeader(bob.cookies)}\r\n\r\n`;
+  const [script] = /\/assets\/[^"]+\.js/.exec((await bob.ask("/", { at, headers: { host } })).text) ?? [];
+  expect(script).toBeDefined();
+  // The kernel takes less than these scripts for a receiver that does not read.
+  const text = of("/api/session") + of(script ?? "").repeat(100);
+  const lines: Line[] = [];
+  for (let n = 0; n < limit; n++) {
+    const line = await openLine(at);
+    line.socket.pause().write(text);
+    lines.push(line);
+  }
+  await expect.poll(answered).toBe(limit);
+  await expect
+    .poll(
+      async () =>
+        await ask().then(
+          ({ status }) => status,
+          () => "refused",
+        ),
+    )
+    .toBe(200);
+  for (const { socket } of lines) socket.destroy();
+  await expect.poll(() => dashboard.notReady(), { timeout: 60_000 }).toBeUndefined();
 });

@@ -71,7 +71,7 @@ test("reports a kind that is not installed, and its objects once it is", async (
   expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 0 } });
 });
 
-test("limits the requests in flight of each session", async () => {
+test("limits the requests in flight of each user", async () => {
   const { pid } = scene.kit.platform.apiserver;
   process.kill(pid ?? 0, "SIGSTOP");
   const waiting: Promise<Response>[] = [];

@@ -145,9 +145,9 @@ test("what is refused is told of, and does not keep the rest from coming", async
   ]);
 });
 
-test("of one session so many streams are open at once", async () => {
+test("of one user so many streams are open at once", async () => {
   const bob = await scene.visitor(people.bob);
-  const open = Array.from({ length: 16 }, () => watch([applications], undefined, bob));
+  const open = Array.from({ length: 32 }, () => watch([applications], undefined, bob));
   const all = await Promise.all(open);
   expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
   const more = await bob.fetch(`/api/watch?of=${applications}`);

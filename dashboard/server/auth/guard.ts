@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import type { Env, Parts } from "../env.ts";
+import { crowded, takePlace } from "../limited.ts";
 import { refusal } from "../refusal.ts";
 import { sessionCookie } from "./cookies.ts";
 import { EndedError } from "./issuer.ts";
@@ -36,9 +37,12 @@ export const ownRequests =
     return next();
   };
 
-/** Lets in who is logged in, and who asks for a change with the page's own word. */
+/**
+ * Lets in who is logged in, and who asks for a change with the page's own word. Users prove who they are for as many requests as they
+ * may have at once: the connections of others give way to these.
+ */
 export const ofSession =
-  (parts: Pick<Parts, "url" | "keys" | "sessions" | "connections">): MiddlewareHandler<Env> =>
+  (parts: Pick<Parts, "url" | "keys" | "sessions" | "connections" | "requests">): MiddlewareHandler<Env> =>
   async (c, next) => {
     const cookie = await sessionCookie.read(c, parts);
     const found = cookie && (await parts.sessions.find(cookie.id));
@@ -49,7 +53,8 @@ export const ofSession =
         refusal("NoCsrfToken", `expected the page's token in ${csrfHeader}, found none or another`),
         403,
       );
-    parts.connections.prove(c.env.incoming.socket);
+    if (!takePlace(c, parts.requests, found.session.user)) return crowded(c, "requests", parts.requests);
+    parts.connections.prove(c.env.incoming);
     await sessionCookie.renew(c, parts);
     c.set("session", found);
     return next();

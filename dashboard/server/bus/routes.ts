@@ -24,7 +24,7 @@ class QuestionError extends Error {
   override readonly name = "QuestionError";
 }
 
-/** Of one session at once: each may be a search through all that the bus remembers. */
+/** Of one user at once: each may be a search through all that the bus remembers. */
 const mostRequests = 6;
 
 /** The routes. */

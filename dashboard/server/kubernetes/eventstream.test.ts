@@ -26,14 +26,20 @@ function serve(run: (stream: EventStream) => Promise<Onward>, streams: Places = 
   app.get("/", (c) => {
     const now = Date.now();
     c.set("session", {
-      id: c.req.query("session") ?? "one",
-      session: { user: "alice", idToken: "", csrf: "", expiresAt: now + seconds * 1000, startedAt: now },
+      id: "one",
+      session: {
+        user: c.req.query("user") ?? "alice",
+        idToken: "",
+        csrf: "",
+        expiresAt: now + seconds * 1000,
+        startedAt: now,
+      },
       sequence: 1,
       writtenAt: now,
     });
     return eventStream(c, { ...ground, streams }, run);
   });
-  return (session = "one") => app.request(`/?session=${session}`);
+  return (user = "alice") => app.request(`/?user=${user}`);
 }
 
 /** Lets everything that is ready happen. */
@@ -58,7 +64,7 @@ test("nothing is told before what was told has been taken", async () => {
   await reader.cancel();
 });
 
-test("a stream has a place until it ends or nobody reads it, and another session's are its own", async () => {
+test("a stream has a place until it ends or nobody reads it, and another user's are their own", async () => {
   const aborted = Promise.withResolvers<void>();
   const open = serve(async ({ signal }) => {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -72,7 +78,7 @@ test("a stream has a place until it ends or nobody reads it, and another session
     "1",
     { reason: "TooMany" },
   ]);
-  expect((await open("two")).status).toBe(200);
+  expect((await open("bob")).status).toBe(200);
   await first.body?.cancel();
   await aborted.promise;
   await settle();

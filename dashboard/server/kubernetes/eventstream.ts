@@ -1,5 +1,5 @@
 /**
- * Streams of server-sent events that end with the session or its token, are but so many for each session, and wait for whoever
+ * Streams of server-sent events that end with the session or its token, are but so many for each user, and wait for whoever
  * reads them. https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from "hono";
@@ -42,7 +42,7 @@ export function eventStream(
   run: (stream: EventStream) => Promise<Onward>,
 ): Response {
   const { streams, metrics, log } = parts;
-  const leave = streams.take(c.get("session").id);
+  const leave = streams.take(c.get("session").session.user);
   if (leave === undefined) return crowded(c, "streams", streams);
   c.header("x-accel-buffering", "no");
   return streamSSE(c, async (sse) => {

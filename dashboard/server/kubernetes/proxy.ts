@@ -14,7 +14,7 @@ import { apiServerAway, type Trouble, tokenRefused } from "./answers.ts";
 /** More than etcd takes. Bytes. */
 const maxBody = 2 * 1024 * 1024;
 
-/** Requests of one session at a time: more than any page has. */
+/** Requests of one user at a time: more than any page has. */
 const maxAtOnce = 32;
 
 /** What of a query is passed on. Watches and logs that go on have ways of their own. */
