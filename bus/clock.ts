@@ -19,9 +19,9 @@ export const machineClock: BusClock = { now: () => Date.now(), offsetMillis: () 
 /** Source of the time, and interval of the readings. */
 export interface BusClockOptions {
   readonly bus: Pick<Bus, "inbox" | "nc">;
-  /** A consumer that this user may look at: the answer says when the server gave it. */
+  /** A stream, or a consumer of it, that this user may look at: the answer says when the server gave it. */
   readonly stream: string;
-  readonly consumer: string;
+  readonly consumer?: string;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
   readonly everyMillis?: number;
@@ -46,17 +46,16 @@ const firstReadings = 3;
  */
 export async function startBusClock(options: BusClockOptions): Promise<BusClock> {
   const { bus, stream, consumer, signal, onError, everyMillis = 60_000 } = options;
+  const subject =
+    consumer === undefined ? `$JS.API.STREAM.INFO.${stream}` : `$JS.API.CONSUMER.INFO.${stream}.${consumer}`;
 
   async function read(): Promise<Reading> {
     const asked = performance.now();
-    const answer = await bus.inbox.request(`$JS.API.CONSUMER.INFO.${stream}.${consumer}`, "");
+    const answer = await bus.inbox.request(subject, "");
     const answered = performance.now();
     const { ts } = answer.json<{ ts?: string }>();
     const time = Date.parse(ts ?? "");
-    if (Number.isNaN(time))
-      throw new Error(
-        `the consumer ${consumer} of ${stream} was answered without a time: ${answer.string()}`,
-      );
+    if (Number.isNaN(time)) throw new Error(`${subject} was answered without a time: ${answer.string()}`);
     return { time, at: (asked + answered) / 2, error: (answered - asked) / 2 };
   }
 

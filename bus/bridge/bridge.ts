@@ -5,8 +5,9 @@ import type { Bus } from "../connect.ts";
 import { optInLabel } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText, Namespace } from "../kube/kind.ts";
+import { startProcessClock } from "../process/clock.ts";
 import { isNotStored, notStored } from "../stuck.ts";
-import { bridgeBucket } from "../subjects.ts";
+import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";
 import { ownLease, sharedLease } from "./leases.ts";
@@ -61,10 +62,18 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     ),
   );
   const kv = await bus.kvm.open(bridgeBucket);
-  const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
-  registerQueueMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
-  registerStreamMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const stopping = new AbortController();
+  const { signal } = stopping;
+  const clock = await startProcessClock({
+    bus,
+    stream: streams.objects,
+    signal,
+    log,
+    registry: options.registry,
+  });
+  const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
+  registerQueueMetrics({ bus, interests: options.interests ?? [], clock, log, registry: options.registry });
+  registerStreamMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const scopes = new Set<Scope>();
   let topologyTrouble: Error | undefined;
   const keeping = keepTopology({

@@ -5,6 +5,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
+import type { BusClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { countUnrouted } from "../queue/unrouted.ts";
 import { consumers, streams, timersStream, work, workStream } from "../subjects.ts";
@@ -14,6 +15,8 @@ import type { Interest } from "../topology.ts";
 export interface QueueMetricsOptions {
   readonly bus: Pick<Bus, "jsm">;
   readonly interests: readonly Interest[];
+  /** The bus stores with the time of its own clock. */
+  readonly clock: Pick<BusClock, "now">;
   readonly log: Pick<Logger, "debug">;
   readonly registry: Registry;
 }
@@ -53,13 +56,13 @@ const gauges: Readonly<Record<keyof QueueLength, readonly [name: string, help: s
 };
 
 /** Registers the gauges; the bus is asked when somebody reads them. While it does not answer they are absent. */
-export function registerQueueMetrics({ bus, interests, log, registry }: QueueMetricsOptions): void {
+export function registerQueueMetrics({ bus, interests, clock, log, registry }: QueueMetricsOptions): void {
   if (interests.length === 0) return;
   let asked: Promise<ReadonlyMap<string, QueueLength>> | undefined;
 
   /** One answer for all gauges of a scrape, and for scrapes that come meanwhile. */
   const ask = (): Promise<ReadonlyMap<string, QueueLength>> => {
-    asked ??= lengths(bus, interests)
+    asked ??= lengths(bus, interests, clock)
       .catch((error: unknown) => {
         log.debug({ err: error }, "lengths of queues not read");
         return new Map<string, QueueLength>();
@@ -88,9 +91,10 @@ export function registerQueueMetrics({ bus, interests, log, registry }: QueueMet
 async function lengths(
   { jsm }: Pick<Bus, "jsm">,
   interests: readonly Interest[],
+  clock: Pick<BusClock, "now">,
 ): Promise<ReadonlyMap<string, QueueLength>> {
   const letters = await lettersByFunction(jsm, interests);
-  const now = Date.now();
+  const now = clock.now();
   const found = await Promise.all(
     interests.map(async (interest): Promise<[string, QueueLength] | undefined> => {
       const { scope } = interest;

@@ -9,9 +9,11 @@ import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Bus } from "../connect.ts";
 import { webhookEventNames } from "../events/github/payloads.ts";
+import { startProcessClock } from "../process/clock.ts";
 import { type Connections, defaultConnections, limitConnections } from "../process/connections.ts";
 import { listenOn } from "../process/listen.ts";
 import { unreadMillis } from "../process/unread.ts";
+import { streams } from "../subjects.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
 import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
@@ -36,7 +38,7 @@ export interface GatewayOptions {
   readonly connections?: number;
   /** What differs from {@link defaultTimes}. */
   readonly times?: Partial<GatewayTimes>;
-  /** Milliseconds since the epoch; by them a redelivery is told from a repetition. */
+  /** By it a redelivery is told from a repetition; the clock of the bus unless given. Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
@@ -91,9 +93,13 @@ const troubledMillis = 5_000;
 
 /** Starts a gateway; resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { bus, log, now = Date.now } = options;
+  const { bus, log, registry } = options;
   const times = { ...defaultTimes, ...options.times };
   await ensureWebhooks(bus, options.busOptions);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const clock = await startProcessClock({ bus, stream: streams.webhooks, signal, log, registry });
+  const { now = clock.now } = options;
   const secrets = await openSecrets(options.webhookSecrets, log, times.reread);
   const metrics = gatewayMetrics(options.registry);
   const budget = options.budget ?? defaultBudget;
@@ -182,6 +188,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       stopping = true;
       secrets.stop();
+      ending.abort();
       await closed(server, times);
     },
   };

@@ -13,8 +13,8 @@ export type Stored = "stored" | "duplicate" | "redelivered";
 export interface StoreOptions {
   /** How long it may take altogether. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
+  /** The time by the clock of the bus, which stored the first delivery. Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** A delivery does not fit into a message of this bus, and never will. */
@@ -43,7 +43,7 @@ export async function storeDelivery(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm" | "nc">,
   at: WebhookAddress,
   event: CloudEvent<unknown>,
-  { signal, now = Date.now }: StoreOptions,
+  { signal, now }: StoreOptions,
 ): Promise<Stored> {
   const subject = webhookSubject(at);
   const message = toMessage(event);

@@ -1,6 +1,5 @@
 /** Metrics of a worker, under controller-runtime's names where the meaning is the same. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { BusClock } from "../clock.ts";
 
 /** controller-runtime's buckets for the time of a reconcile, in seconds. */
 const reconcileBuckets = [
@@ -115,16 +114,5 @@ export function workerMetrics(registry: Registry) {
     }),
   };
 }
-
-/** Registers how far this machine's clock is behind that of the bus. */
-export const registerClock = (registry: Registry, clock: BusClock): Gauge =>
-  new Gauge({
-    name: "denrei_clock_offset_seconds",
-    help: "How far the clock of the NATS servers is ahead of this machine's, in seconds; negative when it is behind.",
-    registers: [registry],
-    collect() {
-      this.set(clock.offsetMillis() / 1000);
-    },
-  });
 
 export type WorkerMetrics = ReturnType<typeof workerMetrics>;

@@ -5,13 +5,14 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { openHands } from "../activity/inhand.ts";
 import { activityTeller, type TellActivity } from "../activity/teller.ts";
-import { type BusClock, machineClock, startBusClock } from "../clock.ts";
+import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus, BusAddress } from "../connect.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { openIndexes } from "../objects/indexes.ts";
 import { keepIndexesTidy } from "../objects/indextidy.ts";
 import { objectStore } from "../objects/store.ts";
+import { startProcessClock } from "../process/clock.ts";
 import { isDebugged } from "../process/debugger.ts";
 import { deadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
@@ -41,7 +42,7 @@ import { openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
 import { interestOf, interestsOf, type ReconcileFunction } from "./function.ts";
 import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.ts";
-import { registerClock, workerMetrics } from "./metrics.ts";
+import { workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
 import { readLive } from "./reads.ts";
@@ -97,7 +98,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const tell = activityTeller(bus.nc);
   const ending = new AbortController();
   const clock = await clockOf(options, ending.signal);
-  registerClock(options.registry, clock);
   const running = functions.map((fn) => startFunction(fn, options, { metrics, ownership, tell, clock }));
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
@@ -119,16 +119,13 @@ async function keeperOf({ address, busOptions, log }: WorkerOptions): Promise<Ke
 
 /** Any consumer of this worker tells the time. */
 async function clockOf(
-  { bus, functions, cluster, log }: WorkerOptions,
+  { bus, functions, cluster, log, registry }: WorkerOptions,
   signal: AbortSignal,
 ): Promise<BusClock> {
   const [fn] = functions;
   if (fn === undefined) return machineClock;
   const consumer = consumers.worker({ fn: fn.name, cluster });
-  return startBusClock({
-    ...{ bus, signal, consumer, stream: workStream(fn.name) },
-    onError: (error) => log.warn({ err: error }, "failed to read the clock of the bus, retrying"),
-  });
+  return startProcessClock({ bus, signal, consumer, stream: workStream(fn.name), log, registry });
 }
 
 /** Shared by all functions of a worker. */

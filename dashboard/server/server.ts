@@ -5,9 +5,11 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Bus } from "../../bus/connect.ts";
 import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
+import { startProcessClock } from "../../bus/process/clock.ts";
 import { defaultConnections, limitConnections } from "../../bus/process/connections.ts";
 import { listenOn } from "../../bus/process/listen.ts";
 import { unreadMillis } from "../../bus/process/unread.ts";
+import { streams } from "../../bus/subjects.ts";
 import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { dashboardApp } from "./app.ts";
@@ -91,6 +93,9 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const github = options.github && (await openGitHub(options.github));
   await ensureDashboard(bus, options.busOptions);
   const apiServer = await openApiServer(options.kubeconfig);
+  const ending = new AbortController();
+  const { signal } = ending;
+  await startProcessClock({ bus, stream: streams.sessions, signal, log, registry: options.registry });
   let fetch: (request: Request, env: HttpBindings) => Response | Promise<Response> = () =>
     new Response(null, { status: 503 });
   const times = { ...defaultTimes, ...options.times };
@@ -145,6 +150,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       stopping.abort();
       live.stop();
       keys.stop();
+      ending.abort();
       await closed(server, log);
       await apiServer.close();
     },

@@ -137,7 +137,7 @@ describe("the bus", () => {
         ...bus.inbox,
         async request(...args) {
           const answer = await bus.inbox.request(...args);
-          if (lost++ === 0) throw new errors.TimeoutError();
+          if (args[0].startsWith("webhooks.") && lost++ === 0) throw new errors.TimeoutError();
           return answer;
         },
       },
