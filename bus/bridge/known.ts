@@ -1,7 +1,9 @@
 /** What the stream of objects has already, as a bridge has to know it: places and versions, not bodies. */
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
+import { isSameJson } from "../canonicaljson.ts";
 import type { Bus } from "../connect.ts";
+import type { EventMessage } from "../events/binding.ts";
 import {
   addressIn,
   type ChangeHead,
@@ -52,6 +54,20 @@ export function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "st
     const { namespace, name } = parseKeyText(place.key);
     const metadata = { name, ...(namespace !== "" && { namespace }), uid: "", resourceVersion: "0" };
     return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, spec: undefined };
+  }
+}
+
+/** Whether a message is the one that is known, with the same object as another. */
+export function holds(
+  message: Pick<StoredMsg, "seq" | "string"> | null,
+  { sequence }: Known,
+  { data }: EventMessage,
+): boolean {
+  if (message?.seq !== sequence) return false;
+  try {
+    return isSameJson(JSON.parse(message.string()), JSON.parse(data));
+  } catch {
+    return false;
   }
 }
 

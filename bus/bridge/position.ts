@@ -20,6 +20,8 @@ export const positionSchema = z.object({
   sequence: z.int().default(0),
   /** When the object store was created that has what came before the position: RFC 3339. Older programs do not say. */
   stream: z.string().optional(),
+  /** What of the kind's objects is published up to here, as `publishedForm` names it. Older programs do not say. */
+  form: z.string().optional(),
 });
 export type Position = z.infer<typeof positionSchema>;
 
@@ -62,6 +64,9 @@ export function servedPosition(entry: KvEntry | null, storeCreatedAt: string): s
 
 /** The last message of the kind that the bus had at a position: after a power cut it may have lost more than the position. */
 export const savedSequence = (entry: KvEntry | null): number => positionOf(entry)?.sequence ?? 0;
+
+/** In which form everything up to the position was published. */
+export const savedForm = (entry: KvEntry | null): string | undefined => positionOf(entry)?.form;
 
 /**
  * Saves the position once a second when it has moved, and a last time at the end. A bridge that was paused must not

@@ -24,7 +24,7 @@ import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology/streams.ts";
 import { publishSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
-import { headIn, knownFrom, lastState, placeIn, readKnown, unversioned } from "./known.ts";
+import { headIn, holds, knownFrom, lastState, placeIn, readKnown, unversioned } from "./known.ts";
 import { type Known, openLedger, type Place } from "./ledger.ts";
 import { turn } from "./turn.ts";
 
@@ -70,6 +70,8 @@ export interface PublisherOptions {
   readonly position?: string | undefined;
   /** {@link Publisher.sequence} at that position. A bus that does not have it any more has lost what came before it, too. */
   readonly sequence?: number | undefined;
+  /** Objects may be on the bus otherwise than they would be published now: the first list compares and publishes what differs. */
+  readonly renew?: boolean;
   readonly signal: AbortSignal;
   /**
    * Throws when this bridge may have lost the kind to another one without knowing: it was paused. Compare-and-set keeps
@@ -139,7 +141,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const chains = new Map<string, Promise<void>>();
   const underWay: Entry[] = [];
   // A watch tells only what happens from now on; what is wrong is found by a list.
-  let position = damaged || last < (options.sequence ?? 0) ? undefined : options.position;
+  let renewing = options.renew ?? false;
+  let position = damaged || renewing || last < (options.sequence ?? 0) ? undefined : options.position;
   let tasks = 0;
   let failure: unknown;
   /** Those who wait for room. */
@@ -163,6 +166,12 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   /** Read from the stream's leader: a replica may lag. A bus that is away for a while is no reason to begin anew. */
   const lastOn = (subject: string): Promise<StoredMsg | null> =>
     untilAnswered(() => bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject }), signal);
+
+  /** Whether the bus has something older, or perhaps this very version otherwise than it would be published now. */
+  const mayDiffer = (before: Known | undefined, resourceVersion: string, change: Change): boolean =>
+    before === undefined ||
+    isNews(before, resourceVersion, change) ||
+    (renewing && !before.deleted && before.resourceVersion === resourceVersion);
 
   /** One publish at one address; drops what is not newer. */
   async function put(
@@ -193,7 +202,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     if (later !== undefined) await later;
     for (;;) {
       const before = ledger.get(place);
-      if (before && !isNews(before, resourceVersion, change)) return "known";
+      if (!mayDiffer(before, resourceVersion, change)) return "known";
+      if (before && !isNews(before, resourceVersion, change) && holds(await lastOn(subject), before, message))
+        return "known";
       options.assertHeld?.();
       try {
         const sequence = await publishUntilAnswered(bus, subject, message.data, {
@@ -222,7 +233,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const last = await lastOn(subjectOf(place));
     if (last === null) return;
     const partial = headIn(last.header)?.partial ?? false;
-    await put(place, "deleted", lastState(kind, place, last), { resourceVersion, partial });
+    const state = publishable(kind, lastState(kind, place, last), options.annotations);
+    await put(place, "deleted", state, { resourceVersion, partial });
   }
 
   async function apply(change: Change, object: Stored): Promise<void> {
@@ -233,9 +245,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const former = before === undefined || before === owner ? undefined : { ...place, owner: before };
     // Old news: the bus has it elsewhere, in a newer version.
     if (former && !isNewer(ledger.get(former), object)) return;
-    const here = ledger.get(place);
     // A list mostly tells what is known.
-    if (here === undefined || isNews(here, resourceVersion, change)) await put(place, change, object);
+    if (mayDiffer(ledger.get(place), resourceVersion, change)) await put(place, change, object);
     ledger.settle(place);
     // The object has another controller now, or it was made anew under another one. In this order it is never seen as
     // deleted, and its former controller is told, because its last state there names it.
@@ -293,6 +304,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       if (failure !== undefined) throw failure;
     },
     advance(resourceVersion) {
+      renewing = false;
       if (underWay.length === 0) position = newer(position, resourceVersion);
       else underWay.push({ resourceVersion, since: performance.now(), done: true });
     },

@@ -2,11 +2,12 @@
 import type { KV } from "@nats-io/kv";
 import type { Logger } from "pino";
 import type { Bus } from "../connect.ts";
+import { publishedForm } from "../events/kubernetes.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
-import { keepSaved, positionKey, savedSequence, servedPosition } from "./position.ts";
+import { keepSaved, positionKey, savedForm, savedSequence, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
 import { NamespaceRefusedError } from "./refused.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
@@ -126,6 +127,8 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
   const labels = { kind: kindText(kind) };
   const key = positionKey(cluster, kind, namespace);
   const [saved, stream] = await Promise.all([kv.get(key), objectsCreatedAt(bus)]);
+  const form = publishedForm(kind, options.annotations);
+  const former = savedForm(saved);
   const broken = new AbortController();
   const publisher = await openPublisher({
     bus,
@@ -135,6 +138,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     annotations: options.annotations,
     position: servedPosition(saved, stream),
     sequence: savedSequence(saved),
+    renew: former !== form,
     signal: held,
     assertHeld: options.assertHeld,
     onPublished: (change) => metrics.events.inc({ ...labels, change }),
@@ -170,6 +174,8 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       objects: publisher.count,
       sequence: publisher.sequence,
       stream,
+      // Until the first list is complete, some objects may still be on the bus as they were.
+      form: publisher.position === undefined ? former : form,
     }),
   });
   try {

@@ -1,5 +1,6 @@
 /** Changes of Kubernetes objects as CloudEvents. */
 import { CloudEvent } from "cloudevents";
+import { digestOf } from "../digest.ts";
 import { domain } from "../domain.ts";
 import { resourcePath } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
@@ -23,6 +24,13 @@ export function addressOf(kind: Kind, object: KubeObject): ObjectAddress {
 }
 
 const none: ReadonlySet<string> = new Set();
+
+/** Raised when {@link publishable} or what is redacted changes, so that bridges look again at what is on the bus. */
+const publishRules = 1;
+
+/** Names what {@link publishable} leaves of objects of a kind. */
+export const publishedForm = ({ publish }: Kind, allowed: ReadonlySet<string> = none): string =>
+  digestOf([publishRules, publish, publish === "metadata" ? [...allowed].sort() : []], 16);
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
