@@ -1,12 +1,14 @@
 /**
- * `npm run supply-chain -- images`: whether the tags of images still are what the manifests say; `--write` records what they are.
+ * `npm run supply-chain -- images`: fails when the tag of an image moved. Images without a recorded digest are named only, and in the
+ * file of `--unrecorded`, which is empty when there are none. `--write` records what the tags are now.
  * `npm run supply-chain -- attestations <folder>`: whether an image in the OCI layout has an SBOM and a provenance.
  */
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { missingAttestations } from "./attestations.ts";
-import { type Inspect, imageProblems, imageUses, recordDigests } from "./images.ts";
+import { type ImageUse, type Inspect, imageProblems, imageUses, recordDigests } from "./images.ts";
 
 /** Asks the registry through Docker, which knows its mirrors and logins. */
 const inspect: Inspect = async (name) => {
@@ -20,19 +22,32 @@ const inspect: Inspect = async (name) => {
 async function problemsOf(): Promise<readonly string[]> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { write: { type: "boolean", default: false }, root: { type: "string" } },
+    options: {
+      write: { type: "boolean", default: false },
+      unrecorded: { type: "string" },
+      root: { type: "string" },
+    },
   });
   const [command, folder, ...more] = positionals;
   const root = values.root ?? fileURLToPath(new URL("../..", import.meta.url));
   if (command === "images" && folder === undefined) {
     const uses = await imageUses(root);
-    if (!values.write) return imageProblems(uses, inspect);
+    if (!values.write) return movedImages(uses, values.unrecorded);
     for (const line of await recordDigests(root, uses, inspect)) console.log(line);
     return [];
   }
   if (command === "attestations" && folder !== undefined && more.length === 0)
     return missingAttestations(folder);
   return ['expected "images", "images --write", or "attestations <folder>"'];
+}
+
+async function movedImages(uses: readonly ImageUse[], list: string | undefined): Promise<readonly string[]> {
+  const { moved, unrecorded } = await imageProblems(uses, inspect);
+  for (const line of unrecorded) console.log(line);
+  const lines = unrecorded.map((line) => `* ${line}\n`).join("");
+  const text = `Check these digests, then run \`npm run supply-chain -- images --write\` and commit:\n\n${lines}`;
+  if (list !== undefined) await writeFile(list, unrecorded.length === 0 ? "" : text);
+  return moved;
 }
 
 const problems = await problemsOf().catch((error: Error) => [error.message]);

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { siteSchema } from "../../functions/paas/charts/site.ts";
+import { cacheImage, defaultVersions, gatewayImage, storeImage } from "../../functions/pipecd/profile.ts";
 import { missingAttestations } from "./attestations.ts";
 import { imageProblems, imageUses, recordDigests } from "./images.ts";
 
@@ -24,19 +26,33 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
 }
 
 const nats = "deploy/kubernetes/base/nats.yaml";
+const digests = "deploy/supplychain/digests.json";
 const repository = {
-  [nats]: `spec:\n  containers:\n    - image: denrei\n    - image: nats:2-alpine\n`,
+  [nats]: `spec:\n  containers:\n    - image: denrei\n    - image: nats:2-alpine\n    - image: proxy\n`,
+  [digests]: `{\n  "app": null,\n  "cache:1": "${digest("a")}"\n}\n`,
   "deploy/kubernetes/a.yaml": `image: "example.com:5000/x/exporter:1@${digest("a")}"\n`,
   "deploy/Dockerfile": `FROM node:24@${digest("b")} AS node\nFROM node AS app\nFROM scratch\n`,
 };
 
 test("every image of the repository is found, and those of Docker and kind have digests", async () => {
-  const uses = await imageUses(root);
+  const uses = (await imageUses(root)).filter(({ path }) => path !== digests);
   const names = uses.map(({ name }) => name.split(":")[0]);
   expect(names.sort()).toEqual(["kindest/node", "natsio/prometheus-nats-exporter", "nats", "node"].sort());
   for (const name of ["kindest/node", "node"])
     expect(uses.find((use) => use.name.startsWith(`${name}:`))?.digest).toMatch(/^sha256:/);
   for (const { name } of uses) expect(name).toMatch(/:v?\d+\.\d+\.\d+(-\w+)?$/);
+});
+
+test("the images that functions deploy by default are checked as well", async () => {
+  const { envoy } = defaultVersions;
+  const deployed = [
+    siteSchema.parse({}).noAppImage,
+    cacheImage(undefined, {}),
+    ...(["minio", "mongo", "mysql"] as const).map((store) => storeImage(store, undefined, {})),
+    ...Object.values(envoy).map((version) => gatewayImage(version, {})),
+  ];
+  const checked = (await imageUses(root)).filter(({ path }) => path === digests).map(({ name }) => name);
+  expect(checked.sort()).toEqual(deployed.sort());
 });
 
 test("an image without a digest, and a tag that moved, are reported with what to write", async () => {
@@ -45,21 +61,37 @@ test("an image without a digest, and a tag that moved, are reported with what to
     "nats:2-alpine": digest("1"),
     "example.com:5000/x/exporter:1": digest("2"),
     "node:24": digest("b"),
+    proxy: digest("3"),
+    "cache:1": digest("4"),
+    app: digest("5"),
   };
-  expect(await imageProblems(uses, async (name) => now[name] ?? expect.fail(name))).toEqual([
-    `deploy/kubernetes/a.yaml:1: the tag example.com:5000/x/exporter:1 moved from ${digest("a")}. See what changed. Write example.com:5000/x/exporter:1@${digest("2")}`,
-    `${nats}:4: nats:2-alpine has no digest. Write nats:2-alpine@${digest("1")}`,
-  ]);
+  expect(await imageProblems(uses, async (name) => now[name] ?? expect.fail(name))).toEqual({
+    moved: [
+      `deploy/kubernetes/a.yaml:1: the tag example.com:5000/x/exporter:1 moved from ${digest("a")}. See what changed. Write example.com:5000/x/exporter:1@${digest("2")}`,
+      `${digests}:3: the tag cache:1 moved from ${digest("a")}. See what changed. Write cache:1@${digest("4")}`,
+    ],
+    unrecorded: [
+      `${nats}:4: nats:2-alpine has no digest. Write nats:2-alpine@${digest("1")}`,
+      `${nats}:5: proxy has no digest. Write proxy@${digest("3")}`,
+      `${digests}:2: app has no digest. Write app@${digest("5")}`,
+    ],
+  });
 });
 
 test("digests are recorded in place, after which nothing is reported", async () => {
   const folder = await folderOf(repository);
   const inspect = async () => digest("c");
-  expect(await recordDigests(folder, await imageUses(folder), inspect)).toHaveLength(3);
+  expect(await recordDigests(folder, await imageUses(folder), inspect)).toHaveLength(6);
   expect(await readFile(join(folder, nats), "utf8")).toBe(
-    repository[nats].replace("nats:2-alpine", `nats:2-alpine@${digest("c")}`),
+    repository[nats]
+      .replace("nats:2-alpine", `nats:2-alpine@${digest("c")}`)
+      .replace("proxy", `proxy@${digest("c")}`),
   );
-  expect(await imageProblems(await imageUses(folder), inspect)).toEqual([]);
+  expect(JSON.parse(await readFile(join(folder, digests), "utf8"))).toEqual({
+    app: digest("c"),
+    "cache:1": digest("c"),
+  });
+  expect(await imageProblems(await imageUses(folder), inspect)).toEqual({ moved: [], unrecorded: [] });
 });
 
 /** Runs the program where `docker` is this script. */
@@ -75,10 +107,16 @@ async function run(args: readonly string[], docker: string) {
   });
 }
 
-test("the program fails when a digest differs or Docker cannot get it", async () => {
+test("the program fails when a tag moved or Docker cannot get it, and lists what is not recorded", async () => {
   const folder = await folderOf({ [nats]: `image: nats:2@${digest("a")}\n` });
   const says = (letter: string) =>
     `[ "$*" = "buildx imagetools inspect nats:2 --format {{.Manifest.Digest}}" ] && echo ${digest(letter)}`;
+  const list = join(folder, "unrecorded.md");
+  const listing = (root: string) => run(["images", "--root", root, "--unrecorded", list], says("a"));
+  expect(await listing(await folderOf({ [nats]: "image: nats:2\n" }))).toEqual({ code: 0, stderr: "" });
+  expect(await readFile(list, "utf8")).toContain(`Write nats:2@${digest("a")}`);
+  expect((await listing(folder)).code).toBe(0);
+  expect(await readFile(list, "utf8")).toBe("");
   const images = ["images", "--root", folder];
   expect(await run(images, says("a"))).toEqual({ code: 0, stderr: "" });
   expect(await run(images, says("b"))).toMatchObject({

@@ -25,6 +25,7 @@ interface Workflow {
       {
         readonly steps: readonly Step[];
         readonly "timeout-minutes": number;
+        readonly permissions?: Readonly<Record<string, string>>;
         readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
       }
     >
@@ -83,11 +84,15 @@ describe("every workflow", () => {
     for (const [action, commits] of versions) expect([action, commits.size]).toEqual([action, 1]);
   });
 
-  test("may read, keeps no credentials, ends, and gives way to a later one of its branch", () => {
+  test("may read, and the one about images write issues; keeps no credentials, ends, and gives way to a later one of its branch", () => {
     for (const [name, { permissions, concurrency, jobs }] of workflows) {
       expect(permissions).toEqual({ contents: "read" });
       expect(concurrency.group).toContain("github.ref");
-      for (const job of Object.values(jobs)) expect(job["timeout-minutes"]).toBeGreaterThan(0);
+      for (const job of Object.values(jobs)) {
+        expect(job["timeout-minutes"]).toBeGreaterThan(0);
+        const more = name === "images.yaml" ? { contents: "read", issues: "write" } : undefined;
+        expect(job.permissions).toEqual(more);
+      }
       const [checkout] = stepsOf(name);
       expect(checkout).toMatchObject({ with: { "persist-credentials": false } });
     }
@@ -179,7 +184,11 @@ describe("the workflow of images", () => {
       "schedule",
       "workflow_dispatch",
     ]);
-    expect(commandsOf("images.yaml")).toEqual(["npm ci", "npm run supply-chain -- images"]);
+    expect(commandsOf("images.yaml")).toEqual([
+      "npm ci",
+      "npm run supply-chain -- images --unrecorded unrecorded.md",
+      expect.stringContaining("gh issue create"),
+    ]);
     const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     expect(scripts).toHaveProperty(["supply-chain"]);
     await expectNode("images.yaml");
