@@ -129,6 +129,9 @@ const immutable = (what: string) =>
 const oneRepository = "with apiPermissions, exactly one repository has to be named";
 const onlyContents = "with apiPermissions, permissions can only be contents: read";
 
+const inTheOpen =
+  "Not kept secret: everyone who may read the object sees it, and every function on the bus. Put other credentials in a Secret of their own.";
+
 const templateSchema = z.object({
   metadata: z
     .object({
@@ -137,11 +140,11 @@ const templateSchema = z.object({
     })
     .optional(),
   immutable: z.boolean().optional().describe("Then the Secret is made anew with each token."),
-  data: z.record(secretKey, z.string()).optional().describe("Values in base64."),
+  data: z.record(secretKey, z.string()).optional().describe(`Values in base64. ${inTheOpen}`),
   stringData: z
     .record(secretKey, z.string())
     .optional()
-    .describe("Values as they are; {{token}} in them stands for the token."),
+    .describe(`Values as they are; {{token}} in them stands for the token. ${inTheOpen}`),
   type: z
     .string()
     .refine(

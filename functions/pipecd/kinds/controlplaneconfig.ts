@@ -1,7 +1,7 @@
 /** What a ControlPlane says of PipeCD's configuration: one optional field for each variant of a union. */
 import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
-import { duration, exactlyOne, filled, most, text, texts } from "./fields.ts";
+import { duration, exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
 
 const usernameFile = text.optional().describe("Path of a file with the name of the user.");
 const passwordFile = text.optional().describe("Path of a file with the password.");
@@ -21,13 +21,18 @@ const datastore = exactlyOne(
       .describe("Cloud Firestore."),
     dynamoDbConfig: z.object({}).optional().describe("No version of PipeCD can use it."),
     mongoDBConfig: z
-      .object({ url: filled, database: filled, usernameFile, passwordFile })
+      .object({
+        url: filled.describe(`Give a password in passwordFile instead. ${inTheOpen}`),
+        database: filled,
+        usernameFile,
+        passwordFile,
+      })
       .optional()
       .describe("MongoDB: needs PipeCD v0.12.0 or older."),
     mysqlConfig: z
       .object({
         url: filled.describe(
-          "user:password@tcp(host:3306), or host:3306 with usernameFile, passwordFile and database.",
+          `host:3306 with usernameFile, passwordFile and database, or user:password@tcp(host:3306). ${inTheOpen}`,
         ),
         database: text.optional().describe("Name of the database, if the url does not have it."),
         usernameFile,
@@ -79,7 +84,7 @@ const filestore = exactlyOne(
 /** Where a control plane keeps its files. */
 export type Filestore = z.infer<typeof filestore>;
 
-const client = { clientId: filled, clientSecret: filled };
+const client = { clientId: filled, clientSecret: filled.describe(inTheOpen) };
 const proxyUrl = text.optional().describe("From PipeCD v0.49.0.");
 const ssoFields = z.object({
   name: filled,
@@ -145,7 +150,9 @@ const collector = (schedule: string) => ({
 /** A control plane's configuration. */
 export const controlPlaneConfig = z.object({
   address: text.optional().describe("Where people reach it, for links and for logging in with others."),
-  stateKey: text.optional().describe("Signs what goes to others and back while somebody logs in."),
+  stateKey: text
+    .optional()
+    .describe(`Signs what goes to others and back while somebody logs in. ${inTheOpen}`),
   datastore: datastore.describe("Where objects are kept."),
   filestore: filestore.describe("Where files are kept."),
   cache: z
@@ -173,7 +180,7 @@ export const controlPlaneConfig = z.object({
         id: filled,
         desc: text.optional(),
         staticAdmin: z
-          .object({ username: filled, passwordHash: filled.describe("Of bcrypt.") })
+          .object({ username: filled, passwordHash: filled.describe(`Of bcrypt. ${inTheOpen}`) })
           .optional()
           .describe("Who may log in without any other service."),
       }),

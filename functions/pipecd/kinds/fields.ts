@@ -18,6 +18,9 @@ export const synced = {
 /** A count of pods. */
 export const count = z.int32().min(0);
 export const text = z.string();
+/** Said of fields that hold a credential themselves: the object is published on the bus as a whole. */
+export const inTheOpen =
+  "Not kept secret: everyone who may read the object sees it, and every function on the bus.";
 export const texts = z.array(z.string());
 /** Something that may not be empty. */
 export const filled = z.string().min(1);

@@ -1,6 +1,6 @@
 /** Whom a Piped tells of what happens. */
 import { z } from "zod";
-import { exactlyOne, filled, most, text, texts } from "./fields.ts";
+import { exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
 
 const later = "From PipeCD v0.49.0.";
 const labels = z.record(z.string(), z.string()).optional().describe(later);
@@ -29,8 +29,12 @@ const receiver = exactlyOne(
     name: filled,
     slack: z
       .object({
-        hookURL: text.optional().describe("Either this, or a token and channelID."),
-        oauthTokenData: text.optional().describe(`A token itself, in base64. ${later}`),
+        hookURL: text
+          .optional()
+          .describe(`Either this, or a token and channelID. ${inTheOpen} Use oauthTokenFile instead.`),
+        oauthTokenData: text
+          .optional()
+          .describe(`A token itself, in base64. ${inTheOpen} Use oauthTokenFile instead. ${later}`),
         oauthTokenFile: text.optional().describe(later),
         channelID: text.optional().describe(later),
         mentionedAccounts: texts.optional().describe(later),
@@ -39,11 +43,11 @@ const receiver = exactlyOne(
       .optional(),
     webhook: z
       .object({
-        url: filled,
+        url: filled.describe(inTheOpen),
         signatureKey: text
           .optional()
           .describe(`Header of the signature. Default: PipeCD-Signature. ${later}`),
-        signatureValue: text.optional().describe(later),
+        signatureValue: text.optional().describe(`${inTheOpen} Use signatureValueFile instead. ${later}`),
         signatureValueFile: text.optional().describe(later),
       })
       .optional(),

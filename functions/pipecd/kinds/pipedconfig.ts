@@ -1,6 +1,6 @@
 /** What a Piped says of the agent's configuration: one optional field for each variant of a union. */
 import { z } from "zod";
-import { duration, exactlyOne, filled, most, text, texts } from "./fields.ts";
+import { duration, exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
 import { notifications } from "./notifications.ts";
 import { analysisProvider, cloudProvider } from "./providers.ts";
 
@@ -16,10 +16,14 @@ const git = z
     host: text.optional().describe("Default: github.com."),
     hostName: text.optional().describe("Address of the host. Default: the host."),
     sshKeyFile: text.optional().describe("Path of a file with the private key."),
-    sshKeyData: text.optional().describe(`The private key itself, in base64. ${later}`),
+    sshKeyData: text
+      .optional()
+      .describe(`The private key itself, in base64. ${inTheOpen} Use sshKeyFile instead. ${later}`),
     password: text
       .optional()
-      .describe(`Of the user, in base64, for repositories over HTTPS: without a private key. ${later}`),
+      .describe(
+        `Of the user, in base64, for repositories over HTTPS: without a private key. ${inTheOpen} Use SSH and sshKeyFile instead. ${later}`,
+      ),
   })
   .describe("How repositories are reached.");
 
@@ -28,7 +32,7 @@ const chartRepository = z.object({
   name: text.optional(),
   address: text.optional(),
   username: text.optional(),
-  password: text.optional(),
+  password: text.optional().describe(inTheOpen),
   insecure: z.boolean().optional().describe(`Whether certificates are not checked. ${later}`),
   gitRemote: text.optional().describe(later),
   sshKeyFile: text.optional().describe(later),
@@ -38,7 +42,7 @@ const chartRegistry = z.object({
   type: z.enum(["OCI"]).optional().describe("Default: OCI."),
   address: filled,
   username: text.optional(),
-  password: text.optional(),
+  password: text.optional().describe(inTheOpen),
 });
 
 const imageProvider = exactlyOne(
@@ -77,7 +81,9 @@ const secretManagement = exactlyOne(
     keyPair: z
       .object({
         privateKeyFile: text.optional(),
-        privateKeyData: text.optional().describe("The key itself, in base64."),
+        privateKeyData: text
+          .optional()
+          .describe(`The key itself, in base64. ${inTheOpen} Use privateKeyFile instead.`),
         publicKeyFile: text.optional(),
         publicKeyData: text.optional().describe("The key itself, in base64."),
       })

@@ -1,6 +1,6 @@
 /** Providers of a Piped: where applications are deployed, and where numbers about them come from. */
 import { z } from "zod";
-import { duration, exactlyOne, filled, text, texts } from "./fields.ts";
+import { duration, exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
 
 const later = "From PipeCD v0.49.0.";
 const matchers = z
@@ -72,8 +72,12 @@ export const analysisProvider = exactlyOne(
         address: text.optional().describe("Needed up to PipeCD v0.9.0. Default: datadoghq.com."),
         apiKeyFile: text.optional(),
         applicationKeyFile: text.optional(),
-        apiKeyData: text.optional().describe(`The key itself, in base64. ${later}`),
-        applicationKeyData: text.optional().describe(`The key itself, in base64. ${later}`),
+        apiKeyData: text
+          .optional()
+          .describe(`The key itself, in base64. ${inTheOpen} Use apiKeyFile instead. ${later}`),
+        applicationKeyData: text
+          .optional()
+          .describe(`The key itself, in base64. ${inTheOpen} Use applicationKeyFile instead. ${later}`),
       })
       .optional(),
     stackdriver: z.object({ serviceAccountFile: filled }).optional(),
