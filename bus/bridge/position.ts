@@ -20,7 +20,7 @@ export const positionSchema = z.object({
   sequence: z.int().default(0),
   /** When the object store was created that has what came before the position: RFC 3339. Older programs do not say. */
   stream: z.string().optional(),
-  /** What of the kind's objects is published up to here, as `publishedForm` names it. Older programs do not say. */
+  /** The form in which objects are published up to here, as `publishedForm` names it. Older programs leave it out. */
   form: z.string().optional(),
 });
 export type Position = z.infer<typeof positionSchema>;

@@ -174,7 +174,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       objects: publisher.count,
       sequence: publisher.sequence,
       stream,
-      // Until the first list is complete, some objects may still be on the bus as they were.
+      // Until the first list is complete, the bus may still have some objects in the former form.
       form: publisher.position === undefined ? former : form,
     }),
   });

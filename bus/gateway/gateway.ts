@@ -38,7 +38,7 @@ export interface GatewayOptions {
   readonly connections?: number;
   /** What differs from {@link defaultTimes}. */
   readonly times?: Partial<GatewayTimes>;
-  /** By it a redelivery is told from a repetition; the clock of the bus unless given. Milliseconds since the epoch. */
+  /** Distinguishes redeliveries from repetitions; the clock of the bus unless given. Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 

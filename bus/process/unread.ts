@@ -9,7 +9,7 @@ const looks = 4;
 
 /** What Node's sockets wrap. Only this tells how much of one write is sent. */
 interface Handle {
-  /** What the socket was given to send, and how much of it the kernel has not taken. Bytes. */
+  /** Bytes that the socket was given to send, and those that the kernel has not taken. */
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
 }

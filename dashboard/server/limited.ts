@@ -1,4 +1,4 @@
-/** How many answers one user may have under way, and what they are told when all of their places are taken. */
+/** Limits the answers that one user may have under way. */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Env } from "./env.ts";
 import type { Places } from "./places.ts";

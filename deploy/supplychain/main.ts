@@ -1,6 +1,6 @@
 /**
- * `npm run supply-chain -- images`: fails when the tag of an image moved. Images without a recorded digest are named only, and in the
- * file of `--unrecorded`, which is empty when there are none. `--write` records what the tags are now.
+ * `npm run supply-chain -- images`: fails when the tag of an image moved. It lists images without a recorded digest, and writes the list
+ * to the file of `--unrecorded`, empty if every image has one. `--write` records the digests that the tags have now.
  * `npm run supply-chain -- attestations <folder>`: whether an image in the OCI layout has an SBOM and a provenance.
  */
 import { execFile } from "node:child_process";

@@ -144,7 +144,7 @@ const templateSchema = z.object({
   stringData: z
     .record(secretKey, z.string())
     .optional()
-    .describe(`Values as they are; {{token}} in them stands for the token. ${inTheOpen}`),
+    .describe(`Plain values; {{token}} in them stands for the token. ${inTheOpen}`),
   type: z
     .string()
     .refine(

@@ -22,7 +22,7 @@ afterAll(() => local?.stop());
 test.each([
   ["behind", -skewMillis],
   ["ahead", skewMillis],
-])("a redelivery is told from a repetition when the machine's clock is %s", async (_name, skew) => {
+])("distinguishes a redelivery from a repetition when the machine's clock is %s", async (_name, skew) => {
   vi.spyOn(Date, "now").mockImplementation(() => trueNow() + skew);
   const registry = new Registry();
   await withGateway(

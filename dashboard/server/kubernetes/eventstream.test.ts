@@ -64,7 +64,7 @@ test("nothing is told before what was told has been taken", async () => {
   await reader.cancel();
 });
 
-test("a stream has a place until it ends or nobody reads it, and another user's are their own", async () => {
+test("a stream has a place until it ends or its reader leaves, and each user has places of their own", async () => {
   const aborted = Promise.withResolvers<void>();
   const open = serve(async ({ signal }) => {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));

@@ -1,6 +1,6 @@
 /**
- * Streams of server-sent events that end with the session or its token, are but so many for each user, and wait for whoever
- * reads them. https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Streams of server-sent events. They end with the session or its token, wait for their readers, and each user may have a limited
+ * number of them. https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";

@@ -152,7 +152,7 @@ export const controlPlaneConfig = z.object({
   address: text.optional().describe("Where people reach it, for links and for logging in with others."),
   stateKey: text
     .optional()
-    .describe(`Signs what goes to others and back while somebody logs in. ${inTheOpen}`),
+    .describe(`Signs the state that a login passes through the identity provider. ${inTheOpen}`),
   datastore: datastore.describe("Where objects are kept."),
   filestore: filestore.describe("Where files are kept."),
   cache: z
