@@ -29,7 +29,7 @@ export interface Migration {
  * (`npm run generate` says so), names what can not be changed in place in `migrations`, and raises `serves` where older
  * programs could not go on beside it. How to do each: docs/upgrading.md.
  */
-export const currentPlan: TopologyPlan = { version: 3, serves: 0, migrations: [] };
+export const currentPlan: TopologyPlan = { version: 2, serves: 0, migrations: [] };
 
 /** Keys of the metadata of streams and consumers. */
 const versionKey = "denrei.dev/topology";
