@@ -76,6 +76,7 @@ async function pipelineOf(repo: string) {
     status: { previews: [], repository: { name: fullName, id: await idOf(fullName), fullName } },
   } as unknown as Stored<AppPipeline>;
   const secret = {
+    type: "kubernetes.io/basic-auth",
     metadata: { name: "token", annotations: { "kpack.io/git": github.url } },
     data: { password: Buffer.from(token).toString("base64") },
   };
