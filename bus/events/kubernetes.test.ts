@@ -2,7 +2,7 @@ import { MsgHdrsImpl } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import { ConfigMap, externalKind, Secret } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
-import { changeEvent, changeType, isDeletion, publishable, versionOf } from "./kubernetes.ts";
+import { changeEvent, changeType, isDeletion, publishable, publishedForm, versionOf } from "./kubernetes.ts";
 import { changeHead } from "./received.ts";
 
 const Pod = externalKind({ group: "", version: "v1", kind: "Pod", plural: "pods" });
@@ -112,4 +112,19 @@ test("change event - of a change that only another version knows is one all the 
     "ce-other": ["x"],
   });
   expect(changeHead(headers)).toEqual({ uid: "u-1", resourceVersion: "9", deleted: false, partial: false });
+});
+
+test("publishedForm - tells apart what is published of a kind: its fields, and annotations where they are chosen", () => {
+  const fields = ["spec.a"];
+  const forms = [
+    publishedForm(Pod),
+    publishedForm({ ...Pod, fields }),
+    publishedForm({ ...Pod, fields: [...fields, "status.b"] }),
+    publishedForm(Secret),
+    publishedForm(Secret, new Set(["a"])),
+    publishedForm(Secret, new Set(["a", "b"])),
+  ];
+  expect(new Set(forms).size).toBe(forms.length);
+  expect(publishedForm(Secret, new Set(["b", "a"]))).toBe(forms.at(-1));
+  expect(publishedForm(Pod, new Set(["a"]))).toBe(forms[0]);
 });

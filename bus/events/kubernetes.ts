@@ -29,8 +29,8 @@ const none: ReadonlySet<string> = new Set();
 const publishRules = 1;
 
 /** Names what {@link publishable} leaves of objects of a kind. */
-export const publishedForm = ({ publish }: Kind, allowed: ReadonlySet<string> = none): string =>
-  digestOf([publishRules, publish, publish === "metadata" ? [...allowed].sort() : []], 16);
+export const publishedForm = ({ publish, fields }: Kind, allowed: ReadonlySet<string> = none): string =>
+  digestOf([publishRules, publish, fields ?? "all", publish === "metadata" ? [...allowed].sort() : []], 16);
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
