@@ -111,7 +111,7 @@ const jumpMillis = 1000;
 /** How much worse a reading gets from one to the next, so that a new one replaces it. Milliseconds. */
 const driftMillis = 5;
 
-/** The more exact of two readings, or the later one where they can not both be right. */
+/** The more exact of two readings, or the later one where they cannot both be right. */
 function better(a: Reading, b: Reading): Reading {
   const difference = Math.abs(a.time + b.at - a.at - b.time);
   return difference > a.error + b.error || b.error <= a.error ? b : a;

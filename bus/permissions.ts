@@ -98,7 +98,7 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
         api("CONSUMER.DURABLE.CREATE", stream, consumer),
         // What can not be changed is made anew.
         api("CONSUMER.DELETE", stream, consumer),
-        // One that somebody has paused goes on.
+        // A pause by an operator is ended.
         api("CONSUMER.PAUSE", stream, consumer),
       ]),
       // It reads what it has published with consumers of its own, which the server names.

@@ -61,7 +61,7 @@ const durable = (name: string, config: Partial<ConsumerConfig>): Partial<Consume
   durable_name: name,
   ack_policy: AckPolicy.Explicit,
   max_deliver: -1,
-  // The server's defaults, which are set back if somebody changes them: a function would get less than it reads.
+  // The server's defaults. They are declared so that a change of them is reverted: it would withhold messages from a function.
   headers_only: false,
   inactive_threshold: 0,
   max_batch: 0,

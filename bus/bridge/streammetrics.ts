@@ -13,7 +13,7 @@ export interface StreamMetricsOptions {
   readonly registry: Registry;
 }
 
-/** Registers the gauge; the bus is asked when somebody reads it. Of streams that it does not tell of there are no figures. */
+/** Registers the gauge, which asks the bus at each scrape. Streams that the bus does not describe are absent. */
 export function registerStreamMetrics({ bus, interests, log, registry }: StreamMetricsOptions): void {
   const own = interests.flatMap(({ scope: { fn } }) => [
     workStream(fn),

@@ -25,7 +25,7 @@ const retryMillis = 1000;
 /** A stream takes its consumers along: what is announced together is one reason to look. Milliseconds. */
 const settleMillis = 200;
 
-/** What tells whether the stream of objects has lost some. */
+/** Facts about the stream of objects that change when it loses some. */
 interface Objects {
   /** RFC 3339. */
   readonly created: string;

@@ -5,8 +5,8 @@
  * An object's entries are written *before* its change wakes it. What is looked up later finds it; what was looked up before
  * is seen by the reconcile that follows. So nothing falls between, whatever dies in the middle.
  *
- * An entry only says that an object had the value once: whether it still has is asked of the object itself. What is left of
- * objects that are gone is taken away by whoever comes across it, and all that is stale by {@link "./indextidy.ts"}.
+ * An entry only says that an object had the value once; the object itself decides whether it still has it. A lookup removes entries
+ * of deleted objects that it finds, and {@link "./indextidy.ts"} removes all that are stale.
  */
 import { createHash } from "node:crypto";
 import type { Bus } from "../connect.ts";

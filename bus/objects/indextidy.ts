@@ -1,6 +1,6 @@
 /**
- * Tidying a function's indexes: entries of values that an object has lost, and of objects that the bus has forgotten, lead
- * nobody astray, but they would fill the stream that all functions share. So each process looks through the entries from time to time.
+ * Removes stale entries from a function's indexes: those of values that an object has lost, and of objects that the bus has
+ * forgotten. Lookups ignore them, but they would fill the stream that all functions share. Each process checks all entries about once an hour.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BusClock } from "../clock.ts";
@@ -25,7 +25,7 @@ export interface IndexTidyOptions {
   readonly minimumAgeMillis?: number;
 }
 
-/** So many entries are looked at at once. */
+/** Entries that are checked at once. */
 const batch = 100;
 
 /**
@@ -42,7 +42,7 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
     const { index, value, key } = subjects.parse(entry.subject);
     const object = await read(key);
     if (object === undefined) return true;
-    // What can not be read may have it. What has not changed since had it, by the definition of whoever wrote the entry.
+    // An object that cannot be read may have the value. One that has not changed since had it, by the writer's definition of the index.
     if (isIncomplete(object) || Date.parse(object.time) < Date.parse(entry.time)) return false;
     if (object.deleted) return true;
     const values = Object.hasOwn(definitions, index) ? definitions[index] : undefined;

@@ -29,7 +29,7 @@ export interface Delivery {
   confirmDone(): Promise<void>;
   /** Starts the consumer's AckWait anew, confirmed. Rejects when the server does not answer in time. */
   extend(): Promise<void>;
-  /** Not done: the server delivers it again, at once or after some milliseconds, to whoever asks. */
+  /** Not done: the server delivers it again, at once or after some milliseconds, to any replica. */
   handBack(afterMillis?: number): void;
 }
 

@@ -1,15 +1,15 @@
 /**
- * How long whoever routes or relays a message may try. A consumer gives a message that is not answered to somebody else, so trying for
- * longer only takes a slot: what can not be done would by and by take all of them, and what can be done would wait.
+ * How long routing or relaying a message may take. Its consumer delivers an unanswered message again, so a longer attempt would
+ * only occupy a slot. Messages that cannot be routed would take all slots in the end, and the others would wait.
  */
 import type { Delivery } from "./delivery.ts";
 
-/** A message was held until shortly before its consumer gives it to somebody else. */
+/** A message was held until shortly before its consumer would deliver it again. */
 export class HeldTooLongError extends Error {
   override readonly name = "HeldTooLongError";
 }
 
-/** The share of an AckWait, so that the message is handed back before the consumer gives it to somebody else. */
+/** The share of an AckWait after which a message is handed back, before the consumer delivers it again by itself. */
 const share = 0.8;
 
 /** How long a message waits that was held too long, doubled each time: others are tried meanwhile. Milliseconds. */
@@ -21,9 +21,9 @@ export function handBackLater(delivery: Pick<Delivery, "deliveries" | "handBack"
   delivery.handBack(Math.min(longestMillis, firstMillis * 2 ** Math.min(delivery.deliveries - 1, 8)));
 }
 
-/** What whoever handles a message has of it. */
+/** A message in the hands of its handler. */
 export interface Held {
-  /** Starts the AckWait anew. Rejects like {@link Delivery.extend}. */
+  /** Restarts the AckWait. Rejects like {@link Delivery.extend}. */
   extend(): Promise<void>;
   /** Aborts when the time is over, with a {@link HeldTooLongError}, or with the reason of what ends the whole process. */
   readonly signal: AbortSignal;
@@ -57,7 +57,7 @@ export async function whileHeld<T>(
   try {
     return await handle({ extend, signal: over.signal });
   } catch (error) {
-    // What fails because it was aborted fails for the abort's reason.
+    // The reason of the abort says more than the error that it causes.
     throw over.signal.aborted ? over.signal.reason : error;
   } finally {
     clearTimeout(timer);

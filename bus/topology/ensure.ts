@@ -37,9 +37,9 @@ export interface Ensuring {
   /** The user, for people. */
   readonly user: string;
   readonly plan: TopologyPlan;
-  /** Called with a stream that has no limit although one is declared: the server could not reserve that much storage, or somebody took it. */
+  /** Called with a stream that has no limit although one is declared: the server could not reserve the storage, or an operator removed the limit. */
   readonly onUnlimited?: ((stream: string) => void) | undefined;
-  /** What a stream says about itself, beside the version, when it is made. */
+  /** Metadata of a new stream, beside the version. */
   readonly metadataOfNew?: ((stream: string) => Metadata) | undefined;
 }
 
@@ -200,7 +200,7 @@ export async function ensureConsumer(
   await mend(user, thing, "another configuration", change);
 }
 
-/** A consumer that is made anew pauses for an AckWait at most. Nobody is told of a longer pause: the server answers as if nothing were there. */
+/** The platform pauses a consumer for one AckWait at most. Workers cannot detect a longer pause: the server answers as if there were no messages. */
 const isPausedByOthers = ({ paused = false, pause_remaining = 0, config }: ConsumerInfo): boolean =>
   paused && pause_remaining > (config.ack_wait ?? 0);
 

@@ -1,4 +1,4 @@
-/** Making a consumer anew where it was: what JetStream does not change in place, and what somebody has deleted. */
+/** Creates consumers again at their positions: those that JetStream does not change in place, and those that were deleted. */
 import {
   type ConsumerConfig,
   type ConsumerInfo,
@@ -13,16 +13,16 @@ import type { Metadata } from "./version.ts";
 /** Key of a stream's metadata: where a consumer goes on that is being made anew. */
 const positionKey = (consumer: string): string => `denrei.dev/position.${consumer}`;
 
-/** Key of a stream's metadata: the first message that a consumer without the older ones was made for. */
+/** Key of a stream's metadata: the first message for a consumer of new messages. */
 const beginKey = (consumer: string): string => `denrei.dev/begin.${consumer}`;
 
-/** What a new stream says of such consumers: all that comes is for them. */
+/** The notes of a new stream, whose messages all are for these consumers. */
 export const beginningsOfNew = (consumers: readonly string[]): Metadata =>
   Object.fromEntries(consumers.map((consumer) => [beginKey(consumer), "1"]));
 
 /**
- * Notes in a stream where consumers of new messages begin, before they are made. One that somebody deletes, or that is
- * lost with the process that makes it, begins there again: what came meanwhile is not lost, and what it had is delivered twice.
+ * Notes in a stream where consumers of new messages begin, before they are created. If such a consumer is deleted, the next one
+ * begins there again: no message in between is lost, and those that it had acknowledged are delivered twice.
  */
 export async function noteBeginnings(
   jsm: JetStreamManager,

@@ -48,7 +48,7 @@ const maxBytes = {
   activity: mebibytes(32),
 };
 
-/** What is said although it is the server's default, because it would lose messages if somebody changed it, is set back. */
+/** Some settings are the server's defaults. They are declared so that a change of them, which would lose messages, is reverted. */
 const base = ({ replicas }: BusOptions) => ({
   storage: StorageType.File,
   num_replicas: replicas,

@@ -37,7 +37,7 @@ test("brake - holds a hot key until a fixed time, however many events arrive mea
   expect(brake.pause(key, "event")).toBe(0);
 });
 
-test("brake - a timer that comes again and again, though it was asked for later, is as hot as an event", () => {
+test("brake - timers that fire earlier than requested have the limit of events", () => {
   const { brake, pass } = withClock();
   for (let i = 0; i < 3; i++) {
     expect(brake.pause(key, "timer")).toBe(0);

@@ -1,8 +1,8 @@
 /**
  * The brake on hot loops. A reconcile that writes each time an event wakes it is usually woken by what it writes (a timestamp
  * in a status, or a fight with another writer over one field). A reconcile that asks to be called again at once, again and
- * again, waits for something that does not come. And one that asks for a later time, but is called at once all the same, has timers
- * that are set by a wrong clock.
+ * again, waits for something that does not come. And one that asks for a later time and is called at once has timers
+ * that a wrong clock has set.
  */
 import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";

@@ -1,4 +1,4 @@
-/** What a worker has in hand when it dies, is paused or is stopped: another one does it, once. */
+/** Objects in the hands of a worker that dies, is paused, or is stopped are reconciled by another one, once. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => probes?.stop());
 
-/** Starts each worker that dies, until it is told to stop; then all of them are begun anew. */
+/** Starts each worker that dies, until `stop`; then all of them are started again. */
 function revive(): { stop(): Promise<void> } {
   let going = true;
   const reviving = Promise.all(
@@ -73,7 +73,7 @@ test("one that blocks the event loop for ever is given up after three deaths; it
     ).toBeUndefined();
     // The first start is no suspect yet; the three that follow are counted.
     expect(probes.runs("blocks")).toHaveLength(4);
-    // Nobody dies of it again as long as it is as it is.
+    // No worker dies of it again until it changes.
     const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
     await queue.request(at("blocks"), newRequest({ type: "timer" }));
     await expect
@@ -145,7 +145,7 @@ test("what workers died over is left alone until it is replayed, also when the r
   await expect.poll(leftAlone, patience).toBeGreaterThan(0);
   const [before, times] = [probes.runs("left-alone").length, leftAlone()];
   const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
-  // Whoever has just said so may still have it in hand.
+  // The worker that logged it may still have it in hand.
   const timer = newRequest({ type: "timer" });
   await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), timer), patience).toBe("accepted");
   await expect.poll(leftAlone, patience).toBeGreaterThan(times);

@@ -1,4 +1,4 @@
-/** What becomes of entries of values that objects have lost: they are taken away, and nothing else is. */
+/** Entries of values that objects have lost are removed, and no others. */
 import { expect, test } from "vitest";
 import { machineClock } from "../../bus/clock.ts";
 import { tidyIndexes } from "../../bus/objects/indextidy.ts";
@@ -49,7 +49,7 @@ test("the values that an object has lost, and all of objects that are gone, are 
   expect(await found(indexes, "value-249")).toEqual(["changes"]);
 });
 
-test("what was written lately stays: whoever wrote it may rely on it", async () => {
+test("recent entries stay: a process may rely on those that it has written", async () => {
   const indexes = replica("young");
   await change(indexes, thing("young", ["old"]));
   await change(indexes, thing("young", ["new"]));
@@ -61,7 +61,7 @@ test("what was written lately stays: whoever wrote it may rely on it", async () 
 test("what another version of the function has written is not for this one to take away", async () => {
   const indexes = replica("upgraded");
   const other = await change(indexes, thing("upgraded", ["both"], undefined, "x"));
-  // As long as the object is as it was, this version does not know better either.
+  // An object that has not changed keeps entries that this version would not write.
   await indexes.keep(keyOf(other), thing("upgraded", ["theirs"]));
   expect(await tidy("upgraded", -60_000)).toBe(0);
   // The test's definitions have one index of the two.

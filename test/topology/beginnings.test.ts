@@ -1,4 +1,4 @@
-/** Consumers that begin with what is new do not begin anew when somebody deletes them: what was accepted is delivered. */
+/** A consumer of new messages that is deleted and created again receives what was accepted meanwhile. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { consumers, streams } from "../../bus/subjects.ts";
 import { ensureTopology, functionConsumers, type Interest } from "../../bus/topology.ts";

@@ -78,7 +78,7 @@ test("a stream that was altered is as declared again", async () => {
   await expect.poll(settings).toEqual([1, true]);
 });
 
-test("objects that somebody has purged are on the bus again", async () => {
+test("purged objects are published again", async () => {
   const name = await sing();
   await bus.jsm.streams.purge(streams.objects);
   const filter = { subjects_filter: objectByName("default", Hikawa, { namespace: "default", name }) };
@@ -86,7 +86,7 @@ test("objects that somebody has purged are on the bus again", async () => {
   await expect.poll(found, { timeout: 60_000 }).toBeDefined();
 });
 
-test("a stream that somebody has limited is as declared again", async () => {
+test("a stream with other limits is as declared again", async () => {
   const before = await bus.jsm.streams.info(streams.objects);
   await bus.jsm.streams.update(streams.objects, { max_msgs: 1_000_000, max_age: 3600e9 });
   const settings = async () => {
@@ -96,7 +96,7 @@ test("a stream that somebody has limited is as declared again", async () => {
   await expect.poll(settings).toEqual([before.config.max_msgs, before.config.max_age]);
 });
 
-test("a consumer that somebody has paused goes on", async () => {
+test("a paused consumer goes on", async () => {
   const later = new Date(Date.now() + 3_600_000);
   for (const [stream, consumer] of everyConsumer) await bus.jsm.consumers.pause(stream, consumer, later);
   await sing();

@@ -100,7 +100,7 @@ test.each([
   ["ten minutes behind", -600_000],
   ["ten minutes ahead", 600_000],
 ])(
-  "a consumer of a work queue that somebody has deleted comes back as late, by a clock that is %s",
+  "a deleted consumer of a work queue is created with a pause, by a clock that is %s",
   async (name, skew) => {
     const trueNow = Date.now.bind(Date);
     vi.spyOn(Date, "now").mockImplementation(() => trueNow() + skew);

@@ -5,7 +5,7 @@ import { githubEvent } from "./adapter.ts";
 import { installationTargetExamples } from "./examples.ts";
 import type { WebhookEventName } from "./payloads.ts";
 
-/** What tests read of GitHub's own examples; each event has some of it. */
+/** Fields of GitHub's own examples that tests read; each event has some of them. */
 export interface Example {
   action: string;
   number: number;
