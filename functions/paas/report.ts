@@ -45,6 +45,8 @@ export default defineFunction({
     // Its uid tells clusters apart.
     { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
   ],
+  // Retries of refused reports are timers, which the bus may lose when their stream is full.
+  sweepMillis: 1_800_000,
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
