@@ -1,5 +1,5 @@
 /**
- * How long routing or relaying a message may take. Its consumer delivers an unanswered message again, so a longer attempt would
+ * How long routing or relaying a message may try to publish. Its consumer delivers an unanswered message again, so a longer attempt would
  * only occupy a slot. Messages that cannot be routed would take all slots in the end, and the others would wait.
  */
 import type { Delivery } from "./delivery.ts";
@@ -23,10 +23,11 @@ export function handBackLater(delivery: Pick<Delivery, "deliveries" | "handBack"
 
 /** A message in the hands of its handler. */
 export interface Held {
-  /** Restarts the AckWait. Rejects like {@link Delivery.extend}. */
-  extend(): Promise<void>;
-  /** Aborts when the time is over, with a {@link HeldTooLongError}, or with the reason of what ends the whole process. */
-  readonly signal: AbortSignal;
+  /**
+   * Runs what publishes. The signal that it gets aborts shortly before the AckWait is over, with a {@link HeldTooLongError}, or with
+   * the reason of whatever ends the process. A message that was held for some time before is extended first.
+   */
+  attempt<T>(publish: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** How long a message may be held, and what ends that before. */
@@ -36,31 +37,33 @@ export interface HoldingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs `handle` while a delivery may be held. */
-export async function whileHeld<T>(
-  delivery: Pick<Delivery, "extend">,
-  { ackWaitMillis, signal }: HoldingOptions,
-  handle: (held: Held) => Promise<T>,
-): Promise<T> {
+/** Begins to hold a delivery that has just arrived. */
+export function held(delivery: Pick<Delivery, "extend">, { ackWaitMillis, signal }: HoldingOptions): Held {
   const millis = share * ackWaitMillis;
-  const over = new AbortController();
-  const stop = () => over.abort(signal.reason);
-  const timer = setTimeout(() => {
-    over.abort(new HeldTooLongError(`not done within ${millis} ms; the bus delivers it again`));
-  }, millis);
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  const extend = async () => {
-    await delivery.extend();
-    timer.refresh();
+  let since = performance.now();
+  return {
+    async attempt(publish) {
+      if (performance.now() - since > millis / 4) {
+        await delivery.extend();
+        since = performance.now();
+      }
+      const over = new AbortController();
+      const stop = () => over.abort(signal.reason);
+      const timer = setTimeout(
+        () => over.abort(new HeldTooLongError(`not done within ${millis} ms; the bus delivers it again`)),
+        Math.max(0, millis - (performance.now() - since)),
+      );
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+      try {
+        return await publish(over.signal);
+      } catch (error) {
+        // The reason of the abort says more than the error that it causes.
+        throw over.signal.aborted ? over.signal.reason : error;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+      }
+    },
   };
-  try {
-    return await handle({ extend, signal: over.signal });
-  } catch (error) {
-    // The reason of the abort says more than the error that it causes.
-    throw over.signal.aborted ? over.signal.reason : error;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  }
 }

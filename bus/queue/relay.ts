@@ -2,7 +2,7 @@
 import type { Bus } from "../connect.ts";
 import { consumers, type ObjectKey, parseKeySubject, sweeps, timersStream } from "../subjects.ts";
 import type { Delivery } from "./delivery.ts";
-import { HeldTooLongError, type HoldingOptions, handBackLater, whileHeld } from "./held.ts";
+import { HeldTooLongError, type HoldingOptions, handBackLater, held } from "./held.ts";
 import { type Pull, startPull } from "./pull.ts";
 import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
@@ -44,7 +44,7 @@ export function startRelay({ bus, queue, slots, sweep, holding, onError }: Relay
     try {
       // Never dropped, even where a running reconcile seems to cover it: a timer may have been set anew when the old one
       // fired, and the server purges the subject of a schedule that fires. What fired stands for both.
-      await whileHeld(delivery, holding, ({ signal }) => queue.request(due.key, due.request, signal));
+      await held(delivery, holding).attempt((signal) => queue.request(due.key, due.request, signal));
       delivery.done();
     } catch (error) {
       if (holding.signal.aborted) return delivery.handBack();

@@ -52,7 +52,6 @@ export interface Waking {
 export interface RoutingTools {
   readonly indexes: Pick<Indexes, "keep" | "find">;
   readonly live: ReadLive;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -62,7 +61,7 @@ export interface RoutingTools {
 export async function wakingsOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
-  { indexes, live, signal }: RoutingTools,
+  { indexes, live }: RoutingTools,
 ): Promise<Waking[]> {
   const wakings = new Map<string, Waking>();
   function add(key: ObjectKey, delayMillis = 0): void {
@@ -80,7 +79,7 @@ export async function wakingsOf(
   if (is(fn.for, event.at)) {
     const isIndexed = !event.deleted && Object.keys(fn.indexes).length > 0;
     const object = isIndexed ? await whole(fn.for) : undefined;
-    if (object) await indexes.keep(key, object, signal);
+    if (object) await indexes.keep(key, object);
     add(key);
   }
   const owned = fn.owns.find((kind) => is(kind, event.at));

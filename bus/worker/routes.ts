@@ -5,7 +5,7 @@ import type { BusClock } from "../clock.ts";
 import { MalformedEventError } from "../events/received.ts";
 import type { Indexes } from "../objects/indexes.ts";
 import type { Delivery } from "../queue/delivery.ts";
-import { type Held, HeldTooLongError, type HoldingOptions, handBackLater, whileHeld } from "../queue/held.ts";
+import { type Held, HeldTooLongError, type HoldingOptions, handBackLater, held } from "../queue/held.ts";
 import type { TicketQueue } from "../queue/queue.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 import { routeSpan, routeWebhookSpan } from "../tracing/messages.ts";
@@ -43,7 +43,7 @@ export interface RouteOptions {
 /** What became of waking a key: nothing, a request, or a mark beside the one who owns it. */
 type Woken = "echo" | "accepted" | "owned";
 type Handle = (delivery: Delivery) => Promise<void>;
-type HandleHeld = (delivery: Delivery, held: Held) => Promise<void>;
+type HandleHeld = (delivery: Delivery, holder: Held) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
@@ -85,11 +85,11 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     return "accepted";
   }
 
-  async function routeChange(delivery: Delivery, held: Held): Promise<void> {
+  async function routeChange(delivery: Delivery, holder: Held): Promise<void> {
     const event = objectEventOf(delivery);
     const span = routeSpan(fn.name, event);
     try {
-      await wakeAll(held, { ...event, traceparent: span.traceparent }, span);
+      await wakeAll(holder, { ...event, traceparent: span.traceparent }, span);
     } catch (error) {
       span.fail((error as Error).name);
       throw error;
@@ -98,15 +98,11 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     }
   }
 
-  async function wakeAll({ extend, signal }: Held, event: ObjectEvent, span: Span): Promise<void> {
-    const wakings = await wakingsOf(fn, event, { indexes, live, signal });
-    const outcomes: Woken[] = [];
-    for (let at = 0; at < wakings.length; at += batch) {
-      // Waking many takes longer than a message may be held in silence.
-      if (at > 0) await extend();
-      const some = wakings.slice(at, at + batch);
-      outcomes.push(...(await Promise.all(some.map((waking) => wakeInTurn(waking, event, signal)))));
-    }
+  async function wakeAll(holder: Held, event: ObjectEvent, span: Span): Promise<void> {
+    const keep: Indexes["keep"] = (key, object) =>
+      holder.attempt((signal) => indexes.keep(key, object, signal));
+    const wakings = await wakingsOf(fn, event, { indexes: { keep, find: indexes.find }, live });
+    const outcomes = await inBatches(wakings, holder, (waking, signal) => wakeInTurn(waking, event, signal));
     span.set(() => {
       const count = (outcome: Woken) => outcomes.filter((one) => one === outcome).length;
       const [woken, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
@@ -114,22 +110,20 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     });
   }
 
-  async function routeWebhook(delivery: Delivery, { signal }: Held): Promise<void> {
+  async function routeWebhook(delivery: Delivery, holder: Held): Promise<void> {
     const webhook = webhookIn(delivery);
     const span = routeWebhookSpan(fn.name, webhook);
-    await spanned(span, () => wakeWebhook({ ...webhook, traceparent: span.traceparent }, span, signal));
+    await spanned(span, () => wakeWebhook({ ...webhook, traceparent: span.traceparent }, span, holder));
   }
 
-  async function wakeWebhook(webhook: Webhook, span: Span, signal: AbortSignal): Promise<void> {
+  async function wakeWebhook(webhook: Webhook, span: Span, holder: Held): Promise<void> {
     const keys = await keysOfWebhook(fn, webhook, indexes);
     const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.woken": keys.length }));
-    await Promise.all(
-      keys.map(async (key) => {
-        const outcome = await queue.request(key, request, signal);
-        (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(name);
-      }),
-    );
+    await inBatches(keys, holder, async (key, signal) => {
+      const outcome = await queue.request(key, request, signal);
+      (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(name);
+    });
     const { event } = webhook;
     metrics.webhooks.inc({ ...name, event });
     log.debug({ event, delivery: webhook.delivery, wakes: keys.map(keyText) }, "webhook routed");
@@ -139,7 +133,7 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     (handle: HandleHeld): Handle =>
     async (delivery) => {
       try {
-        await whileHeld(delivery, holding, (held) => handle(delivery, held));
+        await handle(delivery, held(delivery, holding));
         delivery.done();
       } catch (error) {
         if (holding.signal.aborted) return delivery.handBack();
@@ -156,4 +150,18 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     };
 
   return { change: answered(routeChange), webhook: answered(routeWebhook) };
+}
+
+/** Wakes many in turns: waking all of them can take longer than a message may be held. */
+async function inBatches<T, R>(
+  items: readonly T[],
+  holder: Held,
+  wake: (item: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += batch) {
+    const some = items.slice(at, at + batch);
+    results.push(...(await holder.attempt((signal) => Promise.all(some.map((item) => wake(item, signal))))));
+  }
+  return results;
 }
