@@ -25,7 +25,7 @@ test("held - an attempt that does not end is given up before the consumer delive
   await attempt;
 });
 
-test("held - a message that was looked at for long is extended, and then has its whole time", async () => {
+test("held - a message is extended after a long search, and then has its whole time", async () => {
   const { holder, extended } = holding();
   await vi.advanceTimersByTimeAsync(10 * ackWaitMillis);
   for (let batch = 0; batch < 20; batch++) {
