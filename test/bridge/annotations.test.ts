@@ -3,16 +3,21 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBridge } from "../../bus/bridge/bridge.ts";
+import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { ConfigMap } from "../../bus/kube/kind.ts";
+import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
+import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 
+const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 let kit: LocalKit;
 let bus: Bus;
 beforeAll(async () => {
   kit = await startLocalKit({ crds: [] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  await ensureTopology(bus, busOptions);
 });
 afterAll(async () => {
   await bus?.nc.close();
@@ -26,7 +31,7 @@ const cluster = "annotations";
 async function bridgeUntil(allowed: string, annotations: Record<string, string>): Promise<void> {
   const bridge = await startBridge({
     ...{ bus, cluster, client: kit.client, registry: new Registry(), replica: `bridge-${allowed}` },
-    busOptions: { replicas: 1, ackWaitMillis: 10_000 },
+    busOptions,
     kinds: [ConfigMap],
     annotations: new Set([allowed]),
     log: pino({ level: "silent" }),
@@ -52,4 +57,54 @@ test("publishes objects again that did not change when other annotations are dec
   );
   await bridgeUntil("former", { former: "1" });
   await bridgeUntil("next", { next: "2" });
+});
+
+const secret = (name: string, version: number, annotations: Record<string, string>): Stored => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    ...{ name, namespace: "default", uid: `uid-of-${name}`, resourceVersion: String(version) },
+    annotations,
+  },
+  spec: undefined,
+});
+
+test("a publisher publishes known versions again where other annotations are declared now, and tombstones without the rest", async () => {
+  const store = objectStore(bus, "published-again");
+  const open = (options: Partial<PublisherOptions> = {}): Promise<Publisher> =>
+    openPublisher({
+      ...{ bus, cluster: "published-again", kind: Secret, onPublished: () => undefined },
+      signal: new AbortController().signal,
+      ...options,
+    });
+  const openFor = (...annotations: string[]) =>
+    open({ annotations: new Set(annotations), position: "5", renew: true });
+  const both = secret("both", 10, { former: "1", next: "2" });
+  const plain = secret("plain", 11, { other: "3" });
+  const list = async (publisher: Publisher) => {
+    for (const object of [both, plain]) await publisher.publish("modified", object, "list");
+    await publisher.settled();
+    publisher.advance("20");
+  };
+  const stored = async (name: string) => {
+    const entry = await store.entry(Secret, { namespace: "default", name });
+    return { ...entry, annotations: entry?.object.metadata.annotations };
+  };
+  await list(await openFor("former"));
+  expect((await stored("both")).annotations).toEqual({ former: "1" });
+  const before = await stored("plain");
+
+  const publisher = await openFor("next");
+  expect(publisher.position).toBeUndefined();
+  await list(publisher);
+  const renewed = await stored("both");
+  expect(renewed).toMatchObject({ annotations: { next: "2" }, resourceVersion: "10", deleted: false });
+  await list(publisher);
+  expect(await stored("both")).toEqual(renewed);
+  expect(await stored("plain")).toEqual(before);
+
+  const last = await open();
+  await last.vanished("default/both", "30");
+  await last.settled();
+  expect(await stored("both")).toMatchObject({ annotations: {}, resourceVersion: "30", deleted: true });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
 import type { Bus } from "../../bus/connect.ts";
 import type { Change } from "../../bus/events/kubernetes.ts";
-import { externalKind, Secret } from "../../bus/kube/kind.ts";
+import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
 import { keyText, streams } from "../../bus/subjects.ts";
@@ -324,49 +324,4 @@ test("publisher - an API server that has gone back in time is believed, also abo
   expect(publisher.names().sort()).toEqual(
     [...early, late].map(({ metadata }) => keyText(at(metadata.name))).sort(),
   );
-});
-
-const secret = (name: string, version: number, annotations: Record<string, string>): Stored => ({
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: {
-    ...{ name, namespace: "default", uid: `uid-of-${name}`, resourceVersion: String(version) },
-    annotations,
-  },
-  spec: undefined,
-});
-
-test("publishes known versions again where other annotations are declared now, and tombstones without the rest", async () => {
-  const cluster = newCluster();
-  const store = objectStore(bus, cluster);
-  const openFor = (...annotations: string[]) =>
-    open(cluster, { kind: Secret, annotations: new Set(annotations), position: "5", renew: true });
-  const both = secret("both", 10, { former: "1", next: "2" });
-  const plain = secret("plain", 11, { other: "3" });
-  const list = async (publisher: Publisher) => {
-    for (const object of [both, plain]) await publisher.publish("modified", object, "list");
-    await publisher.settled();
-    publisher.advance("20");
-  };
-  const stored = async (name: string) => {
-    const entry = await store.entry(Secret, at(name));
-    return { ...entry, annotations: entry?.object.metadata.annotations };
-  };
-  await list(await openFor("former"));
-  expect((await stored("both")).annotations).toEqual({ former: "1" });
-  const before = await stored("plain");
-
-  const publisher = await openFor("next");
-  expect(publisher.position).toBeUndefined();
-  await list(publisher);
-  const renewed = await stored("both");
-  expect(renewed).toMatchObject({ annotations: { next: "2" }, resourceVersion: "10", deleted: false });
-  await list(publisher);
-  expect(await stored("both")).toEqual(renewed);
-  expect(await stored("plain")).toEqual(before);
-
-  const last = await open(cluster, { kind: Secret });
-  await last.vanished("default/both", "30");
-  await last.settled();
-  expect(await stored("both")).toMatchObject({ annotations: {}, resourceVersion: "30", deleted: true });
 });
