@@ -6,6 +6,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { ownValue } from "./ownvalue.ts";
 import { token, untoken } from "./token.ts";
 
 export { token, untoken } from "./token.ts";
@@ -301,7 +302,7 @@ const keySpaces: Readonly<Record<string, { readonly before: number; readonly beh
 /** Reads the key out of any subject that {@link work} built. Throws a `RangeError` on any other. */
 export function parseKeySubject(subject: string): QueueScope & { readonly key: ObjectKey } {
   const parts = subject.split(".");
-  const space = Object.hasOwn(keySpaces, parts[0] ?? "") ? keySpaces[parts[0] ?? ""] : undefined;
+  const space = ownValue(keySpaces, parts[0] ?? "");
   if (space === undefined || parts.length !== space.before + 4 + space.behind) {
     throw new RangeError(`expected <space>.<function>.<cluster>.<namespace>.<name>, found "${subject}"`);
   }

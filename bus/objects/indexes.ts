@@ -13,6 +13,7 @@ import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
 import { type LastValue, lastValuesOf } from "../lastvalues.ts";
+import { ownValue } from "../ownvalue.ts";
 import { publishUntilAnswered } from "../queue/publish.ts";
 import { emptyTtl, replaceLast } from "../queue/replace.ts";
 import { Recent } from "../recent.ts";
@@ -89,7 +90,7 @@ export function openIndexes(
       await Promise.all(wanted.map((subject) => write(subject, object.metadata.uid, signal)));
     },
     async find(index, value) {
-      const values = Object.hasOwn(definitions, index) ? definitions[index] : undefined;
+      const values = ownValue(definitions, index);
       if (values === undefined)
         throw new RangeError(
           `expected an index of ${scope.fn} (${Object.keys(definitions).join(", ") || "it has none"}), found "${index}"`,

@@ -7,6 +7,7 @@ import type { BusClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import { type LastValue, readFrom } from "../lastvalues.ts";
+import { ownValue } from "../ownvalue.ts";
 import { emptyTtl, replaceLast } from "../queue/replace.ts";
 import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
 import { type IndexValues, keptMillis, termOf } from "./indexes.ts";
@@ -45,7 +46,7 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
     // An object that cannot be read may have the value. One that has not changed since had it, by the writer's definition of the index.
     if (isIncomplete(object) || Date.parse(object.time) < Date.parse(entry.time)) return false;
     if (object.deleted) return true;
-    const values = Object.hasOwn(definitions, index) ? definitions[index] : undefined;
+    const values = ownValue(definitions, index);
     // An index of another version of the function.
     return values !== undefined && !values(object.object).map(termOf).includes(value);
   }

@@ -7,6 +7,7 @@ import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { ownValue } from "../../bus/ownvalue.ts";
 import { platformNamespace } from "../../bus/process/namespace.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
@@ -47,7 +48,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
       `expected the Secret ${at.name} in ${at.namespace} with the App's private key, found none`,
       patience,
     );
-  const encoded = secret.data?.[key];
+  const encoded = ownValue(secret.data, key);
   if (encoded === undefined)
     throw new BlockedError(
       "KeyNotFound",

@@ -1,4 +1,5 @@
 /** Label selectors, which a rule names namespaces by. Pure. */
+import { ownValue } from "../../bus/ownvalue.ts";
 
 /** A label selector, as everywhere in Kubernetes. */
 export interface LabelSelector {
@@ -12,10 +13,6 @@ export interface LabelSelector {
     | undefined;
 }
 
-/** What a map has by a name, and not what every object of JavaScript has. */
-export const valueIn = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(map, name) ? map[name] : undefined;
-
 type Expression = NonNullable<LabelSelector["matchExpressions"]>[number];
 
 /** Whether labels are those that a selector asks for; an empty one asks for none. */
@@ -23,8 +20,8 @@ export const selects = (
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
   labels: Readonly<Record<string, string>>,
 ): boolean =>
-  Object.entries(matchLabels).every(([key, value]) => valueIn(labels, key) === value) &&
-  matchExpressions.every((expression) => holds(expression, valueIn(labels, expression.key)));
+  Object.entries(matchLabels).every(([key, value]) => ownValue(labels, key) === value) &&
+  matchExpressions.every((expression) => holds(expression, ownValue(labels, expression.key)));
 
 function holds({ operator, values = [] }: Expression, value: string | undefined): boolean {
   switch (operator) {

@@ -3,7 +3,8 @@
  * repositories and which permissions it is about, so the App says what it may choose. Pure.
  */
 import { matchesGlob } from "../../bus/glob.ts";
-import { type LabelSelector, selects, valueIn } from "./matching.ts";
+import { ownValue } from "../../bus/ownvalue.ts";
+import { type LabelSelector, selects } from "./matching.ts";
 
 /** Levels of a permission, each with those before it. */
 export const levels = ["read", "write", "admin"] as const;
@@ -34,7 +35,7 @@ function refusalOfPermissions(most: Readonly<Record<string, Level>>, wanted: Wis
   if (wanted === undefined || Object.keys(wanted).length === 0)
     return "spec.permissions have to be named: without them the token may do all that the installation may";
   for (const [name, level] of Object.entries(wanted)) {
-    const limit = valueIn(most, name);
+    const limit = ownValue(most, name);
     if (
       limit === undefined ||
       !levels.includes(level as Level) ||

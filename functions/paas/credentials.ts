@@ -3,6 +3,7 @@ import { optInCommands } from "../../bus/domain.ts";
 import { isForbidden } from "../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { ownValue } from "../../bus/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { patience } from "./problems.ts";
@@ -64,8 +65,8 @@ function isDeclaredFor({ type = "Opaque", metadata }: Stored<SecretObject>, use:
 }
 
 /** The value of a key. Throws a `BlockedError` for a missing key, without naming the other keys. */
-export function valueIn({ metadata: { name }, data = {} }: Stored<SecretObject>, key: string): string {
-  const encoded = data[key];
+export function valueIn({ metadata: { name }, data }: Stored<SecretObject>, key: string): string {
+  const encoded = ownValue(data, key);
   const value = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().trim();
   if (value !== "") return value;
   throw new BlockedError("SecretInvalid", `the Secret ${name} has nothing under the key ${key}`, patience);

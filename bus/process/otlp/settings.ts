@@ -10,6 +10,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
+import { ownValue } from "../../ownvalue.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Warn = (problem: string) => void;
@@ -66,7 +67,7 @@ export function samplerOf(env: Environment, warn: Warn): Sampler {
     return 1;
   };
   const name = env.OTEL_TRACES_SAMPLER?.trim() || defaultSampler;
-  const make = Object.hasOwn(samplers, name) ? samplers[name] : undefined;
+  const make = ownValue(samplers, name);
   if (make !== undefined) return make(ratio);
   const names = Object.keys(samplers).join(", ");
   warn(`OTEL_TRACES_SAMPLER: expected one of ${names}, found "${name}"; it stays at ${defaultSampler}`);

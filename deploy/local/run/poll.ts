@@ -12,18 +12,20 @@ export interface PollOptions {
 }
 
 /**
- * Calls `probe` until it resolves. A probe that throws is asked again; when the time is over, its last error is the
- * cause of the one thrown.
+ * Calls `probe` until it resolves. A probe that throws is asked again, for the last time when the time is over: what was
+ * found before this process or the machine stood still says nothing about now. That last error is the cause of the one
+ * thrown.
  */
 export async function poll<T>(what: string, probe: () => Promise<T>, options: PollOptions): Promise<T> {
   const deadline = performance.now() + options.timeoutMillis;
   for (;;) {
     options.signal?.throwIfAborted();
+    const isLast = performance.now() >= deadline;
     try {
       return await probe();
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (performance.now() >= deadline) {
+      if (isLast) {
         throw new Error(
           `expected ${what} within ${options.timeoutMillis / 1000} s, but at last ${describe(error)}`,
           {

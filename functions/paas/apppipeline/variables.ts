@@ -1,4 +1,5 @@
 /** What a template can say of the pull request that a preview is for: `{{number}}`, `{{slug}}` and so on. Pure. */
+import { ownValue } from "../../../bus/ownvalue.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
 import { slugOf } from "./slug.ts";
@@ -15,9 +16,7 @@ function variablesOf(candidate: Candidate, host: string): Variables {
 
 /** Whatever else stands in braces is somebody else's. */
 const filled = (text: string, variables: Variables): string =>
-  text.replace(/\{\{\s*([a-z_]+)\s*\}\}/g, (whole, name: string) =>
-    Object.hasOwn(variables, name) ? (variables[name] ?? whole) : whole,
-  );
+  text.replace(/\{\{\s*([a-z_]+)\s*\}\}/g, (whole, name: string) => ownValue(variables, name) ?? whole);
 
 const filledValues = (values: Variables, variables: Variables): Variables =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filled(value, variables)]));

@@ -3,13 +3,13 @@
  * lost, whoever died before it was written down, is disabled, and another one is made.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import { Secret } from "../../../bus/kube/kind.ts";
+import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { findSecret } from "../kubernetes/secrets.ts";
+import { bytesIn, findSecret } from "../kubernetes/secrets.ts";
 import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
 
@@ -34,7 +34,7 @@ export async function bootstrapKeys(plane: Stored<ControlPlane>, ctx: Context): 
   const now = ctx.now();
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
-  const isComplete = projects.every((project) => secret?.data?.[keyOfProject(project)]);
+  const isComplete = projects.every((project) => hasKey(secret, project));
   if (isComplete && !isSyncDue(status, plane, now))
     return { ...said("True", "Bootstrapped", "each project has one"), againMillis: untilSync(status, now) };
   try {
@@ -62,6 +62,9 @@ const said = (
   conditions: [{ type: conditionType, status, reason, message }],
 });
 
+const hasKey = (secret: SecretObject | undefined, projectID: string): boolean =>
+  secret !== undefined && bytesIn(secret, keyOfProject(projectID)).length > 0;
+
 /** Has one made where there is none that is known and good. */
 async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<void> {
   const { apiKeys } = await openServer(
@@ -72,15 +75,14 @@ async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Cont
   if (apiKeys === undefined) throw new TypeError("expected a server with API keys");
   const enabled = (await apiKeys.list()).filter(({ name, disabled }) => name === keyName && !disabled);
   const secret = await findSecret(apiKeysSecret(plane), ctx);
-  const key = keyOfProject(projectID);
-  if (secret?.data?.[key] && enabled.length === 1) return;
+  if (hasKey(secret, projectID) && enabled.length === 1) return;
   for (const { id } of enabled) {
     ctx.assertOwned();
     await apiKeys.disable(id);
   }
   ctx.assertOwned();
   const made = await apiKeys.generate(keyName);
-  const data = { [key]: Buffer.from(made).toString("base64") };
+  const data = { [keyOfProject(projectID)]: Buffer.from(made).toString("base64") };
   const metadata = { name: apiKeysSecret(plane) };
   if (secret) await ctx.patch(Secret, secret, { data });
   else await ctx.create(Secret, { metadata, type: "Opaque", spec: undefined, data });

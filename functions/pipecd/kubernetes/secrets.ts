@@ -4,6 +4,7 @@ import { optInCommands } from "../../../bus/domain.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { ownValue } from "../../../bus/ownvalue.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { patience } from "../pace.ts";
@@ -44,14 +45,14 @@ export async function secretWith(
       `expected the Secret ${name} in ${ctx.key.namespace}${keys.length > 0 ? ` with ${keys.join(" and ")}` : ""}, found none. It is looked for again when it is created.`,
       patience,
     );
-  const missing = keys.filter((key) => !found.data?.[key]);
+  const missing = keys.filter((key) => bytesIn(found, key).length === 0);
   if (missing.length === 0) return found;
   throw new BlockedError("SecretInvalid", `the Secret ${name} has no ${missing.join(" and no ")}`, patience);
 }
 
-/** Bytes of a key. */
+/** Bytes of a key; none when it is missing. */
 export const bytesIn = (secret: SecretObject, key: string): Buffer =>
-  Buffer.from(secret.data?.[key] ?? "", "base64");
+  Buffer.from(ownValue(secret.data, key) ?? "", "base64");
 
 /** What stands for the content of Secrets and ConfigMaps: another text when any of it is another. */
 export const contentDigest = (...contents: readonly unknown[]): string => digestOf(contents, 16);

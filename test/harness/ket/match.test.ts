@@ -25,6 +25,12 @@ test("everything is as it is", () => {
   );
 });
 
+test("what an object inherits is not a field of it", () => {
+  const named = JSON.parse('{"toString":1,"constructor":{},"__proto__":[1]}');
+  expect(differences(named, {})).toHaveLength(3);
+  expect(differences({ toString: null, constructor: { $absent: true } }, {})).toEqual([]);
+});
+
 test("a part of a value matches it, whatever is left out and in whichever order lists are", () => {
   fc.assert(
     fc.property(value, fc.infiniteStream(fc.boolean()), (whole, choices) => {

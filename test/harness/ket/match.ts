@@ -9,6 +9,7 @@
  *   expression>` is text in which it occurs.
  */
 import { isDeepStrictEqual } from "node:util";
+import { ownValue } from "../../../bus/ownvalue.ts";
 
 /** A part of an object, as it is parsed from YAML. */
 export type Expectation = unknown;
@@ -81,7 +82,7 @@ export function differences(expected: Expectation, found: unknown, path = ""): s
     if (found !== undefined && !isFields(found)) return differs("an object");
     if (found === undefined && Object.keys(expected).length === 0) return differs("an object");
     return Object.entries(expected).flatMap(([field, one]) =>
-      differences(one, found?.[field], `${path}.${field}`),
+      differences(one, ownValue(found, field), `${path}.${field}`),
     );
   }
   return expected === found ? [] : differs(shown(expected));
