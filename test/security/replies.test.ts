@@ -104,8 +104,8 @@ test.for(own)("$name: answers of the server reach no foreign subject", async ({ 
 });
 
 /**
- * What the server answers to one more connection of a role, which stays open until the test is over. All is written at once: a
- * client that writes again to a connection that the server closed may lose the reason.
+ * Opens one more connection of a role until the test is over, and resolves with the server's answer to it. All is written at
+ * once: a client that writes again to a connection that the server has closed may lose the reason.
  */
 function answerToNew(role: string): Promise<string> {
   const { hostname, port, username, password } = new URL(parties.urlOf(role));
