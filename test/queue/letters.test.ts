@@ -1,10 +1,11 @@
 /** A dead letter is removed when its object is reconciled after all, or is deleted. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
 import { type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { letterCleanup } from "../../bus/queue/lettercleanup.ts";
+import { streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { TerminalError } from "../../bus/worker/errors.ts";
 import { defineFunction, type FunctionOptions } from "../../bus/worker/function.ts";
@@ -17,6 +18,7 @@ import { publisherOf, stored } from "../harness/publish.ts";
 const reconcile: FunctionOptions<Note>["reconcile"] = async ({ spec: { text } }) => {
   if (text === "bad") throw new TerminalError("Bad", "expected something good");
 };
+const busOptions = { replicas: 1, ackWaitMillis: 5000 };
 /** Notes have no conditions: nothing on the object says that there is a letter. */
 const functions = [
   defineFunction({ name: "reading", for: Note, reconcile }),
@@ -26,10 +28,10 @@ const functions = [
 let local: LocalBus;
 let publisher: Publisher;
 let worker: Worker;
+const registry = new Registry();
 
 beforeAll(async () => {
   local = await startLocalBus();
-  const busOptions = { replicas: 1, ackWaitMillis: 5000 };
   await ensureTopology(local.bus, busOptions);
   worker = await startWorker({
     bus: local.bus,
@@ -39,7 +41,7 @@ beforeAll(async () => {
     replica: "replica-1",
     functions,
     log: pino({ level: "silent" }),
-    registry: new Registry(),
+    registry,
   });
   publisher = await publisherOf(local.bus, Note);
 });
@@ -62,6 +64,24 @@ test.each(["deleted", "modified"] as const)(
     await expect.poll(() => lettersOf(change)).toEqual([]);
   },
 );
+
+test("a success stays one when the bus cannot say whether the object has a letter", async () => {
+  const outcomes = async () => {
+    const { values } = (await registry.getSingleMetric("controller_runtime_reconcile_total")?.get()) ?? {
+      values: [],
+    };
+    return Object.fromEntries(
+      values.map(({ labels, value }) => [`${labels.controller} ${labels.result}`, value]),
+    );
+  };
+  const before = await outcomes();
+  onTestFinished(() => ensureTopology(local.bus, busOptions));
+  await local.bus.jsm.streams.delete(streams.deadLetters);
+  await publisher.publish("added", stored(Note, "unasked", 1, { text: "good" }), "watch");
+  const expected = { ...before };
+  for (const { name } of functions) expected[`${name} success`] = (before[`${name} success`] ?? 0) + 1;
+  await expect.poll(outcomes).toEqual(expected);
+});
 
 test("a letter that another replica writes later is removed", async () => {
   const scope = { fn: "elsewhere", cluster: "test" };
