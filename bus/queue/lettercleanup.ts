@@ -16,8 +16,11 @@ export interface LetterCleanup {
   stop(): void;
 }
 
-/** Objects without a letter that are remembered, and for how long. An object that is forgotten costs one more read. */
-const remembered = { keptMillis: 3_600_000, limit: 100_000 };
+/**
+ * Objects without a letter that are remembered, and for how long. An object that is forgotten costs one more read, one that is
+ * remembered about 120 bytes.
+ */
+const remembered = { keptMillis: 3_600_000, limit: 10_000 };
 
 /** Opens the cleanup. It listens for letters, which any replica may write. */
 export function letterCleanup(

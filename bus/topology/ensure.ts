@@ -60,6 +60,12 @@ export async function mend(
           "version that was here before, and see docs/upgrading.md.",
         { cause: error },
       );
+    if (isTooBig(error))
+      throw new TopologyError(
+        `expected the NATS server to have storage for the ${thing}, but limits of streams reserve all of it: ${error.message}. ` +
+          "Raise max_file_store in nats.conf, or lower a limit: nats stream edit <stream> --max-bytes <bytes>.",
+        { cause: error },
+      );
     if (violationIn(error) === undefined) throw error;
     throw new TopologyError(
       `expected the ${thing} on the bus as this version has it, found ${found}, and ${user} may not make it so. The ` +

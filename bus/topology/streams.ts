@@ -30,7 +30,11 @@ export interface BusOptions {
   readonly ackWaitMillis: number;
 }
 
-const mebibytes = (n: number): number => n * 1_048_576;
+/**
+ * A little less than so many MiB. Limits of round sizes can reserve all that a server of a round size has, and then it does not make
+ * even a stream without a limit.
+ */
+const mebibytes = (n: number): number => n * 1_048_576 - 4096;
 
 /**
  * What a stream may take, in bytes, so that no function fills the store for all others. The server reserves it when the stream is

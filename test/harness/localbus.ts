@@ -1,6 +1,6 @@
 /** A bus for one test file: a real server and a connection to it, thrown away at the end. */
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
+import { type LocalNats, type LocalNatsOptions, startLocalNats } from "../../deploy/local/index.ts";
 import { programs } from "./programs.ts";
 
 await programs("nats-server");
@@ -11,8 +11,8 @@ export interface LocalBus extends LocalNats {
 }
 
 /** Starts a server and connects to it. */
-export async function startLocalBus(): Promise<LocalBus> {
-  const local = await startLocalNats();
+export async function startLocalBus(options: LocalNatsOptions = {}): Promise<LocalBus> {
+  const local = await startLocalNats(options);
   try {
     const bus = await connectBus({ url: local.natsUrl, name: "test" });
     return {

@@ -1,0 +1,34 @@
+/** Servers with less storage than the limits of the streams would reserve. */
+import { expect, onTestFinished, test } from "vitest";
+import { streams, workStream } from "../../bus/subjects.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { interestOf } from "../../bus/worker/function.ts";
+import stickers from "../fixtures/functions/stickers.ts";
+import { startLocalBus } from "../harness/localbus.ts";
+
+const options = { replicas: 1, ackWaitMillis: 10_000 };
+const interest = interestOf(stickers, "default");
+
+test.for([
+  [64, streams.webhooks],
+  [256, streams.webhooks],
+  [512, streams.webhooks],
+  [1024, workStream(interest.scope.fn)],
+] as const)("with %i MiB there is each stream, and %s has no limit", async ([mebibytes, unlimited]) => {
+  const local = await startLocalBus({ storage: { maxFileBytes: mebibytes * 2 ** 20 } });
+  onTestFinished(() => local.stop());
+  const without: string[] = [];
+  await ensureTopology(local.bus, options, [interest], (stream) => without.push(stream));
+  expect(without).toContain(unlimited);
+  await local.bus.js.publish("webhooks.github.push.acme.web", "stored");
+});
+
+test("where other streams reserve all storage, the error says so, and what to do", async () => {
+  const maxFileBytes = 64 * 2 ** 20;
+  const local = await startLocalBus({ storage: { maxFileBytes } });
+  onTestFinished(() => local.stop());
+  await local.bus.jsm.streams.add({ name: "OTHERS", subjects: ["others"], max_bytes: maxFileBytes });
+  await expect(ensureTopology(local.bus, options, [interest])).rejects.toThrow(
+    /stream \w+, but limits of streams reserve all of it.* Raise max_file_store/,
+  );
+});
