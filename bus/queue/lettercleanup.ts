@@ -18,9 +18,9 @@ export interface LetterCleanup {
 
 /**
  * Objects without a letter that are remembered, and for how long. An object that is forgotten costs one more read, one that is
- * remembered about 120 bytes.
+ * remembered about 200 bytes.
  */
-const remembered = { keptMillis: 3_600_000, limit: 10_000 };
+const remembered = { keptMillis: 3_600_000, limit: 5_000 };
 
 /** Opens the cleanup. It listens for letters, which any replica may write. */
 export function letterCleanup(
