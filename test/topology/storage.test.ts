@@ -23,7 +23,7 @@ test.for([
   await local.bus.js.publish("webhooks.github.push.acme.web", "stored");
 });
 
-test("where other streams reserve all storage, the error says so, and what to do", async () => {
+test("where other streams reserve all storage, the error names the setting to raise", async () => {
   const maxFileBytes = 64 * 2 ** 20;
   const local = await startLocalBus({ storage: { maxFileBytes } });
   onTestFinished(() => local.stop());
