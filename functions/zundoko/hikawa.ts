@@ -73,7 +73,7 @@ async function sing(
       return undefined;
     }
     // A word of a song that has ended is said again as the ending wants it; its number may be the last one.
-    const last = Math.max(current.spec.numZundokos ?? 0, lastNumber(words));
+    const last = countOf(current, words);
     const choice = (ended && wordOfEnding(step.number, last)) || nextWord(step.number);
     words.set(step.number, await say(hikawa, ctx, step.number, choice));
     before = ctx.now();
@@ -100,13 +100,17 @@ async function sayKiyoshi(hikawa: Stored<Hikawa>, ctx: Context): Promise<void> {
   });
 }
 
+/** Never fewer than the spec has: a word that is missing, or that the bus does not show yet, is still to be said. */
+const countOf = ({ spec }: Stored<Hikawa>, words: ReadonlyMap<number, Word>): number =>
+  Math.max(spec.numZundokos ?? 0, lastNumber(words));
+
 /** The spec says how many words there are and that it is time, before Kiyoshi is said. */
 const announce = (
   hikawa: Stored<Hikawa>,
   ctx: Context,
   words: ReadonlyMap<number, Word>,
 ): Promise<Stored<Hikawa>> =>
-  ctx.patch(Hikawa, hikawa, { spec: { numZundokos: lastNumber(words), sayKiyoshi: true } });
+  ctx.patch(Hikawa, hikawa, { spec: { numZundokos: countOf(hikawa, words), sayKiyoshi: true } });
 
 /** Brings spec and status to what was said. */
 async function record(
@@ -118,7 +122,7 @@ async function record(
   const said = words.size;
   const current = timeForKiyoshi
     ? await announce(hikawa, ctx, words)
-    : await ctx.patch(Hikawa, hikawa, { spec: { numZundokos: lastNumber(words) } });
+    : await ctx.patch(Hikawa, hikawa, { spec: { numZundokos: countOf(hikawa, words) } });
   const message = kiyoshied ? `Kiyoshi! after ${said} words` : `${said} words so far`;
   await ctx.status(Hikawa, current, { numZundokosSaid: said, ...(kiyoshied && { kiyoshied }) }, [
     {

@@ -72,6 +72,17 @@ test("a word that is deleted by hand is said again, and a deleted Kiyoshi is res
   await expectFinishedSongs(ket, ["mended"]);
 });
 
+test("the number of words asked for stays while the next word has to wait", async () => {
+  await create(hikawa("asked", 3_600_000));
+  await ket.waitFor({ kind: Hikawa, name: "asked" }, ({ status }) => status?.numZundokosSaid === 1);
+  const asked = await ket.client.mergePatch(Hikawa, at("asked"), { spec: { numZundokos: 3 } }, manager);
+  const seen = await ket.waitFor(
+    { kind: Hikawa, name: "asked" },
+    (now) => (condition(now, "Ready")?.observedGeneration ?? 0) >= (asked.metadata.generation ?? Number.NaN),
+  );
+  expect(seen.spec.numZundokos).toBe(3);
+});
+
 test("deleting the Hikawa removes its children", async () => {
   await create(hikawa("deleted", 0));
   await untilFinished("deleted");
