@@ -100,7 +100,7 @@ async function sayKiyoshi(hikawa: Stored<Hikawa>, ctx: Context): Promise<void> {
   });
 }
 
-/** Never fewer than the spec has. A word that is missing, or that the bus does not show yet, will be said again. */
+/** Never fewer than the spec has: a word that is missing, or not on the bus yet, is sung in a later step. */
 const countOf = ({ spec }: Stored<Hikawa>, words: ReadonlyMap<number, Word>): number =>
   Math.max(spec.numZundokos ?? 0, lastNumber(words));
 

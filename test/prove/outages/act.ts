@@ -85,9 +85,16 @@ export async function settled(
     const letters = await bus.jsm.streams.info(streams.deadLetters, { subjects_filter: "deadletters.>" });
     const given = Object.keys(letters.state.subjects ?? {});
     return [
-      bounded(`${what}: objects that are lost, or not reconciled as they are`, found.length, "=", 0, "", {
-        history: found,
-      }),
+      bounded(
+        `${what}: objects that are lost, or whose latest state was not reconciled`,
+        found.length,
+        "=",
+        0,
+        "",
+        {
+          history: found,
+        },
+      ),
       bounded(`${what}: requests that were given up`, given.length, "=", 0, "", { history: given }),
     ];
   } finally {

@@ -12,7 +12,7 @@ export const outages: Scenario = {
   number: 8,
   name: "outages",
   title:
-    "The bus has no room left, bus and API server are not there at the start, certificates have expired: processes say so, wait, and lose nothing.",
+    "The bus is full, bus and API server are unreachable at the start, certificates have expired: processes report it, wait, and lose nothing.",
   fullMinutes: 4,
   tested: "always",
   async run(trial) {
