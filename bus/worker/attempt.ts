@@ -80,7 +80,7 @@ async function tryOnce(
   const own = tools.own.of(key);
   // What an earlier try has seen, this one need not look at.
   seen.clear();
-  const written = (uid: string) => tools.written(key, uid);
+  const written = tools.written(key);
   const reads = reconcileReads({ store, client, own, written, request, signal, seen });
   const done = (requeueAfter?: number): AttemptResult => ({ requeueAfter, object: "reconciled" });
 

@@ -4,6 +4,7 @@ import { externalKind } from "../kube/kind.ts";
 import { controllerReference, type KubeObject, type Stored } from "../kube/object.ts";
 import type { Entry, ObjectStore } from "../objects/store.ts";
 import { newRequest } from "../queue/request.ts";
+import type { Written } from "./echoes.ts";
 import { ownWrites, type WritesOfKey } from "./ownwrites.ts";
 import { type ReadSources, reconcileReads } from "./reads.ts";
 
@@ -56,7 +57,7 @@ test("an object is read from the API server where the store is older than the ve
     const entry = version && { object: child("a", version), uid: "a", resourceVersion: version };
     const store = { entry: async () => entry || undefined } as unknown as ObjectStore;
     const sources = sourcesOf(store, ownWrites().of(key), child("a", "9"));
-    const reads = reconcileReads({ ...sources, written: () => undefined, request });
+    const reads = reconcileReads({ ...sources, written: [], request });
     return (await reads.get(Child, at))?.metadata.resourceVersion;
   };
   expect(await Promise.all([undefined, "4", "5", "7"].map(readWith))).toEqual(["9", "9", "5", "7"]);
@@ -82,11 +83,15 @@ async function childrenWith(
 
 /** With what another replica has written a moment ago, which the API server has. */
 function sourcesOf(store: ObjectStore, own: WritesOfKey, theirs?: Stored): ReadSources {
-  const { uid, resourceVersion } = theirs?.metadata ?? {};
+  const { group, kind } = Child;
+  const writtenBy = ({ metadata: { name, uid, resourceVersion } }: Stored): Written => ({
+    ...{ group, kind, namespace: key.namespace, name },
+    ...{ uid, resourceVersion },
+  });
   return {
     store,
     own,
-    written: (of) => (of === uid ? resourceVersion : undefined),
+    written: theirs === undefined ? [] : [writtenBy(theirs)],
     client: { get: async () => theirs } as unknown as KubeClient,
     request: newRequest({ type: "timer" }),
     seen: new Map(),
@@ -105,6 +110,7 @@ test("children - what others have deleted and made anew is not there twice", asy
 });
 
 test("children - what another replica has written is read from the API server until the store has it", async () => {
+  expect(await childrenWith(undefined, [], child("a", "5"))).toEqual(["a 5"]);
   expect(await childrenWith(undefined, [child("a", "4")], child("a", "5"))).toEqual(["a 5"]);
   expect(await childrenWith(child("a", "5"), [child("a", "4")], child("a", "6"))).toEqual(["a 6"]);
   expect(await childrenWith(undefined, [child("a", "7")], child("a", "5"))).toEqual(["a 7"]);
@@ -133,6 +139,7 @@ test("list - what this process or another replica has written is there before th
   expect(await listWith(child("a", "5"), [])).toEqual(["a 5"]);
   expect(await listWith(child("a", "5"), [[child("a", "4"), "living"]])).toEqual(["a 5"]);
   expect(await listWith(undefined, [[child("a", "4"), "living"]], child("a", "5"))).toEqual(["a 5"]);
+  expect(await listWith(undefined, [], child("a", "5"))).toEqual(["a 5"]);
 });
 
 test("list - an object that has moved to another controller is there once, and one that is gone is not", async () => {

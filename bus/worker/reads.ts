@@ -17,6 +17,7 @@ import {
 import { type Entry, isIncomplete, newestEntry, type ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
+import type { Written } from "./echoes.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 
 /**
@@ -100,8 +101,8 @@ export interface ReadSources {
   readonly store: ObjectStore;
   readonly client: KubeClient;
   readonly own: WritesOfKey;
-  /** The version of an object that a replica has written for the key a moment ago, as far as it is known. */
-  readonly written: (uid: string) => string | undefined;
+  /** What replicas have written for the key a moment ago, as far as it is known. */
+  readonly written: readonly Written[];
   readonly request: Request;
   readonly signal: AbortSignal;
   /** Filled with the versions that are read or written, by uid: the newest. */
@@ -163,7 +164,16 @@ export function reconcileReads({
     if (uid !== subject) wrote(uid, resourceVersion);
   }
 
-  const neededOf = (kind: Kind) => changesOf(request, kind);
+  /** What has to be read at least: what woke the function, and what another replica has written since this process has. */
+  const neededOf = (kind: Kind): readonly Written[] => [
+    ...changesOf(request, kind),
+    ...written.filter(
+      ({ group, kind: name, uid, resourceVersion }) =>
+        name === kind.kind &&
+        group === kind.group &&
+        compareVersions(own.of(uid)?.object.metadata.resourceVersion ?? "0", resourceVersion) < 0,
+    ),
+  ];
 
   function noted<T extends KubeObject>(object: Stored<T> | undefined): Stored<T> | undefined {
     if (object) note(object.metadata.uid, object.metadata.resourceVersion);
@@ -184,14 +194,6 @@ export function reconcileReads({
     if (compareVersions(version, entry.resourceVersion) <= 0) return entry.object;
     note(entry.uid, version);
     return write.object as Stored<T>;
-  }
-
-  /** Whether another replica has written something newer than is in hand. */
-  function isBehind({ uid, resourceVersion }: Entry): boolean {
-    const least = written(uid);
-    if (least === undefined) return false;
-    const inHand = newestVersion([{ uid, resourceVersion }, own.of(uid)?.object.metadata]);
-    return compareVersions(inHand?.resourceVersion ?? "0", least) < 0;
   }
 
   // The children that came along with the first read.
@@ -216,7 +218,7 @@ export function reconcileReads({
     key: ObjectKey,
     entry: Entry<T> | undefined,
   ): Promise<Stored<T> | undefined> {
-    if (entry !== undefined && (isIncomplete(entry) || isBehind(entry))) return live(kind, key);
+    if (entry !== undefined && isIncomplete(entry)) return live(kind, key);
     const version = entry?.resourceVersion ?? "0";
     for (const needed of neededOf(kind)) {
       if (!isAt(key)(needed)) continue;
@@ -248,7 +250,7 @@ export function reconcileReads({
     for (const entry of entries) {
       latest.set(entry.object.metadata.name, entry.resourceVersion);
       known.add(entry.uid);
-      if (isIncomplete(entry) || isBehind(entry)) {
+      if (isIncomplete(entry)) {
         const { namespace = "", name } = entry.object.metadata;
         const object = await live(kind, { namespace, name });
         if (object === undefined || !belongs(object)) continue;
@@ -267,14 +269,18 @@ export function reconcileReads({
       note(uid, resourceVersion);
       found.set(uid, object as Stored<T>);
     }
-    for (const needed of neededOf(kind)) {
-      if (compareVersions(seen.get(needed.uid) ?? "0", needed.resourceVersion) >= 0) continue;
-      // The store is older than what woke us (a replica that lags): this one object is read live.
-      found.delete(needed.uid);
-      const object = await live(kind, needed);
-      if (object && belongs(object)) found.set(object.metadata.uid, object);
-      note(needed.uid, needed.resourceVersion);
-    }
+    const missing = neededOf(kind).filter(
+      ({ uid, resourceVersion }) => compareVersions(seen.get(uid) ?? "0", resourceVersion) < 0,
+    );
+    await Promise.all(
+      missing.map(async (needed) => {
+        // The store is older than what is needed (a replica that lags): this one object is read live.
+        found.delete(needed.uid);
+        const object = await live(kind, needed);
+        if (object && belongs(object)) found.set(object.metadata.uid, object);
+        note(needed.uid, needed.resourceVersion);
+      }),
+    );
     return [...found.values()];
   }
 

@@ -143,6 +143,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       traceparent: request.traceparent,
       links: [request.follows, ...(request.links ?? [])],
     });
+    echoes.begin(key);
     // The read is on its way while all the rest is prepared.
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
@@ -198,11 +199,11 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       written,
       onWrite({ verb, kind: { group, kind }, namespace, name, uid, resourceVersion, event }) {
         writes++;
-        if (written.length < keptWrites)
-          written.push({ verb, group, kind, namespace, name, resourceVersion });
+        const write = { group, kind, namespace, name, resourceVersion };
+        if (written.length < keptWrites) written.push({ verb, ...write });
         wrote.resolve();
         // News wakes the key, but whoever reconciles it then must not read an older version than this.
-        echoes.announce(key, uid, resourceVersion, event === "echo" ? ticket.ownedMillis() : 0);
+        echoes.announce(key, { ...write, uid }, event === "echo" ? ticket.ownedMillis() : 0);
       },
       flushEchoes: echoes.flush,
     };

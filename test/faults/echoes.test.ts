@@ -3,9 +3,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
+import type { ObjectVersion } from "../../bus/kube/object.ts";
 import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
 import { consumers, echoSubject, keyText, type ObjectKey, work, workStream } from "../../bus/subjects.ts";
+import { openEchoes } from "../../bus/worker/echoes.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
@@ -47,9 +49,14 @@ function changeOf(key: ObjectKey, resourceVersion: string): Request {
   return { ...newRequest(cause), routed: true };
 }
 
+const wroteOf = (key: ObjectKey, { uid, resourceVersion }: ObjectVersion, millis = 60_000) => ({
+  ...{ key: keyText(key), group: Probe.group, kind: Probe.kind, ...key },
+  ...{ uid, resourceVersion, millis },
+});
+
 /** Another replica, which owns the key for a minute, says that it has written the object. */
 async function announce(key: ObjectKey, ownedMillis = 60_000): Promise<void> {
-  const wrote = [[keyText(key), `uid-of-${key.name}`, written, ownedMillis]];
+  const wrote = [wroteOf(key, { uid: `uid-of-${key.name}`, resourceVersion: written }, ownedMillis)];
   replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
   await replica.nc.flush();
 }
@@ -148,9 +155,29 @@ const create = (key: ObjectKey, spec: Probe["spec"]) =>
     { fieldManager: "test" },
   );
 
+test("what was announced before a worker listened is news to all others once that one reconciles the key", async () => {
+  const key = at("unheard");
+  const others = openEchoes(replica.nc, scope);
+  await replica.nc.flush();
+  const isEcho = () => others.has(key, `uid-of-${key.name}`, written);
+  await worker.kill();
+  await announce(key);
+  await expect.poll(isEcho, patience).toBe(true);
+  await worker.start();
+  await untilListening();
+  expect(isEcho()).toBe(true);
+  await queue.request(key, newRequest({ type: "timer" }));
+  await expect.poll(isEcho, patience).toBe(false);
+  others.stop();
+});
+
 test("a write is announced before its ticket is given back", async () => {
   const told: string[] = [];
-  replica.nc.subscribe(echoSubject(scope), { callback: () => void told.push("announced") });
+  replica.nc.subscribe(echoSubject(scope), {
+    callback(_, message) {
+      if (message.string().includes("wrote")) told.push("announced");
+    },
+  });
   bus.nc.subscribe(`$JS.ACK.${workStream(scope.fn)}.>`, {
     callback(_, message) {
       // Not those that ask for more time.
@@ -184,8 +211,8 @@ test("a condition written over a change that the reconcile has not seen is to be
   const told = new Map<string, number>();
   replica.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
-      const { wrote = [] } = message.json<{ wrote?: [string, string, string, number][] }>();
-      for (const [, uid, version, millis] of wrote) told.set(`${uid} ${version}`, millis);
+      const { wrote = [] } = message.json<{ wrote?: ReturnType<typeof wroteOf>[] }>();
+      for (const { uid, resourceVersion, millis } of wrote) told.set(`${uid} ${resourceVersion}`, millis);
     },
   });
   const requests: Request[] = [];
@@ -243,8 +270,7 @@ test.each([
       await queue.request(key, newRequest({ type: "timer" }));
       await expect.poll(() => generationsOf(key), patience).toEqual([1, 1]);
       await untilGivenBack(key);
-      const wrote = [[keyText(key), metadata.uid, metadata.resourceVersion, 60_000]];
-      replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
+      replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote: [wroteOf(key, metadata)] }));
       end(key);
       await bus.nc.flush();
       await queue.request(key, newRequest({ type: "timer" }));

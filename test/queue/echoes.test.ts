@@ -1,12 +1,17 @@
 /** What replicas tell each other of their writes, over a real server. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { connectBus } from "../../bus/connect.ts";
-import { type Echoes, openEchoes } from "../../bus/worker/echoes.ts";
+import { echoSubject } from "../../bus/subjects.ts";
+import { type Echoes, openEchoes, type Written } from "../../bus/worker/echoes.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const scope = { fn: "singer", cluster: "default" };
 const key = { namespace: "default", name: "song" };
 const [uid, version, owned] = ["uid", "20", 60_000] as const;
+const write: Written = {
+  ...{ group: "", kind: "Word", namespace: "default", name: "song-1" },
+  ...{ uid, resourceVersion: version },
+};
 const patience = { timeout: 30_000, interval: 5 };
 let local: LocalBus;
 
@@ -24,13 +29,23 @@ async function replica(name: string): Promise<Echoes> {
   return echoes;
 }
 
+/** Has it hear what no replica of this version says, and something else afterwards. */
+async function unreadableTo(echoes: Echoes): Promise<void> {
+  const { nc } = await connectBus({ url: local.natsUrl, name: "former" });
+  onTestFinished(() => nc.close());
+  const former = openEchoes(nc, scope);
+  nc.publish(echoSubject(scope), JSON.stringify({ wrote: [["default/song", uid, version, owned]] }));
+  const marker = { ...key, name: "marker" };
+  former.announce(marker, write, owned);
+  await expect.poll(() => echoes.has(marker, uid, version), patience).toBe(true);
+}
+
 const replicas = () => Promise.all([replica("writer"), replica("other")]);
-const untilTold = (echoes: Echoes, told = version) =>
-  expect.poll(() => echoes.written(key, uid), patience).toBe(told);
+const untilTold = (echoes: Echoes) => expect.poll(() => echoes.written(key), patience).toEqual([write]);
 
 test("all replicas take the event of a write for an echo, and that of a later version for news", async () => {
   const [writer, other] = await replicas();
-  writer.announce(key, uid, version, owned);
+  writer.announce(key, write, owned);
   await untilTold(other);
   for (const echoes of [writer, other])
     expect(["19", version, "21"].map((one) => echoes.has(key, uid, one))).toEqual([true, true, false]);
@@ -38,35 +53,93 @@ test("all replicas take the event of a write for an echo, and that of a later ve
 
 test("a version that is announced as news is to be read, and is nobody's echo", async () => {
   const [writer, other] = await replicas();
-  writer.announce(key, uid, version, 0);
+  writer.announce(key, write, 0);
   await untilTold(other);
   for (const echoes of [writer, other]) {
-    expect(echoes.written(key, uid)).toBe(version);
+    expect(echoes.written(key)).toEqual([write]);
     expect(echoes.has(key, uid, version)).toBe(false);
   }
 });
 
 test("a replica that was paused goes on believing what it has said itself, and nobody else", async () => {
   const [writer, other] = await replicas();
-  writer.announce(key, uid, version, owned);
+  writer.announce(key, write, owned);
   await untilTold(other);
   // What it says comes back to it as well, before this does.
-  other.announce(key, "other", "1", owned);
+  other.announce(key, { ...write, uid: "other", resourceVersion: "1" }, owned);
   await expect.poll(() => writer.has(key, "other", "1"), patience).toBe(true);
   for (const echoes of [writer, other]) echoes.forget("paused");
   expect([writer, other].map((echoes) => echoes.has(key, uid, version))).toEqual([true, false]);
 });
 
-test("a replica that was cut off believes nothing", async () => {
-  const [writer] = await replicas();
-  writer.announce(key, uid, version, owned);
-  writer.forget("disconnected");
-  expect(writer.has(key, uid, version)).toBe(false);
+test("a replica that was cut off believes nothing, and goes on reading what it knows of", async () => {
+  const [writer, other] = await replicas();
+  writer.announce(key, write, owned);
+  await untilTold(other);
+  for (const echoes of [writer, other]) {
+    echoes.forget("disconnected");
+    expect(echoes.has(key, uid, version)).toBe(false);
+    expect(echoes.written(key)).toEqual([write]);
+  }
+});
+
+test("what is written for one key is no echo to another, and is read by both that have written it", async () => {
+  const [writer, other] = await replicas();
+  const another = { ...key, name: "another" };
+  writer.announce(key, write, owned);
+  writer.announce(another, { ...write, resourceVersion: "22" }, owned);
+  await expect.poll(() => other.has(another, uid, "22"), patience).toBe(true);
+  for (const echoes of [writer, other]) {
+    expect(echoes.has(key, uid, version)).toBe(true);
+    expect(echoes.has(key, uid, "22")).toBe(false);
+    expect(echoes.has({ ...key, name: "third" }, uid, version)).toBe(false);
+  }
+});
+
+describe("whoever begins a reconcile and may not know what others have written for the key", () => {
+  /** Whether the write of another replica is still an echo to it once a third one has begun to reconcile the key. */
+  async function isEchoAfterBegin(prepare: (third: Echoes) => unknown): Promise<boolean> {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const [writer, third] = await replicas();
+    vi.advanceTimersByTime(60_000);
+    await prepare(third);
+    writer.announce(key, write, owned);
+    await untilTold(third);
+    third.begin(key);
+    // What it says next comes after that.
+    third.announce(key, { ...write, uid: "next" }, owned);
+    await expect.poll(() => writer.has(key, "next", version), patience).toBe(true);
+    expect(third.has(key, uid, version)).toBe(writer.has(key, uid, version));
+    return writer.has(key, uid, version);
+  }
+
+  test.each<[string, (third: Echoes) => unknown]>([
+    ["its connection broke", (third) => third.forget("disconnected")],
+    ["another version has said what it cannot read", (third) => unreadableTo(third)],
+  ])("since %s, says that it is news", async (_, prepare) => {
+    expect(await isEchoAfterBegin(prepare)).toBe(false);
+  });
+
+  test("since it has just begun to listen, says that it is news", async () => {
+    const [writer, third] = await replicas();
+    writer.announce(key, write, owned);
+    await untilTold(third);
+    third.begin(key);
+    await expect.poll(() => writer.has(key, uid, version), patience).toBe(false);
+  });
+
+  test.each<[string, (third: Echoes) => unknown]>([
+    ["has listened for long", () => undefined],
+    ["was paused", (third) => third.forget("paused")],
+  ])("says nothing where it knows all: it %s", async (_, prepare) => {
+    expect(await isEchoAfterBegin(prepare)).toBe(true);
+  });
 });
 
 test("what a reconcile has written is nobody's echo any more once it is taken back", async () => {
   const [writer, other] = await replicas();
-  writer.announce(key, uid, version, owned);
+  writer.announce(key, write, owned);
   await untilTold(other);
   writer.retract(key);
   await expect.poll(() => other.has(key, uid, version), patience).toBe(false);

@@ -21,8 +21,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "misses-the-write-of-a-replica",
     file: "bus/worker/reads.ts",
-    find: 'compareVersions(inHand?.resourceVersion ?? "0", least) < 0;',
-    replace: 'compareVersions(inHand?.resourceVersion ?? "0", least) > 0;',
+    find: 'compareVersions(own.of(uid)?.object.metadata.resourceVersion ?? "0", resourceVersion) < 0,',
+    replace: 'compareVersions(own.of(uid)?.object.metadata.resourceVersion ?? "0", resourceVersion) > 0,',
     breaks: "A reconcile does not see what another replica wrote a moment ago, and creates a child twice.",
     tests: ["bus/worker/reads.test.ts"],
   },
@@ -86,10 +86,18 @@ export const worker: readonly Mutation[] = [
   {
     name: "drops-changes-behind-an-echo",
     file: "bus/worker/echoes.ts",
-    find: "performance.now() < entry.until && compareVersions(entry.resourceVersion, resourceVersion) >= 0;",
-    replace: "performance.now() < entry.until;",
+    find: "return compareVersions(entry.write.resourceVersion, resourceVersion) >= 0;",
+    replace: "return true;",
     breaks: "A user's edit right after a write of the function is taken for the function's own and ignored.",
     tests: ["test/queue/echoes.test.ts"],
+  },
+  {
+    name: "drops-an-echo-that-its-owner-has-not-heard-of",
+    file: "bus/worker/reconciler.ts",
+    find: "    echoes.begin(key);\n",
+    replace: "",
+    breaks: "A change stays unseen whose event the bus has late, while a new replica reconciles without it.",
+    tests: ["test/faults/echoes.test.ts"],
   },
   {
     name: "drops-a-redelivered-echo",
