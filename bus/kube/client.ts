@@ -88,7 +88,7 @@ export interface KubeClient {
   readonly connection: KubeConnection;
   /**
    * Sends a request and returns the parsed body. Throws {@link ApiError} or {@link ApiUnreachableError}. Retries a 429, unless it asks
-   * to wait for more than some seconds.
+   * to wait for more than some seconds, or comes from an admission webhook.
    */
   request<R = unknown>(request: ApiRequest): Promise<R>;
   /**

@@ -60,6 +60,16 @@ test("a call fails at once when it is asked to wait for long: the retry takes pl
   expect(requests()).toBe(1);
 });
 
+test("a call fails at once when a webhook denies it with a code of throttling", async () => {
+  const { get, requests } = await serving((response) => {
+    const message = 'admission webhook "check.policy.io" denied the request: slow down';
+    response.writeHead(429, { "content-type": "application/json" });
+    response.end(JSON.stringify({ kind: "Status", status: "Failure", code: 429, message }));
+  });
+  await expect(get()).rejects.toMatchObject({ status: 429 });
+  expect(requests()).toBe(1);
+});
+
 test("a call that waits for its retry, or for an answer, is what delays its signal", async () => {
   const held = Promise.withResolvers<ServerResponse>();
   const { get, requests, signal } = await serving((response, at) => {

@@ -1,5 +1,6 @@
 /** Calls to the API server that are under way, by the signal that they were made with; and retries of those that are throttled. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { apiServerUnavailable, blockerOf } from "./blocker.ts";
 import { ApiError, ApiUnansweredError } from "./errors.ts";
 
 /** A call under way. */
@@ -14,7 +15,10 @@ interface PendingCall {
 
 const pending = new WeakMap<AbortSignal, Set<PendingCall>>();
 
-/** A 429 says that nothing was executed, so any call may be sent again. */
+/** Nothing was executed, so any call may be sent again. A webhook that denies with a 429 has judged, and a reconcile need not wait for it. */
+const isThrottled = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 429 && blockerOf(error)?.reason === apiServerUnavailable;
+
 const maxThrottledRetries = 5;
 /**
  * How long all retries of a call may wait. Priority and fairness asks for up to 32 s, in which a reconcile would hold its slot and
@@ -40,7 +44,7 @@ export async function retryThrottled<T>(
       try {
         return await send();
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 429) throw error;
+        if (!isThrottled(error)) throw error;
         const pauseMillis = error.retryAfterMillis ?? 100 * 2 ** retry;
         waitedMillis += pauseMillis;
         if (retry >= maxThrottledRetries || waitedMillis > maxThrottledMillis) throw error;

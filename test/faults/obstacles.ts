@@ -8,6 +8,7 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { apiVersionOf, ConfigMap, defineKind, externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { createNamespace } from "../harness/namespaces.ts";
+import { type DenyingWebhook, startDenyingWebhook } from "./denyingwebhook.ts";
 
 const admission = (kind: string, plural: string): Kind =>
   externalKind({ group: "admissionregistration.k8s.io", version: "v1", kind, plural, scope: "Cluster" });
@@ -117,33 +118,54 @@ function withoutParameters(policy: Kind, binding: Kind, namespace: string, rest:
   };
 }
 
+const blocking = (name: string, namespace: string, clientConfig: object) =>
+  objectOf(WebhookConfiguration, name, undefined, {
+    webhooks: [
+      {
+        name: `${name}.policy.example`,
+        admissionReviewVersions: ["v1"],
+        sideEffects: "None",
+        failurePolicy: "Fail",
+        timeoutSeconds: 5,
+        namespaceSelector: only(namespace),
+        clientConfig,
+        rules: [rulesFor("configmaps")],
+      },
+    ],
+  });
+
+/** A webhook that denies with the code of a server that would be busy, or not ready. */
+function denyingWith(name: string, code: number): Obstacle {
+  const namespace = `of-${name}`;
+  let webhook: DenyingWebhook | undefined;
+  return {
+    reason: "AdmissionDenied",
+    names: `the admission webhook ${name}.policy.example denies the request`,
+    async block(client) {
+      webhook = await startDenyingWebhook(code);
+      await client.create(WebhookConfiguration, blocking(name, namespace, webhook.clientConfig), write);
+      await expect.poll(() => statusOf(client.create(ConfigMap, probe(namespace), dryRun))).toBe(code);
+    },
+    attempt: (client) => client.create(ConfigMap, configMap(namespace) as never, write),
+    async unblock(client) {
+      webhook?.stop();
+      await client.delete(WebhookConfiguration, { name }, {});
+    },
+  };
+}
+
 /** The obstacles, by name. */
 export const obstacles: Readonly<Record<string, Obstacle>> = {
   webhook: {
     reason: "AdmissionWebhookUnavailable",
     names: "the admission webhook validate.policy.example",
     block: (client) =>
-      client.create(
-        WebhookConfiguration,
-        objectOf(WebhookConfiguration, "policy-engine", undefined, {
-          webhooks: [
-            {
-              name: "validate.policy.example",
-              admissionReviewVersions: ["v1"],
-              sideEffects: "None",
-              failurePolicy: "Fail",
-              timeoutSeconds: 5,
-              namespaceSelector: only("of-webhook"),
-              clientConfig: { url: nowhere },
-              rules: [rulesFor("configmaps")],
-            },
-          ],
-        }),
-        write,
-      ),
+      client.create(WebhookConfiguration, blocking("validate", "of-webhook", { url: nowhere }), write),
     attempt: (client) => client.create(ConfigMap, configMap("of-webhook") as never, write),
-    unblock: (client) => client.delete(WebhookConfiguration, { name: "policy-engine" }, {}),
+    unblock: (client) => client.delete(WebhookConfiguration, { name: "validate" }, {}),
   },
+  "busy-webhook": denyingWith("busy-webhook", 429),
+  "starting-webhook": denyingWith("starting-webhook", 503),
   policy: {
     reason: "AdmissionDenied",
     names: "the ValidatingAdmissionPolicy closed.example",
@@ -273,13 +295,18 @@ const statusOf = (answer: Promise<unknown>): Promise<number | undefined> =>
     (error: unknown) => (error instanceof ApiError ? error.status : undefined),
   );
 
+const dryRun = { ...write, dryRun: "All" } as const;
+const probe = (namespace: string) => configMap(namespace, "probe") as never;
+
 async function isDenied(client: KubeClient, namespace: string): Promise<boolean> {
-  const probe = configMap(namespace, "probe") as never;
-  return client.create(ConfigMap, probe, { ...write, dryRun: "All" }).then(
+  return client.create(ConfigMap, probe(namespace), dryRun).then(
     () => false,
     () => true,
   );
 }
 
 /** The namespaces of obstacles that concern one. */
-export const blockedNamespaces = ["of-webhook", "of-policy", "of-unusable", "of-mutation", "of-quota"];
+export const blockedNamespaces = [
+  ...["of-webhook", "of-busy-webhook", "of-starting-webhook"],
+  ...["of-policy", "of-unusable", "of-mutation", "of-quota"],
+];
