@@ -6,8 +6,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { authorizationFile } from "../../deploy/generate/files.ts";
+import { chartFiles } from "../../deploy/helm/chart.ts";
+import { sources } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
+import { functions } from "../../functions/index.ts";
 import { root } from "./manifests.ts";
+import { madeOnce } from "./rendered.ts";
 
 async function scratch(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "test-chart-"));
@@ -24,6 +29,19 @@ test("writes the chart in this version", async () => {
   await chart("--out", folder);
   const written = parse(await readFile(join(folder, "Chart.yaml"), "utf8")) as unknown;
   expect(written).toMatchObject({ name: "denrei", version, appVersion: version });
+});
+
+test("with all users in one account nothing differs but the users", async () => {
+  const rendered = await madeOnce("sources of the chart", sources);
+  const cluster = "default";
+  const [own, one] = await Promise.all(
+    [false, true].map((oneAccount) => chartFiles({ cluster, oneAccount }, rendered)),
+  );
+  const differing = [...(one ?? [])].filter(([path, text]) => own?.get(path) !== text);
+  expect(differing.map(([path]) => path)).toEqual(["templates/nats-config.yaml"]);
+  const linesOf = (text = "") => text.split("\n").map((line) => line.trim());
+  const users = authorizationFile(functions, cluster, { oneAccount: true });
+  expect(linesOf(differing[0]?.[1])).toEqual(expect.arrayContaining(linesOf(users)));
 });
 
 test("replaces an older chart and its files", async () => {

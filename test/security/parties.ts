@@ -3,7 +3,7 @@ import { type Bus, connectBus } from "../../bus/connect.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { busRoles, type Role } from "../../bus/permissions.ts";
 import type { Interest } from "../../bus/topology.ts";
-import { startLocalNats } from "../../deploy/local/index.ts";
+import { type NatsStorage, startLocalNats } from "../../deploy/local/index.ts";
 import { programs } from "../harness/programs.ts";
 
 await programs("nats-server");
@@ -42,8 +42,11 @@ export interface Parties {
 }
 
 /** Starts the server and connects. */
-export async function openParties(roles: readonly Role[] = busRoles(interests, cluster)): Promise<Parties> {
-  const local = await startLocalNats({ roles });
+export async function openParties(
+  roles: readonly Role[] = busRoles(interests, cluster),
+  storage?: NatsStorage,
+): Promise<Parties> {
+  const local = await startLocalNats({ roles, storage });
   const connect = (name: string) => connectBus({ url: local.natsUrlFor(name), name: `test-${name}` });
   const admin = await connect("admin");
   const buses = new Map<string, Bus>();
