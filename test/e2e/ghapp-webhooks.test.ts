@@ -16,7 +16,7 @@ let gateway: GatewayReplica;
 /** Ids of installations: one for each test, so that they can be told apart at GitHub. */
 let ids: number[];
 beforeAll(async () => {
-  const installations = Array.from({ length: 7 }, () => ({ account: "acme" }));
+  const installations = Array.from({ length: 8 }, () => ({ account: "acme" }));
   ghapps = await startGhApps({ apps: [{ webhookSecret: hookSecret, installations }] });
   ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
   gateway = await ghapps.kit.gateway("gateway-1");
@@ -156,6 +156,25 @@ test("an installation of an enterprise has tokens, and its webhooks arrive", asy
   const payload = examplePayload("installation", { action: "created", installation: id });
   const told = { ...payload, installation: { ...payload.installation, account, target_type: "Enterprise" } };
   expect(await ghapps.github.send("installation", told)).toMatchObject({ status_code: 202 });
+});
+
+test("a repository that is renamed: the Installation that names it gets another token, others do not", async () => {
+  const [id] = ids.splice(0, 1) as [number];
+  await ghapps.installation("names-web", { installationID: id, repositories: ["web"] });
+  await ghapps.installation("names-api", { installationID: id, repositories: ["api"] });
+  for (const name of ["names-web", "names-api"]) await until(name, "True");
+  await ghapps.untilQuiet();
+  const tokens = () => Promise.all(["names-web", "names-api"].map((name) => ghapps.token(name)));
+  const [web, api] = await tokens();
+  const repository = { id: 4711, full_name: "acme/site" };
+  const renamed = {
+    ...examplePayload("repository", { action: "renamed", installation: id, repository }),
+    changes: { repository: { name: { from: "web" } } },
+  };
+  expect(await ghapps.github.send("repository", renamed)).toMatchObject({ status_code: 202 });
+  await expect.poll(() => ghapps.token("names-web"), { timeout }).not.toBe(web);
+  await ghapps.untilQuiet();
+  expect((await tokens())[1]).toBe(api);
 });
 
 test("what was not delivered while no gateway was up is delivered when one is", async () => {
