@@ -1,18 +1,15 @@
 /**
- * Echoes: events of a function's own writes, coming back from the API server. The reconcile that wrote has the object
- * in hand, so its event need not wake the key again, in whichever replica the event arrives. Replicas tell each other
- * what they write, over plain NATS.
+ * Echoes: the events of a function's own writes. The reconcile that wrote an object has already seen it, so its event need
+ * not wake the key again, no matter which replica routes it. Replicas announce their writes to each other over plain NATS.
  *
- * An announcement is believed only as long as the writer certainly owns the key. If the writer dies, the next owner
- * starts later than that, and every event it might not have seen wakes the key as any other does. A reconcile that
- * fails takes its announcements back before the retry can start, unless that is so late that nobody believes them any
- * more. A process that was paused believes nothing that others said: it may have lain in its buffers until long after the
- * writer died. What it said itself it knows as well as before. After a broken connection it believes nothing at all.
+ * An announcement is valid only while the writer certainly owns the key. If the writer dies, the next owner starts after it
+ * has expired, and every event wakes the key as usual. A reconcile that fails retracts its announcements before the retry can
+ * start, unless the retry is so late that they have expired. After a pause of the process, announcements of other replicas
+ * are no longer valid: they may have waited in its buffers until long after the writer died. After a lost connection, none are.
  *
- * Announcements are good for a second thing: the object store may not have what was written yet, and each kind comes at
- * its own pace. Whoever has the key next reads at least what was announced, so that an echo is old news to it as well. A
- * replica that may have missed announcements, because it has just begun to listen, says so before it reads: from then on
- * the events of what others wrote for the key are news again.
+ * Announcements have a second use. The object store lags behind the API server, and each kind at its own pace, so the next
+ * owner reads at least the announced versions: an event that is dropped as an echo has been seen by every owner since. A
+ * replica that may have missed announcements, because it subscribed a moment ago, retracts those of a key before it reads.
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
@@ -23,7 +20,7 @@ import type { Doubt } from "./ownership.ts";
 
 /** Echoes of one function. */
 export interface Echoes {
-  /** A reconcile of the key begins: nothing that others have written may be an echo to it if this replica may not know of it. */
+  /** A reconcile of the key begins. Retracts its announcements if this replica may have missed some of them. */
   begin(key: ObjectKey): void;
   /**
    * This replica has written an object for a key, and its event is an echo for `ownedMillis` more: as long as it owns the key
@@ -36,7 +33,7 @@ export interface Echoes {
   retract(key: ObjectKey): void;
   /** Whether an event at this version is an echo for the key. */
   has(key: ObjectKey, uid: string, resourceVersion: string): boolean;
-  /** What replicas have written for the key a moment ago, as far as it is known, whatever came of their reconciles. */
+  /** The recent writes of all replicas for the key, including those of reconciles that failed. */
   written(key: ObjectKey): readonly Written[];
   /** Forgets what may not be true any more. */
   forget(doubt: Doubt): void;
@@ -85,7 +82,7 @@ interface Announced {
 
 /** An event comes back within milliseconds; one that takes longer than this costs a needless reconcile. Milliseconds. */
 export const believedMillis = 10_000;
-/** What was said before a replica began to listen is believed no longer than this, however long it was on its way. Milliseconds. */
+/** After this time no replica holds a valid announcement from before this one subscribed. Twice the validity, for slow delivery. */
 const unheardMillis = 2 * believedMillis;
 const keptKeys = 50_000;
 

@@ -101,7 +101,7 @@ export interface ReadSources {
   readonly store: ObjectStore;
   readonly client: KubeClient;
   readonly own: WritesOfKey;
-  /** What replicas have written for the key a moment ago, as far as it is known. */
+  /** The announced writes of all replicas for the key. */
   readonly written: readonly Written[];
   readonly request: Request;
   readonly signal: AbortSignal;
@@ -164,7 +164,7 @@ export function reconcileReads({
     if (uid !== subject) wrote(uid, resourceVersion);
   }
 
-  /** What has to be read at least: what woke the function, and what another replica has written since this process has. */
+  /** The versions to read at least: those that woke the function, and newer writes of other replicas. */
   const neededOf = (kind: Kind): readonly Written[] => [
     ...changesOf(request, kind),
     ...written.filter(
@@ -274,7 +274,7 @@ export function reconcileReads({
     );
     await Promise.all(
       missing.map(async (needed) => {
-        // The store is older than what is needed (a replica that lags): this one object is read live.
+        // The store is older than the needed version: read this one object live.
         found.delete(needed.uid);
         const object = await live(kind, needed);
         if (object && belongs(object)) found.set(object.metadata.uid, object);

@@ -168,7 +168,7 @@ test("what was announced before a worker listened is news to all others once tha
   expect(isEcho()).toBe(true);
   await queue.request(key, newRequest({ type: "timer" }));
   await untilGivenBack(key);
-  // What was said before comes before the answer to this.
+  // The answer comes after all earlier messages.
   await replica.nc.flush();
   expect(isEcho()).toBe(false);
   others.stop();

@@ -29,7 +29,7 @@ async function replica(name: string): Promise<Echoes> {
   return echoes;
 }
 
-/** Has it hear what no replica of this version says, and something else afterwards. */
+/** Sends a message of another version, and waits until a later one has arrived. */
 async function unreadableTo(echoes: Echoes): Promise<void> {
   const { nc } = await connectBus({ url: local.natsUrl, name: "former" });
   onTestFinished(() => nc.close());
@@ -72,7 +72,7 @@ test("a replica that was paused goes on believing what it has said itself, and n
   expect([writer, other].map((echoes) => echoes.has(key, uid, version))).toEqual([true, false]);
 });
 
-test("a replica that was cut off believes nothing, and goes on reading what it knows of", async () => {
+test("a replica that lost its connection has no echoes, and still reads the announced versions", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
   await untilTold(other);
@@ -96,8 +96,8 @@ test("what is written for one key is no echo to another, and is read by both tha
   }
 });
 
-describe("whoever begins a reconcile and may not know what others have written for the key", () => {
-  /** Whether the write of another replica is still an echo to it once a third one has begun to reconcile the key. */
+describe("a replica that begins a reconcile retracts announcements that it may have missed", () => {
+  /** Whether a write is still an echo to its writer after a third replica has begun to reconcile the key. */
   async function isEchoAfterBegin(prepare: (third: Echoes) => unknown): Promise<boolean> {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -107,7 +107,7 @@ describe("whoever begins a reconcile and may not know what others have written f
     writer.announce(key, write, owned);
     await untilTold(third);
     third.begin(key);
-    // What it says next comes after that.
+    // This message arrives after the retraction.
     third.announce(key, { ...write, uid: "next" }, owned);
     await expect.poll(() => writer.has(key, "next", version), patience).toBe(true);
     expect(third.has(key, uid, version)).toBe(writer.has(key, uid, version));
@@ -115,13 +115,13 @@ describe("whoever begins a reconcile and may not know what others have written f
   }
 
   test.each<[string, (third: Echoes) => unknown]>([
-    ["its connection broke", (third) => third.forget("disconnected")],
-    ["another version has said what it cannot read", (third) => unreadableTo(third)],
-  ])("since %s, says that it is news", async (_, prepare) => {
+    ["a lost connection", (third) => third.forget("disconnected")],
+    ["an unreadable message", (third) => unreadableTo(third)],
+  ])("after %s", async (_, prepare) => {
     expect(await isEchoAfterBegin(prepare)).toBe(false);
   });
 
-  test("since it has just begun to listen, says that it is news", async () => {
+  test("after its start", async () => {
     const [writer, third] = await replicas();
     writer.announce(key, write, owned);
     await untilTold(third);
@@ -130,9 +130,9 @@ describe("whoever begins a reconcile and may not know what others have written f
   });
 
   test.each<[string, (third: Echoes) => unknown]>([
-    ["has listened for long", () => undefined],
-    ["was paused", (third) => third.forget("paused")],
-  ])("says nothing where it knows all: it %s", async (_, prepare) => {
+    ["long after its start", () => undefined],
+    ["after a pause", (third) => third.forget("paused")],
+  ])("but not %s", async (_, prepare) => {
     expect(await isEchoAfterBegin(prepare)).toBe(true);
   });
 });
