@@ -39,7 +39,7 @@ export interface AttemptInput {
   readonly traceparent: string;
   /** Under way already, while the attempt was prepared. */
   readonly firstRead: Promise<FirstRead>;
-  /** Filled with the versions that the attempt reads or writes, by uid: the newest. */
+  /** Filled by uid: the first version that the attempt reads, or the last one that it writes. */
   readonly seen: Map<string, string>;
   readonly signal: AbortSignal;
   readonly log: Logger;

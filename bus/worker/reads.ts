@@ -1,6 +1,6 @@
 /**
  * Reads of one reconcile: the object store, corrected by what this process wrote and, where the store is older than
- * what woke the function or than what another replica wrote, by the API server. Everything that is read is noted as seen.
+ * what woke the function or than what another replica wrote, by the API server.
  */
 import type { KubeClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
@@ -19,6 +19,7 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
+import { type SeenVersions, seenVersions } from "./seen.ts";
 
 /**
  * The first read of an attempt: what the object store has of the object, and of its children where the request tells
@@ -105,21 +106,15 @@ export interface ReadSources {
   readonly written: readonly Written[];
   readonly request: Request;
   readonly signal: AbortSignal;
-  /** Filled with the versions that are read or written, by uid: the newest. */
+  /** Filled by uid: the first version that was read, or the last one that was written. */
   readonly seen: Map<string, string>;
 }
 
 /** The reads of one reconcile. */
 export interface ReconcileReads {
-  /**
-   * Notes a version that was written, over another one if that is known. `overtaken` is said of the object that the request is
-   * about, when it was written over a change that the reconcile has not gone by: what is there now is not what it has answered.
-   */
-  wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken";
-  /**
-   * The object that the request is about, as {@link readFirst} found it. The reconcile goes by this version: a newer one that
-   * comes with a later read (in a list of its kind, say) is not noted as seen, or its event would be taken for answered.
-   */
+  /** As {@link SeenVersions.wrote}. */
+  readonly wrote: SeenVersions["wrote"];
+  /** The object that the request is about, as {@link readFirst} found it. */
   first<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
@@ -130,6 +125,12 @@ export interface ReconcileReads {
   children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]>;
   list<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<Stored<T>[]>;
   liveList<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<readonly Stored<T>[]>;
+}
+
+/** A version, and the object unless it is gone. */
+interface InHand<T extends KubeObject> {
+  readonly version: ObjectVersion;
+  readonly object: Stored<T> | undefined;
 }
 
 const used: readonly Entry[] = [];
@@ -151,17 +152,16 @@ export function reconcileReads({
   signal,
   seen,
 }: ReadSources): ReconcileReads {
-  let subject: string | undefined;
+  const noted = seenVersions(seen);
 
-  function wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken" {
-    const before = seen.get(uid);
-    if (uid === subject && before && over && compareVersions(over, before) > 0) return "overtaken";
-    if (before === undefined || compareVersions(resourceVersion, before) > 0) seen.set(uid, resourceVersion);
-    return "seen";
-  }
-
-  function note(uid: string, resourceVersion: string): void {
-    if (uid !== subject) wrote(uid, resourceVersion);
+  /** Notes what was read at an address, and returns it. */
+  function at<T extends KubeObject>(
+    kind: Kind<T>,
+    key: ObjectKey,
+    { version, object }: Partial<InHand<T>>,
+  ): Stored<T> | undefined {
+    noted.read(kind, key, version, object ? "exists" : "gone");
+    return object;
   }
 
   /** The versions to read at least: those that woke the function, and newer writes of other replicas. */
@@ -175,25 +175,19 @@ export function reconcileReads({
     ),
   ];
 
-  function noted<T extends KubeObject>(object: Stored<T> | undefined): Stored<T> | undefined {
-    if (object) note(object.metadata.uid, object.metadata.resourceVersion);
+  async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
+    const object = await readLive(client, kind, key, signal);
+    noted.readLive(kind, key, object?.metadata);
     return object;
   }
 
-  const live = async <T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> =>
-    noted(await readLive(client, kind, key, signal));
-
   /** The newer of the store's entry and this process's own write. */
-  function newest<T extends KubeObject>(entry: Entry<T>): Stored<T> | undefined {
-    note(entry.uid, entry.resourceVersion);
-    if (entry.deleted) return undefined;
-    const write = own.of(entry.uid);
-    if (write === undefined) return entry.object;
-    if (write.deleted) return undefined;
-    const version = write.object.metadata.resourceVersion;
-    if (compareVersions(version, entry.resourceVersion) <= 0) return entry.object;
-    note(entry.uid, version);
-    return write.object as Stored<T>;
+  function newest<T extends KubeObject>({ uid, resourceVersion, deleted, object }: Entry<T>): InHand<T> {
+    const write = deleted ? undefined : own.of(uid);
+    const isWritten = write && compareVersions(write.object.metadata.resourceVersion, resourceVersion) > 0;
+    if (write?.deleted) return { version: { uid, resourceVersion }, object: undefined };
+    if (!isWritten) return { version: { uid, resourceVersion }, object: deleted ? undefined : object };
+    return { version: write.object.metadata, object: write.object as Stored<T> };
   }
 
   // The children that came along with the first read.
@@ -224,100 +218,117 @@ export function reconcileReads({
       if (!isAt(key)(needed)) continue;
       if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);
     }
-    const object = entry && newest(entry);
-    if (object) return object;
+    const found = entry && newest(entry);
+    if (found?.object) return at(kind, key, found);
     for (const write of own.all()) {
       if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
         continue;
       if (write.object.metadata.uid === entry?.uid) continue;
       // What has its place in the store came later, and is gone as well.
       if (compareVersions(version, write.object.metadata.resourceVersion) > 0) continue;
-      note(write.object.metadata.uid, write.object.metadata.resourceVersion);
-      return write.object as Stored<T>;
+      return at(kind, key, { version: write.object.metadata, object: write.object as Stored<T> });
     }
-    return undefined;
+    return at(kind, key, found ?? {});
   }
+
+  /** What is needed and was not found where it was looked for: it is gone, or belongs elsewhere. */
+  const elsewhere = new Map<string, string>();
+  const isKnown = (known: ReadonlyMap<string, string>, { uid, resourceVersion }: ObjectVersion): boolean =>
+    compareVersions(known.get(uid) ?? "0", resourceVersion) >= 0;
 
   /** The objects among entries that belong, corrected by what is known or needed of newer ones. */
   async function collected<T extends KubeObject>(
     kind: Kind<T>,
+    collection: string,
     entries: readonly Entry<T>[],
     belongs: (object: Stored) => boolean,
   ): Promise<Stored<T>[]> {
     const found = new Map<string, Stored<T>>();
-    const known = new Set<string>();
+    const versions = new Map<string, string>();
     const latest = new Map<string, string>();
+    function take({ version, object }: InHand<T>): void {
+      versions.set(version.uid, version.resourceVersion);
+      if (object) found.set(version.uid, object);
+    }
+
     for (const entry of entries) {
-      latest.set(entry.object.metadata.name, entry.resourceVersion);
-      known.add(entry.uid);
-      if (isIncomplete(entry)) {
-        const { namespace = "", name } = entry.object.metadata;
-        const object = await live(kind, { namespace, name });
-        if (object === undefined || !belongs(object)) continue;
-        known.add(object.metadata.uid);
-        found.set(object.metadata.uid, object);
-        continue;
+      const { namespace = "", name } = entry.object.metadata;
+      latest.set(name, entry.resourceVersion);
+      versions.set(entry.uid, entry.resourceVersion);
+      if (!isIncomplete(entry)) take(newest(entry));
+      else {
+        const object = await readLive(client, kind, { namespace, name }, signal);
+        if (object && belongs(object)) take({ version: object.metadata, object });
       }
-      const object = newest(entry);
-      if (object) found.set(entry.uid, object);
     }
     for (const { object, deleted } of own.all()) {
       const { uid, resourceVersion, name } = object.metadata;
-      if (deleted || known.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
+      if (deleted || versions.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
       // Somebody else has deleted it and made another one of its name, which has its place in the store.
       if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
-      note(uid, resourceVersion);
-      found.set(uid, object as Stored<T>);
+      take({ version: object.metadata, object: object as Stored<T> });
     }
-    const missing = neededOf(kind).filter(
-      ({ uid, resourceVersion }) => compareVersions(seen.get(uid) ?? "0", resourceVersion) < 0,
-    );
+    const needed = neededOf(kind).filter((version) => !isKnown(versions, version));
     await Promise.all(
-      missing.map(async (needed) => {
+      needed.map(async (version) => {
         // The store is older than the needed version: read this one object live.
-        found.delete(needed.uid);
-        const object = await live(kind, needed);
-        if (object && belongs(object)) found.set(object.metadata.uid, object);
-        note(needed.uid, needed.resourceVersion);
+        found.delete(version.uid);
+        if (isKnown(elsewhere, version)) return;
+        versions.set(version.uid, version.resourceVersion);
+        const object = await readLive(client, kind, version, signal);
+        if (object && belongs(object)) take({ version: object.metadata, object });
+        if (!found.has(version.uid)) elsewhere.set(version.uid, version.resourceVersion);
       }),
+    );
+    noted.readAll(
+      kind,
+      collection,
+      [...versions].map(([uid, resourceVersion]) => ({ uid, resourceVersion })),
     );
     return [...found.values()];
   }
 
   return {
-    wrote,
+    wrote: noted.wrote,
     live,
     async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
       const found = await read;
       let object: Stored<T> | undefined;
-      if ("live" in found) object = noted(found.live as Stored<T> | undefined);
-      else {
+      if ("live" in found) {
+        object = found.live as Stored<T> | undefined;
+        noted.readLive(kind, key, object?.metadata);
+      } else {
         family = found.family && {
           owner: found.family.owner,
           children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),
         };
         object = await corrected(kind, key, found.entry as Entry<T> | undefined);
       }
-      subject = object?.metadata.uid;
       return object;
     },
     get: async (kind, key) => corrected(kind, key, await store.entry(kind, key)),
     children: async (kind, owner) =>
       collected(
         kind,
+        `of ${owner.metadata.uid}`,
         await childEntries(kind, owner),
         (object) => controllerOf(object)?.uid === owner.metadata.uid,
       ),
     list: async (kind, namespace) =>
       collected(
         kind,
+        `in ${namespace}`,
         latestOfEach(await store.entries(kind, namespace)),
         ({ metadata }) => (metadata.namespace ?? "") === namespace,
       ),
     async liveList<T extends KubeObject>(kind: Kind<T>, namespace: string) {
       const within = kind.scope === "Namespaced" ? namespace : undefined;
       const { items } = await client.list(kind, within, undefined, signal);
-      for (const object of items) noted(object);
+      noted.readAll(
+        kind,
+        `live in ${namespace}`,
+        items.map(({ metadata }) => metadata),
+      );
       return items;
     },
   };

@@ -134,7 +134,7 @@ export function reconcileWrites(
     const object = await client.apply(kind, body, { ...options, force: "take-ownership" });
     own.recordOutcome(object, digest);
     if (object.metadata.resourceVersion === found?.metadata.resourceVersion) return object;
-    return written("apply", kind, object);
+    return written("apply", kind, object, found?.metadata.resourceVersion);
   }
 
   const at = (object: Stored) => ({ namespace: object.metadata.namespace, name: object.metadata.name });

@@ -92,6 +92,14 @@ export const worker: readonly Mutation[] = [
     tests: ["test/queue/echoes.test.ts"],
   },
   {
+    name: "takes-a-later-read-for-seen",
+    file: "bus/worker/seen.ts",
+    find: "    if (seen.has(uid)) return;\n",
+    replace: "",
+    breaks: "A child that goes between two reads of a reconcile is not made again.",
+    tests: ["bus/worker/seen.test.ts"],
+  },
+  {
     name: "drops-an-echo-that-its-owner-has-not-heard-of",
     file: "bus/worker/reconciler.ts",
     find: "    echoes.begin(key);\n",
