@@ -231,7 +231,7 @@ export function reconcileReads({
     return at(kind, key, found ?? {});
   }
 
-  /** What is needed and was not found where it was looked for: it is gone, or belongs elsewhere. */
+  /** Needed versions of objects that are gone, or belong to another collection, by uid. */
   const elsewhere = new Map<string, string>();
   const isKnown = (known: ReadonlyMap<string, string>, { uid, resourceVersion }: ObjectVersion): boolean =>
     compareVersions(known.get(uid) ?? "0", resourceVersion) >= 0;

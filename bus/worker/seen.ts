@@ -14,7 +14,7 @@ export interface SeenVersions {
    * the first one that was read, so the object has a change that some decisions did not use.
    */
   wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken";
-  /** What was read by name: a version, unless nothing is known, of an object that exists or is gone. */
+  /** A read by name: the version that it found, if any, of an object that exists or is gone. */
   read(kind: Kind, at: ObjectName, version: ObjectVersion | undefined, state: "exists" | "gone"): void;
   /** As {@link SeenVersions.read}, from the API server: it corrects a read that has not found the object. */
   readLive(kind: Kind, at: ObjectName, version: ObjectVersion | undefined): void;
