@@ -3,17 +3,22 @@ import { z } from "zod";
 import { type BusClock, machineClock } from "../clock.ts";
 import { parseTrace } from "../events/trace.ts";
 
+/** A version of an object. */
+export const objectVersionSchema = z.object({
+  group: z.string(),
+  kind: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+});
+
 /** Why a reconcile is wanted. */
 const causeSchema = z.discriminatedUnion("type", [
   z.object({
     /** An object changed: the reconcile must read at least this version of it. */
     type: z.literal("object"),
-    group: z.string(),
-    kind: z.string(),
-    namespace: z.string(),
-    name: z.string(),
-    uid: z.string(),
-    resourceVersion: z.string(),
+    ...objectVersionSchema.shape,
   }),
   z.object({ type: z.literal("webhook"), event: z.string(), delivery: z.string() }),
   z.object({ type: z.literal("timer") }),

@@ -13,7 +13,8 @@
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
-import { compareVersions, type ObjectVersion } from "../kube/object.ts";
+import { compareVersions } from "../kube/object.ts";
+import { objectVersionSchema } from "../queue/request.ts";
 import { Recent } from "../recent.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
 import type { Doubt } from "./ownership.ts";
@@ -41,20 +42,12 @@ export interface Echoes {
 }
 
 /** A version of an object that a replica has written. */
-export interface Written extends ObjectKey, ObjectVersion {
-  readonly group: string;
-  readonly kind: string;
-}
+export type Written = Readonly<z.infer<typeof objectVersionSchema>>;
 
 const wroteSchema = z.object({
   key: z.string(),
-  group: z.string(),
-  kind: z.string(),
-  namespace: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  /** For so long its event is an echo. */
+  ...objectVersionSchema.shape,
+  /** Its event is an echo for this time. */
   millis: z.number(),
 });
 type Wrote = z.infer<typeof wroteSchema>;
