@@ -130,7 +130,7 @@ export const webhooks: Scenario = {
           holds: missing.length === 0 && sent.length === count,
         },
         {
-          what: "accepted deliveries that no reconcile of their object was told of",
+          what: "accepted deliveries that reached no reconcile of their object",
           limit: "0",
           found: `${left.length} of ${figure(sent.length)}`,
           holds: left.length === 0,
