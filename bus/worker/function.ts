@@ -93,7 +93,8 @@ export interface Context {
   patch<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, patch: object): Promise<Stored<T>>;
   /**
    * Server-side apply of a child with this function's field manager: what was applied once and is not wanted any more goes,
-   * what others have added stays. No call when it is as wanted. One of that name that this object does not control throws a
+   * what others have added stays. No call when it is as wanted. If the child has changed since it was read, the apply is
+   * made on the newer version, and the reconcile runs again afterwards. One of that name that this object does not control throws a
    * {@link BlockedError} with the reason `NameTaken`, unless nobody controls it and it has the given uid: that of a child
    * whose reference somebody has taken away.
    */

@@ -19,7 +19,7 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
-import { type SeenVersions, seenVersions } from "./seen.ts";
+import { type Collection, type SeenVersions, seenVersions, type Version } from "./seen.ts";
 
 /**
  * The first read of an attempt: what the object store has of the object, and of its children where the request tells
@@ -114,6 +114,8 @@ export interface ReadSources {
 export interface ReconcileReads {
   /** As {@link SeenVersions.wrote}. */
   readonly wrote: SeenVersions["wrote"];
+  /** As {@link SeenVersions.foundLate}. */
+  readonly foundLate: SeenVersions["foundLate"];
   /** The object that the request is about, as {@link readFirst} found it. */
   first<T extends KubeObject>(
     kind: Kind<T>,
@@ -129,8 +131,13 @@ export interface ReconcileReads {
 
 /** A version, and the object unless it is gone. */
 interface InHand<T extends KubeObject> {
-  readonly version: ObjectVersion;
+  readonly version: Version;
   readonly object: Stored<T> | undefined;
+}
+
+function versionOf({ uid, resourceVersion, object: { metadata } }: Entry): Version {
+  const { namespace, name, ownerReferences } = metadata;
+  return { uid, resourceVersion, namespace, name, ...(ownerReferences && { ownerReferences }) };
 }
 
 const used: readonly Entry[] = [];
@@ -158,7 +165,7 @@ export function reconcileReads({
   function at<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
-    { version, object }: Partial<InHand<T>>,
+    { version, object }: Partial<InHand<T>> = {},
   ): Stored<T> | undefined {
     noted.read(kind, key, version, object ? "exists" : "gone");
     return object;
@@ -177,16 +184,16 @@ export function reconcileReads({
 
   async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
     const object = await readLive(client, kind, key, signal);
-    noted.readLive(kind, key, object?.metadata);
-    return object;
+    return at(kind, key, object && { version: object.metadata, object });
   }
 
   /** The newer of the store's entry and this process's own write. */
-  function newest<T extends KubeObject>({ uid, resourceVersion, deleted, object }: Entry<T>): InHand<T> {
+  function newest<T extends KubeObject>(entry: Entry<T>): InHand<T> {
+    const { uid, resourceVersion, deleted, object } = entry;
     const write = deleted ? undefined : own.of(uid);
     const isWritten = write && compareVersions(write.object.metadata.resourceVersion, resourceVersion) > 0;
-    if (write?.deleted) return { version: { uid, resourceVersion }, object: undefined };
-    if (!isWritten) return { version: { uid, resourceVersion }, object: deleted ? undefined : object };
+    if (write?.deleted) return { version: versionOf(entry), object: undefined };
+    if (!isWritten) return { version: versionOf(entry), object: deleted ? undefined : object };
     return { version: write.object.metadata, object: write.object as Stored<T> };
   }
 
@@ -228,33 +235,35 @@ export function reconcileReads({
       if (compareVersions(version, write.object.metadata.resourceVersion) > 0) continue;
       return at(kind, key, { version: write.object.metadata, object: write.object as Stored<T> });
     }
-    return at(kind, key, found ?? {});
+    return at(kind, key, found);
   }
 
   /** Needed versions of objects that are gone, or belong to another collection, by uid. */
-  const elsewhere = new Map<string, string>();
-  const isKnown = (known: ReadonlyMap<string, string>, { uid, resourceVersion }: ObjectVersion): boolean =>
-    compareVersions(known.get(uid) ?? "0", resourceVersion) >= 0;
+  const elsewhere = new Map<string, ObjectVersion>();
+  const isKnown = (
+    known: ReadonlyMap<string, ObjectVersion>,
+    { uid, resourceVersion }: ObjectVersion,
+  ): boolean => compareVersions(known.get(uid)?.resourceVersion ?? "0", resourceVersion) >= 0;
 
   /** The objects among entries that belong, corrected by what is known or needed of newer ones. */
   async function collected<T extends KubeObject>(
     kind: Kind<T>,
-    collection: string,
+    collection: Collection,
     entries: readonly Entry<T>[],
     belongs: (object: Stored) => boolean,
   ): Promise<Stored<T>[]> {
     const found = new Map<string, Stored<T>>();
-    const versions = new Map<string, string>();
+    const versions = new Map<string, Version>();
     const latest = new Map<string, string>();
     function take({ version, object }: InHand<T>): void {
-      versions.set(version.uid, version.resourceVersion);
+      versions.set(version.uid, version);
       if (object) found.set(version.uid, object);
     }
 
     for (const entry of entries) {
       const { namespace = "", name } = entry.object.metadata;
       latest.set(name, entry.resourceVersion);
-      versions.set(entry.uid, entry.resourceVersion);
+      versions.set(entry.uid, versionOf(entry));
       if (!isIncomplete(entry)) take(newest(entry));
       else {
         const object = await readLive(client, kind, { namespace, name }, signal);
@@ -274,29 +283,26 @@ export function reconcileReads({
         // The store is older than the needed version: read this one object live.
         found.delete(version.uid);
         if (isKnown(elsewhere, version)) return;
-        versions.set(version.uid, version.resourceVersion);
+        versions.set(version.uid, version);
         const object = await readLive(client, kind, version, signal);
         if (object && belongs(object)) take({ version: object.metadata, object });
-        if (!found.has(version.uid)) elsewhere.set(version.uid, version.resourceVersion);
+        if (!found.has(version.uid)) elsewhere.set(version.uid, version);
       }),
     );
-    noted.readAll(
-      kind,
-      collection,
-      [...versions].map(([uid, resourceVersion]) => ({ uid, resourceVersion })),
-    );
+    noted.readAll(kind, collection, versions.values());
     return [...found.values()];
   }
 
   return {
     wrote: noted.wrote,
+    foundLate: noted.foundLate,
     live,
     async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
       const found = await read;
       let object: Stored<T> | undefined;
       if ("live" in found) {
         object = found.live as Stored<T> | undefined;
-        noted.readLive(kind, key, object?.metadata);
+        at(kind, key, object && { version: object.metadata, object });
       } else {
         family = found.family && {
           owner: found.family.owner,
@@ -326,7 +332,7 @@ export function reconcileReads({
       const { items } = await client.list(kind, within, undefined, signal);
       noted.readAll(
         kind,
-        `live in ${namespace}`,
+        `in ${within ?? ""}`,
         items.map(({ metadata }) => metadata),
       );
       return items;

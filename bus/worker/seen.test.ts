@@ -3,7 +3,11 @@ import { ConfigMap, Secret } from "../kube/kind.ts";
 import { type SeenVersions, seenVersions } from "./seen.ts";
 
 const at = { namespace: "default", name: "a" };
-const version = (resourceVersion: string, uid = "a") => ({ uid, resourceVersion });
+/** A version of an object whose uid is its name. */
+const version = (resourceVersion: string, name = "a", owner?: string) => ({
+  ...{ uid: name, resourceVersion, namespace: "default", name },
+  ownerReferences: owner ? [{ apiVersion: "v1", kind: "X", name: "x", uid: owner, controller: true }] : [],
+});
 let seen: Map<string, string>;
 let noted: SeenVersions;
 beforeEach(() => {
@@ -15,7 +19,7 @@ test("of an object that is read again the first version counts, also when it is 
   noted.read(ConfigMap, at, version("5"), "exists");
   noted.read(ConfigMap, at, version("7"), "gone");
   noted.readAll(ConfigMap, "in default", [version("8")]);
-  noted.readLive(ConfigMap, at, version("9"));
+  noted.read(ConfigMap, at, version("9"), "exists");
   expect(Object.fromEntries(seen)).toEqual({ a: "5" });
 });
 
@@ -28,10 +32,13 @@ test("an object that was not there at first does not count, nor does a write ove
   expect(Object.fromEntries(seen)).toEqual({ b: "1" });
 });
 
-test("what the API server has corrects what the object store did not have", () => {
+test("it is missed by every read that would have found it", () => {
   noted.read(ConfigMap, at, undefined, "gone");
-  noted.readLive(ConfigMap, at, version("7"));
-  expect(Object.fromEntries(seen)).toEqual({ a: "7" });
+  noted.readAll(ConfigMap, "of owner", [version("1", "a", "owner")]);
+  noted.read(ConfigMap, { ...at, name: "b" }, version("2", "b", "owner"), "exists");
+  noted.readAll(ConfigMap, "in default", [version("3", "c", "owner"), version("4", "d", "another")]);
+  noted.readAll(ConfigMap, "of another", [version("4", "d", "another"), version("5", "e", "another")]);
+  expect(Object.fromEntries(seen)).toEqual({ d: "4" });
 });
 
 test("other kinds, names, and collections are read for the first time", () => {
@@ -52,4 +59,13 @@ test("what is written is seen, unless it went over a version that was not read f
   noted.readAll(ConfigMap, "of owner", [version("9")]);
   expect(noted.wrote("a", "10", "9")).toBe("overtaken");
   expect(Object.fromEntries(seen)).toEqual({ a: "7", new: "8" });
+});
+
+test("an object that a write finds does not count, unless it was read before", () => {
+  noted.read(ConfigMap, at, version("5"), "exists");
+  noted.foundLate("a");
+  noted.foundLate("b");
+  expect(noted.wrote("a", "6", "5")).toBe("seen");
+  expect(noted.wrote("b", "8", "7")).toBe("overtaken");
+  expect(Object.fromEntries(seen)).toEqual({ a: "6" });
 });

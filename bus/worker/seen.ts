@@ -5,7 +5,13 @@
  */
 import type { ObjectName } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
-import { compareVersions, type ObjectVersion } from "../kube/object.ts";
+import { compareVersions, type KubeObject, type ObjectVersion } from "../kube/object.ts";
+
+/** A version of an object. Its owner references tell in which collections it is. */
+export type Version = ObjectVersion & ObjectName & Pick<KubeObject["metadata"], "ownerReferences">;
+
+/** What is read together: the objects of a kind that an owner controls, or those of a namespace. */
+export type Collection = `of ${string}` | `in ${string}`;
 
 /** Notes what a reconcile reads and writes. */
 export interface SeenVersions {
@@ -14,30 +20,32 @@ export interface SeenVersions {
    * the first one that was read, so the object has a change that some decisions did not use.
    */
   wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken";
+  /** An object that was taken for absent: what was decided before it was found did not use it. */
+  foundLate(uid: string): void;
   /** A read by name: the version that it found, if any, of an object that exists or is gone. */
-  read(kind: Kind, at: ObjectName, version: ObjectVersion | undefined, state: "exists" | "gone"): void;
-  /** As {@link SeenVersions.read}, from the API server: it corrects a read that has not found the object. */
-  readLive(kind: Kind, at: ObjectName, version: ObjectVersion | undefined): void;
-  /** All that was read of a collection, such as the children of an owner, including what is gone. */
-  readAll(kind: Kind, collection: string, versions: Iterable<ObjectVersion>): void;
+  read(kind: Kind, at: ObjectName, version: Version | undefined, state: "exists" | "gone"): void;
+  /** All that was read of a collection, including what is gone. */
+  readAll(kind: Kind, collection: Collection, versions: Iterable<Version>): void;
 }
 
 /** Fills a map by uid: the first version that was read, or the last one that was written. */
 export function seenVersions(seen: Map<string, string>): SeenVersions {
-  const absent = new Set<string>();
-  const listed = new Set<string>();
+  /** Addresses at which nothing was found, and collections that were read. An object that a later read finds there was missed. */
+  const looked = new Set<string>();
   const late = new Set<string>();
-  const nameOf = ({ group, kind }: Kind) => `${group} ${kind}`;
-  const addressOf = (kind: Kind, { namespace = "", name }: ObjectName) =>
-    `${nameOf(kind)} ${namespace} ${name}`;
+  const addressOf = ({ group, kind }: Kind, { namespace = "", name }: ObjectName) =>
+    `${group} ${kind} at ${namespace} ${name}`;
+  const collectionOf = ({ group, kind }: Kind, collection: Collection) => `${group} ${kind} ${collection}`;
 
-  function note({ uid, resourceVersion }: ObjectVersion, when: "first" | "later"): void {
+  function note(kind: Kind, version: Version, collections: readonly Collection[]): void {
+    const { uid, resourceVersion } = version;
     if (seen.has(uid)) return;
-    if (when === "later") late.add(uid);
+    const places = [addressOf(kind, version), ...collections.map((name) => collectionOf(kind, name))];
+    if (places.some((place) => looked.has(place))) late.add(uid);
     if (!late.has(uid)) seen.set(uid, resourceVersion);
   }
 
-  const self: SeenVersions = {
+  return {
     wrote(uid, resourceVersion, over) {
       const before = seen.get(uid);
       if (late.has(uid) || (before && over && compareVersions(over, before) > 0)) return "overtaken";
@@ -45,20 +53,21 @@ export function seenVersions(seen: Map<string, string>): SeenVersions {
         seen.set(uid, resourceVersion);
       return "seen";
     },
-    read(kind, at, version, state) {
-      const address = addressOf(kind, at);
-      if (version) note(version, absent.has(address) ? "later" : "first");
-      if (state === "gone") absent.add(address);
+    foundLate(uid) {
+      if (!seen.has(uid)) late.add(uid);
     },
-    readLive(kind, at, version) {
-      absent.delete(addressOf(kind, at));
-      self.read(kind, at, version, version ? "exists" : "gone");
+    read(kind, at, version, state) {
+      if (version) note(kind, version, collectionsOf(version));
+      if (state === "gone") looked.add(addressOf(kind, at));
     },
     readAll(kind, collection, versions) {
-      const name = `${nameOf(kind)} ${collection}`;
-      for (const version of versions) note(version, listed.has(name) ? "later" : "first");
-      listed.add(name);
+      for (const version of versions) note(kind, version, [collection, ...collectionsOf(version)]);
+      looked.add(collectionOf(kind, collection));
     },
   };
-  return self;
+}
+
+function collectionsOf({ namespace = "", ownerReferences }: Version): Collection[] {
+  const owner = ownerReferences?.find(({ controller }) => controller);
+  return [`in ${namespace}`, ...(owner ? [`of ${owner.uid}` as const] : [])];
 }

@@ -7,7 +7,7 @@ import type { KubeClient, WriteOptions } from "../kube/client.ts";
 import { isMarkedBy, isOutside, ownerMarks } from "../kube/clusterchild.ts";
 import { withConditions } from "../kube/conditions.ts";
 import { covers } from "../kube/covers.ts";
-import { isAlreadyExists, isNotFound } from "../kube/errors.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import {
   type Condition,
@@ -68,6 +68,16 @@ export function mergePatched(target: unknown, patch: unknown): unknown {
 /** On what a function applies: a digest of what it wanted. What is not wanted any more shows in it alone. */
 export const appliedAnnotation = (fn: string): string => `applied.${domain}/${fn}`;
 
+/** What to apply on condition that the object still is the one that was found, at the same version. */
+function withPrecondition<T extends KubeObject>(found: Stored<T> | undefined, wanted: T): T {
+  if (found === undefined) return wanted;
+  const { uid, resourceVersion } = found.metadata;
+  return { ...wanted, metadata: { ...wanted.metadata, uid, resourceVersion } };
+}
+
+/** An object that changes more often between a read and a write is left to the next attempt. */
+const maxConflicts = 3;
+
 /** The writing half of a {@link Context} for the children and the status of `owner`. */
 export function reconcileWrites(
   owner: Stored,
@@ -119,22 +129,35 @@ export function reconcileWrites(
     } as unknown as T;
   }
 
-  /** Applies what is wanted; no call when what was found is so already, or came of applying just that. */
+  /**
+   * Applies what is wanted, on condition that the object still has the version in hand; after a conflict on the newer version,
+   * whose change is then news. No call if the object is as wanted already, or came of applying just that.
+   */
   async function appliedAs<T extends KubeObject>(
     kind: Kind<T>,
     found: Stored<T> | undefined,
     wanted: T,
   ): Promise<Stored<T>> {
     const digest = digestOf(wanted);
-    if (found && (covers(found, wanted) || own.isOutcome(found, digest))) return found;
-    tools.assertOwned();
-    // With its uid, what was made anew under its name since it was found is a conflict, and never taken over.
-    const { uid } = found?.metadata ?? {};
-    const body = uid === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, uid } };
-    const object = await client.apply(kind, body, { ...options, force: "take-ownership" });
-    own.recordOutcome(object, digest);
-    if (object.metadata.resourceVersion === found?.metadata.resourceVersion) return object;
-    return written("apply", kind, object, found?.metadata.resourceVersion);
+    let over = found;
+    for (let conflicts = 0; ; conflicts++) {
+      if (over && (covers(over, wanted) || own.isOutcome(over, digest))) return over;
+      tools.assertOwned();
+      try {
+        const object = await client.apply(kind, withPrecondition(over, wanted), {
+          ...options,
+          force: "take-ownership",
+        });
+        own.recordOutcome(object, digest);
+        if (object.metadata.resourceVersion === over?.metadata.resourceVersion) return object;
+        return written("apply", kind, object, over?.metadata.resourceVersion);
+      } catch (error) {
+        if (!isConflict(error) || over === undefined || conflicts >= maxConflicts) throw error;
+        const newer: Stored<T> | undefined = await reads.live(kind, { namespace: "", ...over.metadata });
+        if (newer?.metadata.uid !== over.metadata.uid) throw error;
+        over = newer;
+      }
+    }
   }
 
   const at = (object: Stored) => ({ namespace: object.metadata.namespace, name: object.metadata.name });
@@ -150,7 +173,7 @@ export function reconcileWrites(
         const found = await client.get(kind, object.metadata, signal);
         if (isOurs(found)) {
           own.record(found);
-          reads.wrote(found.metadata.uid, found.metadata.resourceVersion);
+          reads.foundLate(found.metadata.uid);
           return found;
         }
         throw nameTaken(kind, found, { cause: error });

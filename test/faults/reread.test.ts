@@ -1,4 +1,4 @@
-/** A child that changes between two reads of one reconcile: decisions that used the first read are made again. */
+/** A child that changes after a reconcile has read it: decisions that used that read are made again. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -19,43 +19,78 @@ import { objectOf, write } from "./obstacles.ts";
 const kindOf = (kind: string) =>
   defineKind({ group: "test.denrei.dev", version: "v1", kind, description: kind, spec: z.object({}) });
 const Parent = kindOf("Parent");
+const Labeler = kindOf("Labeler");
+const Maker = kindOf("Maker");
 const Child = kindOf("Child");
+const kinds = [Parent, Labeler, Maker, Child];
 
-let kit: Kit;
-let bus: Bus;
-let worker: Worker;
-let parents: Publisher;
-let children: Publisher;
 /** What the first reconcile waits for between its reads. */
 const between = Promise.withResolvers<void>();
 /** The children that each reconcile has found, at its first and its last read. */
 const reconciles: [number, number][] = [];
+const parentsFunction = defineFunction({
+  name: "parents",
+  for: Parent,
+  owns: [Child],
+  async reconcile(_, ctx) {
+    const count = async () => (await ctx.read.children(Child)).length;
+    const found: [number, number] = [await count(), 0];
+    reconciles.push(found);
+    if (found[0] > 0) await between.promise;
+    found[1] = await count();
+  },
+});
+
+/** What the first reconcile waits for between its read and its apply. */
+const beforeApply = Promise.withResolvers<void>();
+/** The colors that each reconcile has found. */
+const colors: (string | undefined)[] = [];
+const labelersFunction = defineFunction({
+  name: "labelers",
+  for: Labeler,
+  owns: [Child],
+  async reconcile(_, ctx) {
+    const color = (await ctx.read.get(Child, "labeled"))?.metadata.labels?.color;
+    colors.push(color);
+    await beforeApply.promise;
+    await ctx.apply(Child, { metadata: { name: "labeled", labels: { seen: color ?? "none" } }, spec: {} });
+  },
+});
+
+/** What the first reconcile waits for between its read and its create. */
+const beforeCreate = Promise.withResolvers<void>();
+/** Whether each reconcile has found the child. */
+const finds: boolean[] = [];
+const makersFunction = defineFunction({
+  name: "makers",
+  for: Maker,
+  owns: [Child],
+  async reconcile(_, ctx) {
+    finds.push((await ctx.read.get(Child, "made")) !== undefined);
+    await beforeCreate.promise;
+    await ctx.create(Child, { metadata: { name: "made" }, spec: {} });
+  },
+});
+
+let kit: Kit;
+let bus: Bus;
+let worker: Worker;
+const registry = new Registry();
+const publishers = new Map<typeof Child, Publisher>();
+const publisher = (kind: typeof Child): Publisher => publishers.get(kind) as Publisher;
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [Parent, Child].map(crdOf) });
+  kit = await startKit({ crds: kinds.map(crdOf) });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
   worker = await startWorker({
     ...{ bus, busOptions, client: kit.client, cluster: "test", replica: "replica-1" },
-    functions: [
-      defineFunction({
-        name: "parents",
-        for: Parent,
-        owns: [Child],
-        async reconcile(_, ctx) {
-          const count = async () => (await ctx.read.children(Child)).length;
-          const found: [number, number] = [await count(), 0];
-          reconciles.push(found);
-          if (found[0] > 0) await between.promise;
-          found[1] = await count();
-        },
-      }),
-    ],
+    functions: [parentsFunction, labelersFunction, makersFunction],
     log: pino({ level: "silent" }),
-    registry: new Registry(),
+    registry,
   });
-  [parents, children] = await Promise.all([publisherOf(bus, Parent), publisherOf(bus, Child)]);
+  for (const kind of kinds) publishers.set(kind, await publisherOf(bus, kind));
 });
 afterAll(async () => {
   await worker?.stop();
@@ -63,20 +98,35 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-test("a child that is gone at the second read wakes its owner again", async () => {
+/** How many events of a function have found their key owned, and have left a mark. */
+async function marksLeft(fn: string): Promise<number> {
+  const metric = await registry.getSingleMetric("denrei_requests_coalesced_total")?.get();
+  return metric?.values.find(({ labels }) => labels.name === fn)?.value ?? 0;
+}
+
+/** An owner and a child that it controls, as the API server has them. */
+async function createFamily(owner: typeof Parent, childName: string): Promise<[Stored, Stored]> {
   const parent = (await kit.client.create(
-    Parent,
-    objectOf(Parent, "parent", "default", { spec: {} }) as never,
+    owner,
+    objectOf(owner, "parent", "default", { spec: {} }) as never,
     write,
   )) as Stored;
-  const made = objectOf(Child, "child", "default", { spec: {} });
+  const made = objectOf(Child, childName, "default", { spec: {} });
   const owned = { ...made, metadata: { ...made.metadata, ownerReferences: [controllerReference(parent)] } };
-  const child = (await kit.client.create(Child, owned as never, write)) as Stored;
-  await children.publish("added", child, "watch");
-  await parents.publish("added", parent, "watch");
+  return [parent, (await kit.client.create(Child, owned as never, write)) as Stored];
+}
+
+test("a child that is gone at the second read wakes its owner again", async () => {
+  const [parent, child] = await createFamily(Parent, "child");
+  await publisher(Child).publish("added", child, "watch");
+  await publisher(Parent).publish("added", parent, "watch");
   await expect.poll(() => reconciles.length).toBe(1);
   const resourceVersion = String(Number(child.metadata.resourceVersion) + 1);
-  await children.publish("deleted", { ...child, metadata: { ...child.metadata, resourceVersion } }, "watch");
+  await publisher(Child).publish(
+    "deleted",
+    { ...child, metadata: { ...child.metadata, resourceVersion } },
+    "watch",
+  );
   const at = { namespace: "default", name: "child" };
   const isDeleted = async () => (await objectStore(bus, "test").entry(Child, at))?.deleted;
   await expect.poll(isDeleted).toBe(true);
@@ -87,4 +137,28 @@ test("a child that is gone at the second read wakes its owner again", async () =
       [1, 0],
       [0, 0],
     ]);
+});
+
+test("a change between the read and the apply wakes the owner again, also if its event is never published", async () => {
+  const [labeler, child] = await createFamily(Labeler, "labeled");
+  await publisher(Child).publish("added", child, "watch");
+  await publisher(Labeler).publish("added", labeler, "watch");
+  await expect.poll(() => colors.length).toBe(1);
+  await kit.client.mergePatch(Child, child.metadata, { metadata: { labels: { color: "red" } } }, write);
+  beforeApply.resolve();
+  const live = () => kit.client.get(Child, child.metadata);
+  await expect.poll(async () => (await live()).metadata.labels).toMatchObject({ color: "red", seen: "none" });
+  await publisher(Child).publish("modified", await live(), "watch");
+  await expect.poll(() => colors).toEqual([undefined, "red"]);
+  await expect.poll(async () => (await live()).metadata.labels).toMatchObject({ color: "red", seen: "red" });
+});
+
+test("a child that a create finds wakes the owner, which had decided without it", async () => {
+  const [maker, child] = await createFamily(Maker, "made");
+  await publisher(Maker).publish("added", maker, "watch");
+  await expect.poll(() => finds).toEqual([false]);
+  await publisher(Child).publish("added", child, "watch");
+  await expect.poll(() => marksLeft("makers")).toBe(1);
+  beforeCreate.resolve();
+  await expect.poll(() => finds).toEqual([false, true]);
 });

@@ -100,6 +100,22 @@ export const worker: readonly Mutation[] = [
     tests: ["bus/worker/seen.test.ts"],
   },
   {
+    name: "applies-over-a-change-that-nobody-has-read",
+    file: "bus/worker/writes.ts",
+    find: "{ ...wanted.metadata, uid, resourceVersion }",
+    replace: "{ ...wanted.metadata, uid }",
+    breaks: "A change of a child between a read and an apply is never reconciled.",
+    tests: ["test/faults/reread.test.ts"],
+  },
+  {
+    name: "takes-what-a-create-finds-for-seen",
+    file: "bus/worker/writes.ts",
+    find: "reads.foundLate(found.metadata.uid);",
+    replace: "reads.wrote(found.metadata.uid, found.metadata.resourceVersion);",
+    breaks: "A child that a create finds is never looked at, though the reconcile has taken it for absent.",
+    tests: ["test/faults/reread.test.ts"],
+  },
+  {
     name: "drops-an-echo-that-its-owner-has-not-heard-of",
     file: "bus/worker/reconciler.ts",
     find: "    echoes.begin(key);\n",
