@@ -117,7 +117,7 @@ export const failover: Scenario = {
               : `≤ ${othersMillis} ms; on a machine that is busy with something else, twice the longest without a kill, but no more than ${busyMillis / 1000} s`,
           found: `${figure(longest(millis(others)))} ms (without a kill: ${figure(longest(millis(calm)))} ms)`,
           ...(operators && {
-            peer: `${figure(longest(operators.leader.kills.flatMap(millis)) / 1000)} s, every key: nobody leads`,
+            peer: `${figure(longest(operators.leader.kills.flatMap(millis)) / 1000)} s, every key, without a leader`,
           }),
           holds: calm.length > 0 && longest(millis(others)) <= limit,
           ...(slowestOther && { history: historyOf(record, slowestOther.key, slowestOther.at) }),
