@@ -94,9 +94,9 @@ export interface Context {
   /**
    * Server-side apply of a child with this function's field manager: what was applied once and is not wanted any more goes,
    * what others have added stays. No call when it is as wanted. If the child has changed since it was read, the apply is
-   * made on the newer version, and the reconcile runs again afterwards. One of that name that this object does not control throws a
-   * {@link BlockedError} with the reason `NameTaken`, unless nobody controls it and it has the given uid: that of a child
-   * whose reference somebody has taken away.
+   * made on the newer version, and the reconcile runs again afterwards. One of that name that this object does not control
+   * throws a {@link BlockedError} with the reason `NameTaken`, unless it has no controller and has the given uid: that of a
+   * child that has lost its owner reference.
    */
   apply<T extends KubeObject>(
     kind: Kind<T>,
