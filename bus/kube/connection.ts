@@ -5,6 +5,7 @@
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { isDebugged } from "../process/debugger.ts";
 import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
+import type { Headers } from "./kubeconfiguser.ts";
 
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 
@@ -19,7 +20,7 @@ export interface KubeConnection {
   /** Connections for requests. Replaced when the certificates are. */
   readonly requests: Dispatcher;
   /** The headers that say who we are: those of the last half minute. */
-  headers(): Promise<Readonly<Record<string, string>>>;
+  headers(): Promise<Headers>;
   /**
    * The server has refused what {@link KubeConnection.headers} and the pools were: reads the configuration anew. True when
    * it is worth asking again, because something is different now or a plugin was asked.
@@ -51,7 +52,7 @@ interface Pool {
 /** One state of the credentials. */
 export interface Way {
   readonly dispatcher: Dispatcher;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 }
 
 /** How long credentials are used before their source is looked at again. */
@@ -173,4 +174,4 @@ const poolText = ({ proxy, tls }: Access): string =>
     ]),
   ]);
 
-const headersText = (headers: Readonly<Record<string, string>>): string => JSON.stringify(headers);
+const headersText = (headers: Headers): string => JSON.stringify(headers);

@@ -77,6 +77,19 @@ describe("an unusable kubeconfig says why, for good:", () => {
     expect(await failure({}, source)).toContain('context "other"');
   });
 
+  test.each([
+    [{ "as-groups": ["developers"] }, "as-groups without as"],
+    [{ "as-uid": "u", "as-user-extra": {} }, "as-uid, as-user-extra without as"],
+  ])("it impersonates no user, but has %o", async (fields, expected) => {
+    for (const user of [{ token: "t" }, { username: "me", password: "secret" }])
+      expect(await failure({ KUBECONFIG: kubeconfig({ ...user, ...fields }) })).toContain(expected);
+  });
+
+  test("its groups are not a list", async () => {
+    const user = { token: "t", as: "somebody", "as-groups": "developers" };
+    expect(await failure({ KUBECONFIG: kubeconfig(user) })).toContain('the user "test" of the kubeconfig');
+  });
+
   test("its credentials plugin is not installed", async () => {
     const exec = {
       apiVersion: "client.authentication.k8s.io/v1",

@@ -10,6 +10,7 @@ import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { CredentialsError } from "./errors.ts";
+import { type Headers, impersonationHeaders, plainUser, unreadFields } from "./kubeconfiguser.ts";
 
 /** Where the configuration comes from. */
 export interface KubeconfigSource {
@@ -40,8 +41,8 @@ export interface Access {
   readonly namespace: string;
   readonly proxy?: string | undefined;
   readonly tls: TlsOptions;
-  /** `authorization` and the like. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Authorization and impersonation. */
+  readonly headers: Headers;
 }
 
 /** A kubeconfig, to be read as often as it may have changed. */
@@ -85,6 +86,10 @@ function onlyFile(): string | undefined {
   return HOME && process.platform !== "win32" && canRead(usual) ? usual : undefined;
 }
 
+/** The files that the library reads. */
+const files = (path: string | undefined): readonly string[] =>
+  path === undefined ? (process.env.KUBECONFIG ?? "").split(delimiter).filter(Boolean) : [path];
+
 function canRead(path: string): boolean {
   try {
     accessSync(path);
@@ -103,17 +108,10 @@ const plainCluster = z.strictObject({
   "tls-server-name": z.string().min(1).optional(),
   extensions: z.unknown().optional(),
 });
-const plainUser = z.strictObject({
-  "client-certificate": z.string().min(1).optional(),
-  "client-certificate-data": z.string().min(1).optional(),
-  "client-key": z.string().min(1).optional(),
-  "client-key-data": z.string().min(1).optional(),
-  token: z.string().min(1).optional(),
-  tokenFile: z.string().min(1).optional(),
-});
 const named = <T extends z.ZodType>(field: string, type: T) =>
   z.array(z.object({ name: z.string(), [field]: type } as { name: z.ZodString } & Record<string, T>));
 const anything = z.unknown();
+const namedUsers = named("user", anything);
 const plainConfig = z.object({
   "current-context": z.string().optional(),
   contexts: named(
@@ -121,7 +119,7 @@ const plainConfig = z.object({
     z.object({ cluster: z.string(), user: z.string(), namespace: z.string().optional() }),
   ),
   clusters: named("cluster", anything),
-  users: named("user", anything),
+  users: namedUsers,
 });
 
 /** The access that a file of certificates and tokens gives; undefined if it is not as plain as that. */
@@ -167,8 +165,22 @@ async function readPlain(path: string, wanted: string | undefined): Promise<Acce
       servername: cluster["tls-server-name"],
       rejectUnauthorized: cluster["insecure-skip-tls-verify"] ? false : undefined,
     }),
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    headers: { ...bearer(token), ...impersonating(user, context) },
   };
+}
+
+const bearer = (token: string | undefined): Headers =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+function impersonating(user: Parameters<typeof impersonationHeaders>[0], context: string): Headers {
+  try {
+    return impersonationHeaders(user);
+  } catch (error) {
+    throw new KubeconfigError(
+      `expected the kubeconfig's context "${context}" to be usable, but its user has ${(error as Error).message}.`,
+      { cause: error },
+    );
+  }
 }
 
 /** A file that a kubeconfig names. */
@@ -198,8 +210,35 @@ async function readServiceAccount(): Promise<Access | undefined> {
     context: "the pod's service account",
     namespace: namespace.toString().trim(),
     tls: { ca },
-    headers: { authorization: `Bearer ${token.toString("utf8").trim()}` },
+    headers: bearer(token.toString("utf8").trim()),
   };
+}
+
+/** The headers of user fields that the library drops silently: a token in a file, and all of impersonation but the user's name. */
+async function unreadHeaders(
+  paths: readonly string[],
+  user: string | undefined,
+  context: string,
+): Promise<Headers> {
+  const { parse } = await import("yaml");
+  for (const path of paths) {
+    const text = await readFile(path, "utf8").catch(() => "");
+    const users: unknown = (parse(text) as { users?: unknown } | null)?.users;
+    const entry = namedUsers.safeParse(users).data?.find(({ name }) => name === user);
+    if (entry === undefined) continue;
+    const fields = unreadFields.safeParse(entry.user ?? {});
+    if (!fields.success) {
+      const cause = fields.error;
+      throw new KubeconfigError(
+        `expected the user "${user}" of the kubeconfig ${path} to be one, found ${z.prettifyError(cause)}`,
+        { cause },
+      );
+    }
+    const { tokenFile } = fields.data;
+    const token = tokenFile && (await readReferred(resolve(dirname(path), tokenFile), context));
+    return { ...bearer(token?.toString("utf8").trim()), ...impersonating(fields.data, context) };
+  }
+  return {};
 }
 
 /** Reads what is not plain with the library, which keeps what plugins have told it until it is to be renewed. */
@@ -216,7 +255,7 @@ function completeReader(
       if (path === undefined) config.loadFromDefault();
       else config.loadFromFile(path);
     } catch (error) {
-      throw unreadable(path ?? "", error);
+      throw unreadable(files(path).join(delimiter), error);
     }
     if (source.context !== undefined) config.setCurrentContext(source.context);
     return config;
@@ -251,6 +290,7 @@ function completeReader(
       headers: {
         ...(auth !== undefined && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
         ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+        ...(await unreadHeaders(files(path), config.getCurrentUser()?.name, context)),
       },
     };
   };

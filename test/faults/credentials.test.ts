@@ -1,11 +1,11 @@
 /** Credentials that are replaced while a connection is used, and the forms in which they come. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
@@ -27,7 +27,8 @@ beforeAll(async () => {
     const user = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : "";
     asked.push(authorization || user);
     const known = welcome.header === authorization || (user !== "" && welcome.user === user);
-    const body = { impersonates: request.headers["impersonate-user"] };
+    const names = Object.entries(request.headersDistinct).filter(([name]) => name.startsWith("impersonate-"));
+    const body = { impersonates: Object.fromEntries(names) };
     response.writeHead(known ? 200 : 401).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -62,7 +63,7 @@ async function clientOf(path: string): Promise<KubeClient> {
   return kubeClient(await openConnection(loadKubeconfig({ path })));
 }
 const ask = (client: KubeClient) =>
-  client.request<{ impersonates?: string }>({ method: "GET", path: "/version" });
+  client.request<{ impersonates: object }>({ method: "GET", path: "/version" });
 
 test("a token that is refused is read from its file again, and the call is made again", async () => {
   const token = written("token", "old\n");
@@ -131,10 +132,72 @@ test("a kubeconfig that is being written is what it was before", async () => {
   await ask(client);
 });
 
-test("what is not plain is the library's: passwords, and whom to act as", async () => {
+test("the library reads passwords", async () => {
   welcome = { header: `Basic ${base64("me:secret")}` };
   await ask(await clientOf(kubeconfig("basic.json", { username: "me", password: "secret" })));
+});
+
+const plugin = {
+  exec: {
+    apiVersion: "client.authentication.k8s.io/v1",
+    command: process.execPath,
+    args: ["-e", "console.log(process.env.CREDENTIAL)"],
+    env: [
+      {
+        name: "CREDENTIAL",
+        value: JSON.stringify({
+          apiVersion: "client.authentication.k8s.io/v1",
+          kind: "ExecCredential",
+          status: { token: "t" },
+        }),
+      },
+    ],
+    interactiveMode: "Never",
+  },
+};
+
+test.each<readonly [string, object]>([
+  ["a token", { token: "t" }],
+  ["a token in a file", { tokenFile: written("as-token", "t\n") }],
+  ["a credentials plugin", plugin],
+  ["a token in a file, and a field that only the library reads", { tokenFile: "as-token", username: "" }],
+])(
+  "a user with %s impersonates the user, the uid, the groups and the extra fields that it names",
+  async (_, user) => {
+    welcome = { header: "Bearer t" };
+    const acting = {
+      as: "somebody",
+      "as-uid": "u-1",
+      "as-groups": ["developers", "進行"],
+      "as-user-extra": { "example.com/Scopes": ["view", "édit"], "a%(b)": ["c"] },
+    };
+    expect(await ask(await clientOf(kubeconfig("as.json", { ...user, ...acting })))).toEqual({
+      impersonates: {
+        "impersonate-user": ["somebody"],
+        "impersonate-uid": ["u-1"],
+        "impersonate-group": ["developers", received("進行")],
+        "impersonate-extra-example.com%2fscopes": ["view", received("édit")],
+        "impersonate-extra-a%25%28b%29": ["c"],
+      },
+    });
+  },
+);
+
+/** Node shows each byte of a header as a character. */
+const received = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
+
+test("a user in the second of two kubeconfigs impersonates groups", async () => {
   welcome = { header: "Bearer t" };
-  const acting = await clientOf(kubeconfig("as.json", { token: "t", as: "somebody" }));
-  expect(await ask(acting)).toEqual({ impersonates: "somebody" });
+  const { users, ...rest } = JSON.parse(
+    readFileSync(kubeconfig("first.json", { token: "t", as: "somebody", "as-groups": ["a", "b"] }), "utf8"),
+  );
+  const paths = [
+    written("first.json", JSON.stringify(rest)),
+    written("second.json", JSON.stringify({ users })),
+  ];
+  vi.stubEnv("KUBECONFIG", paths.join(delimiter));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await ask(kubeClient(await openConnection(loadKubeconfig())))).toEqual({
+    impersonates: { "impersonate-user": ["somebody"], "impersonate-group": ["a", "b"] },
+  });
 });
