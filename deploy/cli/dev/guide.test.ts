@@ -2,14 +2,28 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { guide, inspectorPort } from "./guide.ts";
 
+const ground = { kubeconfigPath: "/there", natsUrl: "nats://there" };
+const nothingBeside = { inspector: undefined, receiver: undefined, github: undefined, dashboard: undefined };
+
 /** What it says of a debugger whose address has the port. */
 function debuggerLine(port: number): string {
-  const ground = { kubeconfigPath: "/there", natsUrl: "nats://there" };
   const inspector = { port, lead: () => undefined, close: () => undefined };
-  const beside = { inspector, receiver: undefined, github: undefined, dashboard: undefined };
-  const lines = guide(ground, { functions: ["a"], plurals: ["as"] }, beside).split("\n");
+  const lines = guide(ground, { functions: ["a"], resources: [] }, { ...nothingBeside, inspector }).split(
+    "\n",
+  );
   return lines.find((line) => line.startsWith("A debugger")) ?? "";
 }
+
+test("kinds of two groups that share a plural are listed with their groups", () => {
+  const resources = [
+    { plural: "hikawas", group: "zundoko" },
+    { plural: "applications", group: "paas" },
+    { plural: "applications", group: "pipecd" },
+  ];
+  expect(guide(ground, { functions: ["a"], resources }, nothingBeside)).toContain(
+    "kubectl get hikawas,applications.paas,applications.pipecd -A",
+  );
+});
 
 test("a debugger at the usual port is what .vscode/launch.json attaches to; another port is to be set", () => {
   const launch = readFileSync(new URL("../../../.vscode/launch.json", import.meta.url), "utf8");

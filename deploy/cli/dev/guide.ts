@@ -7,7 +7,7 @@ import type { DevGitHub } from "./github.ts";
 import type { Ground } from "./ground.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
-import type { Declared } from "./told.ts";
+import type { Declared, Resource } from "./told.ts";
 
 /** What debuggers try first, and `.vscode/launch.json` has. */
 export const inspectorPort = 9229;
@@ -23,7 +23,7 @@ export interface Beside {
 /** The guide to a ground and what runs on it. */
 export function guide(
   { kubeconfigPath, natsUrl }: Pick<Ground, "kubeconfigPath" | "natsUrl">,
-  { functions, plurals }: Pick<Declared, "functions" | "plurals">,
+  { functions, resources }: Pick<Declared, "functions" | "resources">,
   { inspector, receiver, github, dashboard }: Beside,
 ): string {
   // The user's own settings are not repeated: there may be a password in them.
@@ -41,7 +41,7 @@ export function guide(
     `${functions.join(", ")} ${functions.length === 1 ? "runs" : "run"}. ${settings[0]}`,
     ...settings.slice(1),
     ...(functions.includes("hikawa") && existsSync(sample) ? [`    kubectl apply -f ${sample}`] : []),
-    `    kubectl get ${plurals.join(",")} -A`,
+    `    kubectl get ${resourceNames(resources).join(",")} -A`,
     "    npx denrei status",
     ...(github ? guideToGitHub(github) : []),
     ...(receiver
@@ -61,6 +61,14 @@ export function guide(
     "",
   ].join("\n");
 }
+
+/** Names for `kubectl get`: with their group where two groups have the same plural, of which kubectl would take one. */
+const resourceNames = (resources: readonly Resource[]): string[] =>
+  resources.map(({ plural, group }) =>
+    resources.some((other) => other.plural === plural && other.group !== group)
+      ? `${plural}.${group}`
+      : plural,
+  );
 
 /** The App's key and a commit: the first makes its functions busy, the second brings a webhook. */
 function guideToGitHub({ url, repository, manifestPath, headerPath }: DevGitHub): string[] {

@@ -66,7 +66,9 @@ async function startTelling(context: ProcessContext): Promise<Running> {
   if (crds !== process.env[crdDigestVariable]) await installKinds(context);
   const declared: Declared = {
     functions: functions.map(({ name }) => name),
-    plurals: kinds.filter(({ definition }) => definition !== undefined).map(({ plural }) => plural),
+    resources: kinds
+      .filter(({ definition }) => definition !== undefined)
+      .map(({ plural, group }) => ({ plural, group })),
     crds,
     bridge: digestOf([
       kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
