@@ -63,6 +63,8 @@ export const requestSchema = z.object({
   braked: z.literal(true).optional(),
   /** Waits for its next attempt, because the last one failed. */
   failed: z.literal(true).optional(),
+  /** Why the last attempt failed, as a CamelCase word for lists. */
+  reason: z.string().optional(),
 });
 export type Request = z.infer<typeof requestSchema>;
 

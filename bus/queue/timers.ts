@@ -6,9 +6,11 @@
  */
 import { type BusClock, machineClock } from "../clock.ts";
 import type { Bus } from "../connect.ts";
+import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey, timersStream, work } from "../subjects.ts";
+import { forget } from "./forget.ts";
 import { publishUntilAnswered } from "./publish.ts";
-import type { TicketQueue } from "./queue.ts";
+import { isCovered, type Seen, type TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
 
 /** The delayed requests of one function. */
@@ -20,6 +22,11 @@ export interface Timers {
   set(key: ObjectKey, delayMillis: number, request: Request, signal?: AbortSignal): Promise<void>;
   /** The request that is waiting for a key, if any that can be read. */
   get(key: ObjectKey): Promise<Request | undefined>;
+  /**
+   * Drops the retry of a key if a successful reconcile has covered what it is for: the changes in `covered`, or all. Free unless this
+   * process has set a retry, or another one is `likely` to have done so. A retry that stays costs a needless reconcile.
+   */
+  dropRetry(key: ObjectKey, covered: Seen | "all", likely: boolean): Promise<void>;
   /** Drops this process's own timers; the durable ones stay. */
   stop(): void;
 }
@@ -27,6 +34,8 @@ export interface Timers {
 /** Below this a local timer is kept too; the durable one then fires this much later, as the net. Milliseconds. */
 const localBelowMillis = 5000;
 const netMillis = 500;
+/** Longer than a retry waits at most. */
+const rememberedRetries = { keptMillis: 900_000, limit: 10_000 };
 
 /** A request, if it is one: what somebody else has put there must not keep an attempt from being settled. */
 function readable(text: string): Request | undefined {
@@ -37,6 +46,12 @@ function readable(text: string): Request | undefined {
   }
 }
 
+/** Any reconcile does what a timer asks for; a webhook or a replay is covered by its own reconcile only. */
+const isSatisfied = ({ cause, also = [], ...request }: Request, covered: Seen | "all"): boolean =>
+  [cause, ...also].every(
+    (one) => one.type === "timer" || covered === "all" || isCovered({ ...request, cause: one }, covered),
+  );
+
 /** Opens a function's timers. */
 export function timers(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
@@ -45,6 +60,7 @@ export function timers(
   { now }: Pick<BusClock, "now"> = machineClock,
 ): Timers {
   const local = new Map<string, NodeJS.Timeout>();
+  const retries = new Recent<true>(rememberedRetries);
   let stopped = false;
   const { scope } = queue;
 
@@ -61,8 +77,12 @@ export function timers(
     );
   }
 
+  const latest = (key: ObjectKey) =>
+    bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj: work.timer(scope, key) });
+
   return {
     async set(key, delayMillis, request, signal) {
+      if (request.failed) retries.set(keyText(key), true);
       const near = delayMillis < localBelowMillis;
       const since = now() + delayMillis;
       const at = since + (near ? netMillis : 0);
@@ -75,10 +95,23 @@ export function timers(
       });
     },
     async get(key) {
-      const message = await bus.jsm.direct.getMessage(timersStream(scope.fn), {
-        last_by_subj: work.timer(scope, key),
-      });
+      const message = await latest(key);
       return message === null ? undefined : readable(message.string());
+    },
+    async dropRetry(key, covered, likely) {
+      const text = keyText(key);
+      if (!likely && retries.get(text) === undefined) return;
+      retries.delete(text);
+      try {
+        const message = await latest(key);
+        const request = message === null ? undefined : readable(message.string());
+        if (message === null || !request?.failed || !isSatisfied(request, covered)) return;
+        clearTimeout(local.get(text));
+        local.delete(text);
+        await forget(bus, timersStream(scope.fn), message.seq);
+      } catch (error) {
+        onError(error, key);
+      }
     },
     stop() {
       stopped = true;

@@ -51,8 +51,10 @@ export interface AttemptInput {
 /** How an attempt ended well. */
 export interface AttemptResult {
   readonly requeueAfter: number | undefined;
+  /** The object had the condition `Stalled`. */
+  readonly wasStalled: boolean;
   /** `quarantined`: the object was left alone, because it crashed its workers. */
-  readonly object: "reconciled" | "quarantined";
+  readonly object: "reconciled" | "gone" | "quarantined";
 }
 
 /** A conflict means that the object in hand was stale; the next try reads it from the API server. */
@@ -82,7 +84,10 @@ async function tryOnce(
   seen.clear();
   const written = tools.written(key);
   const reads = reconcileReads({ store, client, own, written, request, signal, seen });
-  const done = (requeueAfter?: number): AttemptResult => ({ requeueAfter, object: "reconciled" });
+  const done = (requeueAfter?: number, wasStalled = false): AttemptResult => ({
+    ...{ requeueAfter, wasStalled },
+    object: "reconciled",
+  });
 
   const first =
     from === "store" ? untilAborted(input.firstRead, signal) : readFirstLive(client, fn.for, key, signal);
@@ -90,7 +95,7 @@ async function tryOnce(
   const onBus = onBusOf(await first);
   if (object === undefined) {
     log.debug("object is gone");
-    return done();
+    return { requeueAfter: undefined, wasStalled: false, object: "gone" };
   }
   const write = reconcileWrites(object, {
     client,
@@ -146,15 +151,14 @@ async function tryOnce(
   }
   if (!fn.secondary && isLeftAlone(object) && !isReplay(request)) {
     log.debug("skipped: this generation crashed its workers");
-    return { requeueAfter: undefined, object: "quarantined" };
+    return { requeueAfter: undefined, wasStalled: false, object: "quarantined" };
   }
   const checked = validated(fn, object);
   const result = await untilAborted(fn.reconcile(checked, ctx), signal);
   const requeueAfter = checkResult(fn, result);
   // What this process wrote may be older than what another one has written since.
   const latest = [object, own.of(object.metadata.uid)?.object ?? object].sort(byVersion).at(-1) ?? object;
-  await settleConditions(fn, latest, ctx, onBus);
-  return done(requeueAfter);
+  return done(requeueAfter, await settleConditions(fn, latest, ctx, onBus));
 }
 
 /**

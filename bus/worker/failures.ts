@@ -12,7 +12,7 @@ import type { Timers } from "../queue/timers.ts";
 import { redacted } from "../redact.ts";
 import type { Pacing } from "./brake.ts";
 import { believedMillis, type Echoes } from "./echoes.ts";
-import { BlockedError, OwnershipLostError, TerminalError } from "./errors.ts";
+import { BlockedError, failureOf, OwnershipLostError, TerminalError } from "./errors.ts";
 import type { ReconcileFunction } from "./function.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -112,7 +112,12 @@ export function failures({
    * Tries again after a pause, and says so on the object. What the attempt has written is no news to one that comes late
    * enough; what is said here is none to either.
    */
-  async function retry(job: Job, pause: number, request: Request, trouble?: Trouble): Promise<Outcome> {
+  async function retry(
+    job: Job,
+    pause: number,
+    request: Request & { readonly reason: string },
+    trouble?: Trouble,
+  ): Promise<Outcome> {
     const when = pause < believedMillis ? "soon" : "later";
     if (when === "soon") echoes.retract(job.key);
     if (trouble !== undefined) await tell(job, trouble);
@@ -133,11 +138,16 @@ export function failures({
     if (error instanceof BlockedError) {
       const { reason, message } = error;
       log.warn({ reason, err: error, ms: job.millis() }, "blocked");
-      return retry(job, error.retryAfterMillis, followUp(request, span.traceparent), {
-        reason,
-        message,
-        severity: "stalled-and-not-ready",
-      });
+      return retry(
+        job,
+        error.retryAfterMillis,
+        { ...followUp(request, span.traceparent), reason },
+        {
+          reason,
+          message,
+          severity: "stalled-and-not-ready",
+        },
+      );
     }
     const blocker = blockerOf(error);
     if (blocker !== undefined) {
@@ -154,7 +164,8 @@ export function failures({
     // Without the number of the attempt: the same error again must not be another write.
     const trouble: Trouble = { reason: "Retrying", message: error.message, severity: "stalled" };
     const { blocked: _, ...again } = request;
-    return retry(job, pause, { ...again, attempt: failed }, failed >= toldFrom ? trouble : undefined);
+    const reason = failureOf(error);
+    return retry(job, pause, { ...again, attempt: failed, reason }, failed >= toldFrom ? trouble : undefined);
   }
 
   /** Not the object's fault, so it uses up none of its attempts: retried for as long as it takes. */
@@ -177,7 +188,8 @@ export function failures({
     const isReported = request.blocked >= toldFrom && !(isUnavailable && isSilent);
     const limitMillis = isUnavailable ? unavailableReportMillis : undefined;
     const trouble: Trouble = { reason, message, severity: "stalled", limitMillis };
-    return retry(job, pause, followUp(request, job.span.traceparent), isReported ? trouble : undefined);
+    const again = { ...followUp(request, job.span.traceparent), reason };
+    return retry(job, pause, again, isReported ? trouble : undefined);
   }
 
   /** Condition, dead letter, and the ticket is done. */

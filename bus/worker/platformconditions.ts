@@ -25,20 +25,21 @@ export const conditionsOf = ({ status }: Stored): readonly Condition[] =>
 export const keepsConditions = (fn: ReconcileFunction): boolean =>
   !fn.secondary && "conditions" in (fn.for.definition?.status?.shape ?? {});
 
-/** After a successful reconcile: `Stalled` goes, and `Oversized` comes or goes. Writes only what changes. */
+/** After a successful reconcile: `Stalled` goes, and `Oversized` comes or goes. Writes only what changes. Returns whether it was stalled. */
 export async function settleConditions(
   fn: ReconcileFunction,
   object: Stored,
   ctx: Pick<Context, "status" | "event" | "now">,
   onBus: OnBus,
-): Promise<void> {
+): Promise<boolean> {
   if (onBus === "partial") ctx.event("Warning", oversizedReason, oversizedMessage);
-  if (!keepsConditions(fn)) return;
+  if (!keepsConditions(fn)) return false;
   const before = conditionsOf(object);
   const has = (type: string) => before.some((condition) => condition.type === type);
+  const wasStalled = has(stalled);
   const isMissing = onBus === "partial" && !has(oversized);
   const isObsolete = onBus === "whole" && has(oversized);
-  if (!has(stalled) && !isMissing && !isObsolete) return;
+  if (!wasStalled && !isMissing && !isObsolete) return false;
   const kept = withoutConditions(before, stalled, ...(isObsolete ? [oversized] : []));
   const added = {
     type: oversized,
@@ -51,4 +52,5 @@ export async function settleConditions(
     ? withConditions(kept, [added], { generation, now: new Date(ctx.now()) })
     : kept;
   await ctx.status(fn.for, object, { conditions } as never);
+  return wasStalled;
 }

@@ -312,13 +312,14 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   /** A delayed request is on the bus before the ticket is given back, so that no crash can lose it. */
-  async function succeed(job: Job, { requeueAfter, object }: AttemptResult): Promise<void> {
+  async function succeed(job: Job, { requeueAfter, wasStalled, object }: AttemptResult): Promise<void> {
     const { key, span } = job;
-    if (requeueAfter !== undefined) {
-      const timer = followUp(newRequest({ type: "timer" }, undefined, tools.clock), span.traceparent);
-      await timers.set(key, requeueAfter, timer, job.ticket.lost);
-    }
-    if (object === "reconciled") await forgetLetter(job);
+    const timer = followUp(newRequest({ type: "timer" }, undefined, tools.clock), span.traceparent);
+    const isGone = object === "gone";
+    if (requeueAfter === undefined)
+      await timers.dropRetry(key, isGone ? "all" : job.seen, isGone || wasStalled);
+    else await timers.set(key, requeueAfter, timer, job.ticket.lost);
+    if (object !== "quarantined") await forgetLetter(job);
     await confirm(job);
     const result = requeueAfter === undefined ? "success" : requeueAfter === 0 ? "requeue" : "requeue_after";
     metrics.reconciles.inc({ ...labels, result });

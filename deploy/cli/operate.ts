@@ -1,11 +1,14 @@
 /** Commands of those who run the platform: what waits, what was given up, what came in, and what nobody uses any more. */
 import type { Command } from "commander";
 import { busSettings, readSettings } from "../../bus/process/config.ts";
-import { listLimit, pointInTime, repositoryName } from "./arguments.ts";
+import type { RequestState } from "../../bus/worker/requests.ts";
+import { listLimit, pointInTime, repositoryName, someOf } from "./arguments.ts";
 import { withSettings } from "./flags.ts";
 
 const connectionSettings = [...busSettings, "cluster"] as const;
 const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;
+
+const requestStates: readonly RequestState[] = ["pending", "in-flight", "retrying", "delayed"];
 
 /** Adds the options that say which webhooks. */
 const withRange = (command: Command): Command =>
@@ -38,7 +41,7 @@ function addQueueCommands(program: Command): void {
 Per function: EVENTS that no worker has looked at yet; in objects: PENDING wait
 for a free worker, PARKED have changed while they were reconciled, IN FLIGHT are
 being reconciled, DELAYED wait for their time, of which RETRYING have failed, and
-DEAD LETTERS were given up.
+DEAD LETTERS were given up. \`denrei requests\` names the objects.
 Per kind: OBJECTS on the bus (deleted ones stay for some days), the BRIDGE that
 watches it, the resourceVersion up to which it has published, and since when.`,
     )
@@ -50,15 +53,29 @@ watches it, the resourceVersion up to which it has published, and since when.`,
   withSettings(
     program
       .command("requests")
-      .description("what waits for a worker of a function, and what its workers have: the oldest first")
-      .argument("<function>", "whose")
+      .description("objects that wait for a worker, that a worker has, or that wait for their next attempt")
+      .argument("[function]", "of one function")
+      .option(
+        "--state <states>",
+        `only these, separated by commas: ${requestStates.join(", ")}`,
+        someOf(requestStates),
+      )
       .option("--limit <count>", "at most so many", listLimit, 50)
       .option("--json", "as JSON"),
     connectionSettings,
-  ).action(async (fn: string, flags) => {
-    const settings = readSettings(connectionSettings, flags, process.env);
-    await (await import("./requests.ts")).requests(fn, settings, flags);
-  });
+  )
+    .addHelpText(
+      "after",
+      `
+PENDING, IN FLIGHT, RETRYING and DELAYED of \`denrei status\`, object by object:
+those that are due first, the oldest first, then the others by the time when they
+fall due. FAILED counts attempts, and REASON says why the last one failed;
+\`denrei history\` and the object's conditions have the details.`,
+    )
+    .action(async (fn: string | undefined, flags) => {
+      const settings = readSettings(connectionSettings, flags, process.env);
+      await (await import("./requests.ts")).requests(fn, settings, flags);
+    });
 }
 
 function addActivityCommands(program: Command): void {

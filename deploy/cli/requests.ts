@@ -1,62 +1,61 @@
 /** `denrei requests` */
-import type { Bus } from "../../bus/connect.ts";
 import { aligned } from "../../bus/kube/table.ts";
-import { readFrom } from "../../bus/lastvalues.ts";
-import { requestOrReplay } from "../../bus/queue/request.ts";
-import { consumers, keyText, parseKeySubject, work, workStream } from "../../bus/subjects.ts";
+import { keyText } from "../../bus/subjects.ts";
+import { type ListedRequest, listRequests, type RequestState } from "../../bus/worker/requests.ts";
 import { age } from "./age.ts";
-import { type BusSettings, hasStream, withBus } from "./bus.ts";
+import { type BusSettings, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
-import { functionName } from "./named.ts";
+import { functionName, functionNames } from "./named.ts";
 import { say } from "./output.ts";
 
-/** A request on the queue. */
-interface Listed {
-  readonly object: string;
-  /** A worker has it, or had it and is asked for it again; otherwise it waits for one. */
-  readonly state: "in hand" | "waits";
-  /** When it was put on the queue: RFC 3339. */
-  readonly time: string;
-  readonly attempt: number;
-  readonly cause: string;
+/** Which requests to print. */
+export interface RequestsOptions {
+  readonly limit: number;
+  readonly state?: readonly RequestState[];
+  readonly json?: boolean;
 }
 
-/** Prints the requests of a function that wait or that workers have, the oldest first. */
+type Named = ListedRequest & { readonly function: string };
+
+/** Prints the requests of a function, or of all. */
 export async function requests(
-  fn: string,
+  fn: string | undefined,
   settings: BusSettings,
-  { limit, json }: { limit: number; json?: boolean },
+  { limit, state, json }: RequestsOptions,
 ): Promise<void> {
-  functionName(fn);
-  const listed = await withBus(settings, (bus) => oldest(bus, fn, settings.cluster, limit));
-  if (json) return say(JSON.stringify(listed, null, 2));
-  if (listed.length === 0) return say("No requests.");
-  const rows = listed.map(({ object, state, time, attempt, cause }) => [
-    object,
-    state,
-    age(time),
-    String(attempt),
-    cause,
-  ]);
-  say(aligned([["OBJECT", "STATE", "AGE", "FAILED", "CAUSE"], ...rows]));
+  const wanted = fn === undefined ? functionNames : [functionName(fn)];
+  const { cluster } = settings;
+  const all = await withBus(settings, (bus) =>
+    Promise.all(
+      wanted.map(async (name): Promise<Named[]> => {
+        const found = await listRequests(bus, { fn: name, cluster });
+        return found.map((request) => ({ ...request, function: name }));
+      }),
+    ),
+  );
+  const matching = all.flat().filter((request) => state === undefined || state.includes(request.state));
+  const shown = matching.slice(0, limit);
+  if (json) return say(JSON.stringify(shown.map(fields), null, 2));
+  if (shown.length === 0) return say("No requests.");
+  const header = ["FUNCTION", "OBJECT", "STATE", "AGE", "DUE", "FAILED", "REASON", "CAUSE"];
+  say(aligned([header, ...shown.map(row)]));
+  const more = matching.length - shown.length;
+  if (more > 0) say(`\n${more} more: --limit shows more than ${limit}.`);
 }
 
-async function oldest(bus: Bus, fn: string, cluster: string, limit: number): Promise<Listed[]> {
-  const stream = workStream(fn);
-  if (!(await hasStream(bus, stream))) return [];
-  const scope = { fn, cluster };
-  const [{ delivered }, tickets] = await Promise.all([
-    bus.jsm.consumers.info(stream, consumers.worker(scope)),
-    readFrom(bus, stream, { filter: work.tickets(scope), from: 1, limit }),
-  ]);
-  return tickets.map((ticket) => {
-    const { attempt, cause } = requestOrReplay(ticket.string());
-    return {
-      object: keyText(parseKeySubject(ticket.subject).key),
-      state: ticket.sequence <= delivered.stream_seq ? "in hand" : "waits",
-      time: ticket.time,
-      attempt,
-      cause: causeText(cause),
-    };
-  });
+const time = (millis: number): string => new Date(millis).toISOString();
+
+function fields({ function: fn, key, state, storedAt, dueAt, attempt, reason, cause }: Named): object {
+  return {
+    ...{ function: fn, object: keyText(key), state, time: time(storedAt) },
+    ...{ due: dueAt === undefined ? null : time(dueAt), attempt, reason: reason ?? null },
+    cause: causeText(cause),
+  };
+}
+
+function row({ function: fn, key, state, storedAt, dueAt, attempt, reason = "-", cause }: Named): string[] {
+  const now = Date.now();
+  // A duration until a time is the age of now at that time.
+  const due = dueAt === undefined ? "now" : `in ${age(time(now), Math.max(now, dueAt))}`;
+  return [fn, keyText(key), state, age(time(storedAt)), due, String(attempt), reason, causeText(cause)];
 }

@@ -66,7 +66,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED", "RETRYING"],
   ["working", "--json", "--cluster <name>"],
   ["history", "--trace <id>", "--limit <count>", "--json", "(default: 50)"],
-  ["requests", "<function>", "--limit <count>", "(default: 50)", "--json"],
+  ["requests", "[function]", "--state <states>", "--limit <count>", "(default: 50)", "--json", "REASON"],
   ["chart", "print", "render"],
   ["chart render", "<file>", "--chart <path>", "--config <path>"],
   ["deadletters", "list", "show", "replay"],

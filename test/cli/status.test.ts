@@ -156,16 +156,27 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
   expect((await told("status")).functions[0]).toMatchObject({ pending: 1, inFlight: 0, deadLetters: 0 });
 
-  const waits = { object: `default/${longName}`, state: "waits", attempt: 0, cause: "replay" };
-  expect(await told("requests", "hikawa")).toEqual([{ ...waits, time: expect.any(String) }]);
+  const pending = {
+    ...{ function: "hikawa", object: `default/${longName}`, state: "pending", time: expect.any(String) },
+    ...{ due: null, attempt: 0, reason: null, cause: "replay" },
+  };
+  const delayed = {
+    ...{ function: "hikawa", object: "default/waits", state: "delayed", time: expect.any(String) },
+    ...{ due: expect.any(String), attempt: 0, reason: null, cause: "timer" },
+  };
+  expect(await told("requests", "hikawa")).toEqual([pending, delayed]);
+  expect(await told("requests")).toEqual([pending, delayed]);
+  expect(await told("requests", "--state", "retrying,delayed")).toEqual([delayed]);
+  expect(await said("requests", "--limit", "1")).toContain("1 more: --limit shows more than 1.");
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 5000 });
   onTestFinished(() => ticket?.nak());
   expect((await told("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
 
-  const [, line = ""] = (await said("requests", "hikawa")).split("\n");
-  expect(line).toMatch(/^default\/long\S+ +in hand +\d+s +0 +replay$/);
+  const [, first = "", second = ""] = (await said("requests", "hikawa")).split("\n");
+  expect(first).toMatch(/^hikawa +default\/long\S+ +in-flight +\d+s +now +0 +- +replay$/);
+  expect(second).toMatch(/^hikawa +default\/waits +delayed +\d+\w* +in \d+s +0 +- +timer$/);
   expect(await said("requests", "githubapp")).toBe("No requests.\n");
 
   const key = { namespace: "default", name: longName };

@@ -1,0 +1,146 @@
+/** Retries that wait on the bus: listed with their reason, and dropped when the object has been reconciled in the meantime. */
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import type { Publisher } from "../../bus/bridge/publisher.ts";
+import { type Bus, connectBus } from "../../bus/connect.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { conditions } from "../../bus/kube/fields.ts";
+import { apiVersionOf, defineKind } from "../../bus/kube/kind.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
+import { newRequest } from "../../bus/queue/request.ts";
+import { ensureTopology } from "../../bus/topology.ts";
+import { BlockedError } from "../../bus/worker/errors.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { functionStatus } from "../../bus/worker/inspect.ts";
+import { listRequests } from "../../bus/worker/requests.ts";
+import { startWorker, type Worker } from "../../bus/worker/worker.ts";
+import { type Kit, startKit } from "../harness/kit.ts";
+import { publisherOf } from "../harness/publish.ts";
+
+const Errand = defineKind({
+  group: "test.denrei.dev",
+  version: "v1",
+  kind: "Errand",
+  description: "Work that is blocked until its spec says otherwise.",
+  spec: z.object({ blocked: z.boolean() }),
+  status: z.object({ conditions: conditions("Ready") }),
+});
+const errands = defineFunction({
+  name: "errands",
+  for: Errand,
+  async reconcile({ spec }) {
+    if (spec.blocked) throw new BlockedError("ShopClosed", "the shop is closed", 600_000);
+    return undefined;
+  },
+});
+
+let kit: Kit;
+let bus: Bus;
+let publisher: Publisher;
+const workers: Worker[] = [];
+const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+const scope = { fn: errands.name, cluster: "test" };
+const patience = { timeout: 60_000, interval: 50 };
+
+const listed = async (name: string) =>
+  (await listRequests(bus, scope)).filter(({ key }) => key.name === name);
+const stalledReason = async (name: string) =>
+  (await kit.client.get(Errand, { namespace: "default", name })).status?.conditions?.find(
+    ({ type }) => type === "Stalled",
+  )?.reason;
+
+async function startReplica(): Promise<Worker> {
+  const worker = await startWorker({
+    bus,
+    busOptions,
+    client: kit.client,
+    cluster: scope.cluster,
+    replica: `replica-${workers.length + 1}`,
+    functions: [errands],
+    registry: new Registry(),
+    log: pino({ level: "silent" }),
+  });
+  workers.push(worker);
+  return worker;
+}
+
+/** Creates an errand that is blocked, and resolves once its retry waits. */
+async function createBlocked(name: string): Promise<void> {
+  const errand = {
+    ...{ apiVersion: apiVersionOf(Errand), kind: Errand.kind },
+    metadata: { namespace: "default", name },
+    spec: { blocked: true },
+  };
+  const created = await kit.client.create(Errand, errand, { fieldManager: "test" });
+  await publisher.publish("added", created, "watch");
+  await expect.poll(() => listed(name), patience).toMatchObject([{ state: "retrying" }]);
+  await expect.poll(() => stalledReason(name), patience).toBe("ShopClosed");
+}
+
+/** Changes the errand's spec, as the bridge would tell of it, and resolves once the errand has been reconciled. */
+async function unblock(name: string): Promise<void> {
+  const at = { namespace: "default", name };
+  const changed = await kit.client.mergePatch(
+    Errand,
+    at,
+    { spec: { blocked: false } },
+    { fieldManager: "test" },
+  );
+  await publisher.publish("modified", changed, "watch");
+  await expect.poll(() => stalledReason(name), patience).toBeUndefined();
+}
+
+beforeAll(async () => {
+  kit = await startKit({ crds: [crdOf(Errand)] });
+  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  await ensureTopology(bus, busOptions);
+  await startReplica();
+  publisher = await publisherOf(bus, Errand);
+});
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await bus?.nc.close();
+  await kit?.stop();
+});
+
+test("a retry is listed with its reason and its time", async () => {
+  await createBlocked("listed");
+  const [request] = await listed("listed");
+  expect(request).toMatchObject({ state: "retrying", reason: "ShopClosed", attempt: 0 });
+  expect(request?.dueAt).toBeGreaterThan((request?.storedAt ?? 0) + 500_000);
+  expect(await functionStatus(bus, errands, scope.cluster)).toMatchObject({ delayed: 1, retrying: 1 });
+  await unblock("listed");
+  await expect.poll(() => listed("listed"), patience).toEqual([]);
+});
+
+test("a retry that another replica has set is dropped when the object is reconciled", async () => {
+  await createBlocked("elsewhere");
+  await workers.pop()?.stop();
+  await startReplica();
+  await unblock("elsewhere");
+  await expect.poll(() => listed("elsewhere"), patience).toEqual([]);
+});
+
+test("a retry is dropped when the object is deleted", async () => {
+  await createBlocked("deleted");
+  await kit.client.delete(Errand, { namespace: "default", name: "deleted" }, {});
+  const { metadata } = await kit.client.list(Errand, "default", {});
+  await publisher.vanished("default/deleted", metadata.resourceVersion);
+  await expect.poll(() => listed("deleted"), patience).toEqual([]);
+});
+
+test("a retry of a replay stays when another event has the object reconciled", async () => {
+  await createBlocked("replayed");
+  const key = { namespace: "default", name: "replayed" };
+  const queue = ticketQueue(bus, scope, { replica: "test" });
+  await queue.request(key, newRequest({ type: "replay" }));
+  await expect.poll(() => listed("replayed"), patience).toMatchObject([{ cause: { type: "replay" } }]);
+  await unblock("replayed");
+  // The next object's retry is dropped, so this one's has been looked at.
+  await createBlocked("next");
+  await unblock("next");
+  await expect.poll(() => listed("next"), patience).toEqual([]);
+  expect(await listed("replayed")).toMatchObject([{ state: "retrying", cause: { type: "replay" } }]);
+});
