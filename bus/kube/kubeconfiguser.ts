@@ -34,7 +34,7 @@ export const unreadFields = z.object({ tokenFile: text, ...impersonation });
 export type Impersonation = Pick<z.infer<typeof unreadFields>, keyof typeof impersonation>;
 
 /**
- * The headers that ask for somebody else: https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
+ * The impersonation headers: https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
  * Throws a `TypeError` where groups, a uid or extra fields are given without a user, which the API server refuses.
  */
 export function impersonationHeaders(user: Impersonation): Headers {

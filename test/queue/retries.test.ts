@@ -79,7 +79,7 @@ async function createBlocked(name: string): Promise<void> {
   await expect.poll(() => stalledReason(name), patience).toBe("ShopClosed");
 }
 
-/** Changes the errand's spec, as the bridge would tell of it, and resolves once the errand has been reconciled. */
+/** Changes the errand's spec, publishes the change, and resolves once the errand has been reconciled. */
 async function unblock(name: string): Promise<void> {
   const at = { namespace: "default", name };
   const changed = await kit.client.mergePatch(
@@ -138,7 +138,7 @@ test("a retry of a replay stays when another event has the object reconciled", a
   await queue.request(key, newRequest({ type: "replay" }));
   await expect.poll(() => listed("replayed"), patience).toMatchObject([{ cause: { type: "replay" } }]);
   await unblock("replayed");
-  // The next object's retry is dropped, so this one's has been looked at.
+  // The next object's retry is dropped, so the worker has dealt with this one.
   await createBlocked("next");
   await unblock("next");
   await expect.poll(() => listed("next"), patience).toEqual([]);
