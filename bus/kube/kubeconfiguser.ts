@@ -1,5 +1,5 @@
 /**
- * The user of a kubeconfig: how requests prove who sends them, and for whom they ask.
+ * The user of a kubeconfig: authentication and impersonation.
  * Fields: https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#AuthInfo
  */
 import { z } from "zod";
