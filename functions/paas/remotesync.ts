@@ -19,7 +19,7 @@ import { secretNamesOf } from "./remotesync/account.ts";
 import { build } from "./remotesync/build.ts";
 import { follow } from "./remotesync/follow.ts";
 import { indexed, pushedBranch, sourcesOf, sourcesOfPush } from "./remotesync/source.ts";
-import { conditionsOf, nothingSaid, type Said, type Step, say } from "./remotesync/status.ts";
+import { conditionsOf, nothingSaid, type Said, type Step, say, warningOf } from "./remotesync/status.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type Sync = Stored<RemoteSync>;
@@ -103,6 +103,7 @@ export default defineFunction({
     const conditions = conditionsOf(said, trouble);
     const ready = conditions.at(-1);
     said.status.message = ready?.status === "True" ? "" : (ready?.message ?? "");
+    said.status.warning = (ready?.status === "True" && warningOf(said)?.message.slice(0, 2000)) || null;
     await ctx.status(RemoteSync, sync, said.status as object, conditions);
     const soonest = Math.min(...said.delays);
     if (trouble !== undefined) throw soonerThan(trouble, soonest);

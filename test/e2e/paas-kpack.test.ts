@@ -1,7 +1,9 @@
 /** What RemoteSyncs expect of kpack: with its stand-in, or with that of an existing cluster whose build pods are played. */
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { externalKind, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
@@ -81,6 +83,32 @@ test("a build that fails leaves what runs, and says where, why and with which wo
   expect(healed.status).toMatchObject({ lastFailure, buildNumber: 3 });
 });
 
+test("a rebuild that fails keeps the commit ready with a warning, which goes when a later one succeeds", async () => {
+  const { status } = await syncs.start("again");
+  const rebuilt = async (number: number, succeeds: "True" | "False") => {
+    // kpack orders Builds by the second of their creation.
+    await setTimeout(2000);
+    await syncs.rebuild((await syncs.builds("again")).at(-1) as Stored<Build>);
+    await untilBuild("again", number, has("Succeeded", succeeds));
+  };
+  await syncs.steer("again", { "sim.kpk/fail-step": "build" });
+  await rebuilt(2, "False");
+  const warned = await syncs.until("again", "RebuildFailed", "Ready", "True");
+  expect(warned.status?.warning).toMatch(/^build 2 failed in the step build: .*\(TRIGGER\)/);
+  expect((await syncs.application("again")).spec.image).toBe(status?.latestImage);
+  await syncs.steer("again", { "sim.kpk/fail-step": null });
+  await rebuilt(3, "True");
+  const digest = (await syncs.builds("again")).at(-1)?.status?.latestImage;
+  expect(digest).not.toBe(status?.latestImage);
+  const healed = await paas.kit.until(
+    RemoteSync,
+    { name: "again" },
+    (sync) => has("Ready", "True", "Deployed")(sync) && sync.status?.latestImage === digest,
+  );
+  expect(healed.status?.warning).toBeUndefined();
+  expect((await syncs.application("again")).spec.image).toBe(digest);
+});
+
 test("what was pushed while a build runs is deployed after it, and what that build made never is", async () => {
   await syncs.start("overtaken");
   await syncs.steer("overtaken", { "sim.kpk/hold-step": "build" });
@@ -135,7 +163,11 @@ test("a build that could not begin is had again when what it lacked is there", a
   await paas.kit.client.delete(Secret, own, {});
   const [first] = await syncs.builds("lacking");
   await syncs.rebuild(first as Awaited<ReturnType<RemoteSyncs["builds"]>>[number]);
-  await syncs.until("lacking", "SecretNotFound");
+  await paas.kit.until(RemoteSync, { name: "lacking" }, (sync) =>
+    Boolean(
+      has("Ready", "True", "RebuildNotStarted")(sync) && sync.status?.warning?.includes("no Secret own"),
+    ),
+  );
   expect((await syncs.application("lacking")).spec.image).toBe(status?.latestImage);
   await paas.create(Secret, secret);
   await untilBuild("lacking", 3, has("Succeeded", "True"));

@@ -53,17 +53,36 @@ test("a new stack: the same revision with another digest is deployed, and it is 
   expect(after.status?.revision).toBe(status?.revision);
 });
 
-test("a rebuild that fails says so and keeps the image; the next push heals it", async () => {
-  const { status } = await syncs.start("rebuilt");
-  await syncs.steer("rebuilt", { "sim.kpk/fail-step": "build" });
-  await paas.kpack.newBuildpacks();
-  const failed = await syncs.until("rebuilt", "BuildFailed");
-  expect(failed.status?.message).toMatch(/failed in the step build: .* The image of build 1 is kept\.$/);
-  expect(failed.status?.latestImage).toBe(status?.latestImage);
-  expect((await syncs.application("rebuilt")).spec.image).toBe(status?.latestImage);
-  await syncs.steer("rebuilt", { "sim.kpk/fail-step": null });
-  await syncs.ready("rebuilt", await syncs.push("rebuilt"));
-});
+test.each([
+  ["BUILDPACK", "build"],
+  ["CONFIG", "detect"],
+])(
+  "a rebuild (%s) that fails is a warning: the commit stays ready, and the next push removes the warning",
+  async (reason, step) => {
+    const name = `rebuilt-${reason.toLowerCase()}`;
+    const { status } = await syncs.start(name);
+    const before = conditionOf(await syncs.get(name));
+    await syncs.steer(name, { "sim.kpk/fail-step": step });
+    if (reason === "BUILDPACK") await paas.kpack.newBuildpacks();
+    else await paas.patch(RemoteSync, name, { spec: { build: { env: [{ name: "A", value: "1" }] } } });
+    const failed = await syncs.until(name, "RebuildFailed", "Ready", "True");
+    expect(failed.status?.warning).toMatch(
+      new RegExp(`^build 2 failed in the step ${step}: .*\\(${reason}\\)`),
+    );
+    expect(failed.status?.message).toBe("");
+    expect(conditionOf(failed, "Built")).toMatchObject({ status: "True", reason: "RebuildFailed" });
+    if (reason === "BUILDPACK")
+      expect(conditionOf(failed)?.lastTransitionTime).toBe(before?.lastTransitionTime);
+    expect(failed.status?.lastFailure).toMatchObject({ step, revision: status?.revision });
+    expect(failed.status?.latestImage).toBe(status?.latestImage);
+    expect((await syncs.application(name)).spec.image).toBe(status?.latestImage);
+    await expect.poll(() => syncs.notes(name, "RebuildFailed")).toHaveLength(1);
+    await syncs.steer(name, { "sim.kpk/fail-step": null });
+    const healed = await syncs.ready(name, await syncs.push(name));
+    expect(healed.status?.warning).toBeUndefined();
+    expect(conditionOf(healed)).toMatchObject({ reason: "Deployed" });
+  },
+);
 
 test("a builder that is edited makes nothing fail, and writes nothing", async () => {
   await paas.kpack.builder("edited", "ready");

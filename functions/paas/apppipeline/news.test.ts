@@ -38,6 +38,16 @@ test("one that has failed is a warning with its reason", () => {
   ]);
 });
 
+test("one that keeps running with a warning, once until the warning goes", () => {
+  const ready = preview(1, { phase: "Ready" });
+  const warned = { ...ready, warning: "build 2 failed" };
+  expect(newsOf([ready], [warned])).toEqual([
+    { type: "Warning", reason: "PreviewWarning", note: "#1 keeps running aaaaaaaaaaaa: build 2 failed" },
+  ]);
+  expect(reasons([warned], [{ ...warned, warning: "build 3 failed" }])).toEqual([]);
+  expect(reasons([warned], [ready])).toEqual([]);
+});
+
 test("one that waits is no news", () => {
   const waiting: Preview = { ...preview(1), application: undefined, phase: "Waiting" };
   expect(reasons([], [waiting])).toEqual([]);

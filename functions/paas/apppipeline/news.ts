@@ -28,11 +28,17 @@ export function newsOf(before: readonly Preview[], after: readonly Preview[]): r
 
 function newsOfOne(before: Preview | undefined, preview: Preview): readonly News[] {
   const { number, application, phase, url, message } = preview;
-  const made: readonly News[] =
+  const made: News[] =
     shown(preview) && !shown(before)
       ? [{ type: "Normal", reason: "PreviewMade", note: `made ${application} for #${number}` }]
       : [];
   const sha = preview.headSHA.slice(0, 12);
+  if (preview.warning !== undefined && before?.warning === undefined)
+    made.push({
+      type: "Warning",
+      reason: "PreviewWarning",
+      note: `#${number} keeps running ${sha}: ${preview.warning}`.slice(0, 1000),
+    });
   if (before?.phase === phase && before.headSHA === preview.headSHA) return made;
   if (phase === "Ready")
     return [

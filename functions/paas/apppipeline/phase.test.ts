@@ -106,6 +106,13 @@ describe("a preview is", () => {
     ).toBeUndefined();
   });
 
+  test("ready with a warning when a rebuild of its commit failed, and warns of nothing before it is ready", () => {
+    const warned = remoteSync({ ...done, Built: ["True", "RebuildFailed"] }, { warning: "build 2 failed" });
+    expect(phaseOf(running, warned, candidate)).toEqual({ phase: "Ready", warning: "build 2 failed" });
+    const rolling = application({ Ready: ["False", "Progressing"] });
+    expect(phaseOf(rolling, warned, candidate)).toEqual({ phase: "Deploying" });
+  });
+
   test("about the approved commit where one is, whatever the last one is", () => {
     const approved = { ...candidate, fork: "s/w", approvedSHA: "approved" };
     expect(phase(running, remoteSync(done, { revision: "approved", headSHA: undefined }), approved)).toBe(

@@ -6,7 +6,7 @@ import type { RemoteSync } from "../kinds/remotesync.ts";
 import type { Candidate } from "./select.ts";
 
 /** A phase, and what there is to say about it. */
-export type Phase = Pick<Preview, "phase" | "message">;
+export type Phase = Pick<Preview, "phase" | "message" | "warning">;
 
 const conditionOf = (object: KubeObject, type: string): Condition | undefined =>
   (object as KubeObject<unknown, { conditions?: Condition[] }>).status?.conditions?.find(
@@ -48,7 +48,10 @@ export function phaseOf(
   const hasImage = application !== undefined && application.spec.image === remoteSync.status?.latestImage;
   if (!hasImage || !isUpToDate(application)) return { phase: "Deploying" };
   const { status, reason, message = "" } = conditionOf(application, "Ready") ?? {};
-  if (status === "True") return { phase: "Ready" };
+  if (status === "True") {
+    const { warning } = remoteSync.status ?? {};
+    return { phase: "Ready", ...(warning && { warning }) };
+  }
   // The pods are on their way.
   if (status !== "False" || reason === "Progressing") return { phase: "Deploying" };
   return { phase: "Failed", message };

@@ -43,7 +43,7 @@ export function previewOf(
   const { state, ...candidate } = selected;
   if (state !== "shown") return { ...candidate, phase: state, message: reasonOf(selected) };
   const { number, headSHA, approvedSHA } = candidate;
-  const { phase, message }: Phase = trouble
+  const { phase, message, warning }: Phase = trouble
     ? { phase: "Failed", message: trouble.message }
     : (phaseOf(application, remoteSync, candidate) ?? unchanged(before));
   const behind =
@@ -57,10 +57,15 @@ export function previewOf(
     url: application?.status?.url || `https://${hostOf(pipeline, number)}`,
     phase,
     ...(messages.length > 0 && { message: messages.join("; ") }),
+    ...(warning !== undefined && { warning }),
   };
 }
 
 const unchanged = (before: Preview | undefined): Phase =>
   before?.application === undefined
     ? { phase: "Resolving" }
-    : { phase: before.phase, ...(before.message !== undefined && { message: before.message }) };
+    : {
+        phase: before.phase,
+        ...(before.message !== undefined && { message: before.message }),
+        ...(before.warning !== undefined && { warning: before.warning }),
+      };

@@ -75,6 +75,10 @@ export const RemoteSync = defineKind({
   }),
   status: z.object({
     message: z.string().optional().describe("What keeps it from being ready."),
+    warning: z
+      .string()
+      .optional()
+      .describe("What is wrong although the Application runs the wanted commit: a rebuild that failed."),
     repository: knownRepository.optional(),
     revision: z.string().optional().describe("The commit that is wanted."),
     ref: z.string().optional().describe("What it is the commit of: a branch, a pull request."),
@@ -89,6 +93,7 @@ export const RemoteSync = defineKind({
     buildNumber: z.int().optional().describe("Its number."),
     retries: z.int().optional().describe("How often a Build of the revision was tried again."),
     latestImage: z.string().optional().describe("The newest image of the revision, with its digest."),
+    latestImageRevision: z.string().optional().describe("The commit that latestImage was built from."),
     lastFailure: z
       .object({
         build: z.string(),

@@ -1,5 +1,6 @@
 /** The second step of a RemoteSync: an image of the revision, by kpack. */
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { Build, Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
@@ -9,7 +10,7 @@ import { noteFailure, retry } from "./failure.ts";
 import { imageNameOf } from "./image.ts";
 import { judge } from "./judgement.ts";
 import { keepImage } from "./kept.ts";
-import { type Said, say } from "./status.ts";
+import { type Said, say, warn } from "./status.ts";
 
 /**
  * Sees to it that the revision is built. The newest image of it, if there is one. Throws a `BlockedError` when something is
@@ -28,25 +29,35 @@ export async function build(
   const image = await keepImage(sync, revision, config, ctx);
   if (image === undefined) {
     say(said, "Built", "Unknown", "ImageReplaced", "kpack's Image is made anew, with another tag");
+    // An image in another repository is none of this RemoteSync.
+    Object.assign(said.status, { latestImage: null, latestImageRevision: null });
     return undefined;
   }
   const builds = (await ctx.read.children(Build, image)).filter(
     (one) => controllerOf(one)?.uid === image.metadata.uid,
   );
-  const outcome = outcomeOf(builds, revision);
-  const { newest, succeeded, state } = outcome;
+  const { latestImage, latestImageRevision } = sync.status ?? {};
+  const outcome = outcomeOf(builds, revision, latestImageRevision === revision ? latestImage : undefined);
+  const { newest, kept, state } = outcome;
   const failure =
     newest !== undefined && (state === "failed" || state === "infrastructure")
-      ? await noteFailure(sync, newest, ctx, said)
+      ? await noteFailure(sync, newest, kept ? "RebuildFailed" : "BuildFailed", ctx, said)
       : undefined;
   // The bus has no texts of kpack, such as what is wrong with its builder.
   const waiting = newest === undefined ? await ctx.live.get(Image, image.metadata.name) : undefined;
   const { status, reason, message } = judge(outcome, waiting ?? image, failure);
   say(said, "Built", status, reason, message);
+  if (status === "True" && reason !== "Succeeded") said.warnings.push({ reason, message });
   said.status.buildRef = newest?.metadata.name ?? null;
   said.status.buildNumber = newest ? numberOf(newest) : null;
-  said.status.latestImage = succeeded?.status?.latestImage ?? null;
+  said.status.latestImage = kept?.image ?? null;
+  said.status.latestImageRevision = kept ? revision : null;
   if (state === "succeeded" || state === "failed") said.status.retries = null;
-  if (state === "infrastructure") await retry(sync, outcome, ctx, said);
-  return succeeded?.status?.latestImage;
+  if (state === "infrastructure") {
+    await retry(sync, outcome, ctx, said).catch((error: unknown) => {
+      if (kept === undefined || !(error instanceof BlockedError)) throw error;
+      warn(said, error);
+    });
+  }
+  return kept?.image;
 }

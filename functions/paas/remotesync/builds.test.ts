@@ -128,6 +128,8 @@ describe("a Build that failed", () => {
   test("names the step of its message, or the first that was not completed", () => {
     const failed = build({ number: 1, state: "failed" });
     expect(stepOf({ ...failed, status: { ...failed.status, stepsCompleted: [] } })).toBe("detect");
+    const rebase = build({ number: 2, state: "running", reason: "STACK" });
+    expect(stepOf({ ...rebase, status: { ...rebase.status, stepsCompleted: [] } })).toBe("rebase");
     const stepsCompleted = ["prepare", "analyze", "detect", "restore", "build", "export"];
     const silent = [{ type: "Succeeded", status: "False", reason: "Failed" } as const];
     const completion = { ...failed, status: { podName: "pod", stepsCompleted, conditions: silent } };
@@ -162,14 +164,43 @@ describe("what is said", () => {
     expect(said([first], image(2))).toBe("True Succeeded: build 1 made image@1");
   });
 
-  test("of a failure after an image: what failed, and which image stays", () => {
-    const first = { number: 1, state: "succeeded" } as const;
-    expect(said([first, { number: 2, state: "failed" }])).toMatch(
-      /^False BuildFailed: build 2 failed in the step detect: .*exit status 1\. The image of build 1 is kept\.$/,
+  test.each(["STACK", "BUILDPACK", "CONFIG", "LIFECYCLE", "TRIGGER", "BUILDPACK,STACK"])(
+    "of a rebuild (%s) that fails after a success: the revision stays built, with a warning",
+    (reason) => {
+      const first = { number: 1, state: "succeeded" } as const;
+      const why = `It was a rebuild (${reason.replace(",", ", ")}) of a commit that build 1 has built, whose image stays deployed.`;
+      const failed = said([first, { number: 2, state: "failed", reason }]);
+      expect(failed).toMatch(/^True RebuildFailed: build 2 failed in the step detect: .*exit status 1\. It /);
+      expect(failed).toContain(why);
+      expect(said([first, { number: 2, state: "infrastructure", reason }])).toBe(
+        `True RebuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again. ${why}`,
+      );
+    },
+  );
+
+  test("of a failure before any success, or after one of another revision: the revision has failed", () => {
+    const failed = { number: 2, state: "failed" } as const;
+    expect(said([failed])).toMatch(/^False BuildFailed: build 2 failed in the step detect: .*exit status 1$/);
+    const other = { number: 1, revision: "b", state: "succeeded" } as const;
+    expect(said([other, failed])).toMatch(/^False BuildFailed: /);
+    expect(said([{ number: 2, state: "infrastructure" }])).toBe(
+      'False BuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again.',
     );
-    expect(said([first, { number: 2, state: "infrastructure" }])).toBe(
-      'False BuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again. The image of build 1 is kept.',
-    );
+  });
+
+  test("of a success after rebuilds that failed: the newest image, without a warning", () => {
+    const all: Made[] = [
+      { number: 1, state: "succeeded" },
+      { number: 2, state: "failed", reason: "STACK" },
+      { number: 3, state: "succeeded", reason: "TRIGGER" },
+    ];
+    expect(said(all)).toBe("True Succeeded: build 3 made image@3");
+  });
+
+  test("of a rebuild that fails when the Build that succeeded no longer exists: its recorded image stays", () => {
+    const outcome = outcomeOf([build({ number: 1, state: "failed", reason: "CONFIG" })], "a", "image@0");
+    expect(outcome.kept?.image).toBe("image@0");
+    expect(judge(outcome, image(2))).toMatchObject({ status: "True", reason: "RebuildFailed" });
   });
 
   test.each([

@@ -6,12 +6,20 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image, KpackCondition } from "../kinds/kpack.ts";
 import { kpack } from "../names.ts";
 
+/** An image of the wanted revision, and the Build that made it, for people. */
+export interface KeptImage {
+  readonly image: string;
+  readonly madeBy: string;
+}
+
 /** What there is to know about the Builds of one revision. */
 export interface Outcome {
   /** The newest of the revision. */
   readonly newest: Stored<Build> | undefined;
   /** The newest of the revision that made an image. */
   readonly succeeded: Stored<Build> | undefined;
+  /** The newest image of the revision, also when its Build no longer exists. */
+  readonly kept: KeptImage | undefined;
   readonly state: "none" | "running" | "succeeded" | "failed" | "infrastructure";
   /** The newest is the newest of all: it can be had again. */
   readonly canBeRetried: boolean;
@@ -44,14 +52,20 @@ function stateOf(build: Stored<Build>): Outcome["state"] {
   return reason === undefined && build.status?.podName === undefined ? "infrastructure" : "failed";
 }
 
-/** Judges the Builds of an Image. */
-export function outcomeOf(builds: readonly Stored<Build>[], revision: string): Outcome {
+/** Judges the Builds of an Image. `recorded`: the image of the revision that the status has. */
+export function outcomeOf(
+  builds: readonly Stored<Build>[],
+  revision: string,
+  recorded?: string | undefined,
+): Outcome {
   const all = [...builds].sort((a, b) => numberOf(a) - numberOf(b));
   const ofRevision = all.filter(({ spec }) => spec.source?.git?.revision === revision);
   const newest = ofRevision.at(-1);
+  const succeeded = ofRevision.findLast((build) => stateOf(build) === "succeeded");
   return {
     newest,
-    succeeded: ofRevision.findLast((build) => stateOf(build) === "succeeded"),
+    succeeded,
+    kept: keptBy(succeeded) ?? (recorded ? { image: recorded, madeBy: "an earlier build" } : undefined),
     state: newest === undefined ? "none" : stateOf(newest),
     canBeRetried:
       newest !== undefined &&
@@ -60,19 +74,27 @@ export function outcomeOf(builds: readonly Stored<Build>[], revision: string): O
   };
 }
 
+function keptBy(build: Stored<Build> | undefined): KeptImage | undefined {
+  const image = build?.status?.latestImage;
+  return build && image ? { image, madeBy: `build ${numberOf(build)}` } : undefined;
+}
+
 /** Whether kpack knows what it makes of an Image as it is now. */
 export const isLookedAt = ({ metadata, status }: Stored<Image>): boolean =>
   status?.observedGeneration === metadata.generation &&
   conditionOf(status?.conditions, "Ready")?.reason !== "ResolverNotReady";
 
 const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
+/** Of a Build that only moves the image to another stack. */
+const rebaseSteps = ["rebase", "completion"];
 
 /** The step that runs, or the one that has failed. */
 export function stepOf(build: Stored<Build>): string | undefined {
   const named = /Container (\S+) terminated/.exec(succeededOf(build)?.message ?? "")?.[1];
   if (named !== undefined) return named;
   const { stepsCompleted = [], podName } = build.status ?? {};
-  return podName === undefined ? undefined : steps.find((step) => !stepsCompleted.includes(step));
+  const all = reasonsOf(build).join() === "STACK" ? rebaseSteps : steps;
+  return podName === undefined ? undefined : all.find((step) => !stepsCompleted.includes(step));
 }
 
 /** Why a Build has failed. */

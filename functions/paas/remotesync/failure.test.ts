@@ -79,7 +79,13 @@ test("what a build has printed is kept without the credentials that it was given
     now: () => made,
   } as unknown as Context;
   const said = nothingSaid();
-  const { message, step } = await noteFailure(sync, publishable(BuildKind, build) as typeof build, ctx, said);
+  const { message, step } = await noteFailure(
+    sync,
+    publishable(BuildKind, build) as typeof build,
+    "BuildFailed",
+    ctx,
+    said,
+  );
   const wanted = [
     "Container build terminated with error",
     "token: ***",
@@ -99,7 +105,7 @@ test("a failure that is recorded is not read again", async () => {
   const sync = { status: { lastFailure } } as Stored<RemoteSync>;
   const build = { metadata: { name: "web-build-1", uid: "u", resourceVersion: "1" } } as Stored<Build>;
   const said = nothingSaid();
-  expect(await noteFailure(sync, build, {} as Context, said)).toEqual({
+  expect(await noteFailure(sync, build, "BuildFailed", {} as Context, said)).toEqual({
     message: "denied robot:***",
     step: "export",
   });

@@ -51,11 +51,12 @@ export function pauseMillis(retries: number, at: number, now: number): number {
 
 /**
  * Records a failure in the status, with the end of the log: Builds and their pods are deleted in time. Returns it without the credentials
- * that the build has. The Build is read from the API server: the bus has no text of builds.
+ * that the build has. The Build is read from the API server: the bus has no text of builds. `reason`: of the Event.
  */
 export async function noteFailure(
   sync: Sync,
   known: Stored<Build>,
+  reason: "BuildFailed" | "RebuildFailed",
   ctx: Context,
   said: Said,
 ): Promise<Failure> {
@@ -84,10 +85,6 @@ export async function noteFailure(
     log: log ? redact(log).slice(-longestLog) : null,
   };
   said.status.lastFailure = facts as unknown as NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
-  ctx.event(
-    "Warning",
-    "BuildFailed",
-    `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000),
-  );
+  ctx.event("Warning", reason, `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000));
   return { message, step };
 }

@@ -1,12 +1,13 @@
 /** What a RemoteSync says of the Builds of its revision. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { Build, Image } from "../kinds/kpack.ts";
+import type { Image } from "../kinds/kpack.ts";
 import {
   type Failure,
   failureOf,
   generationOf,
   isLookedAt,
+  type KeptImage,
   numberOf,
   type Outcome,
   reasonsOf,
@@ -20,11 +21,12 @@ export type Judgement = Omit<ConditionUpdate, "type">;
 const unknown = (reason: string, message: string): Judgement => ({ status: "Unknown", reason, message });
 
 /**
- * Judges the Builds; `failure` is that of the newest one. While an image is rebuilt from the same source, the one before stays
- * valid.
+ * Judges the Builds; `failure` is that of the newest one. A revision has been built as soon as one of its Builds succeeds: a later
+ * one of the same revision, for another stack, other buildpacks or other settings, may run or fail, and the image stays valid.
+ * A failure is then reported as `True` with a reason other than `Succeeded`.
  */
 export function judge(
-  { newest, succeeded, state }: Outcome,
+  { newest, kept, state }: Outcome,
   image: Stored<Image>,
   failure: Failure | undefined = newest && failureOf(newest),
 ): Judgement {
@@ -37,32 +39,35 @@ export function judge(
     case "running": {
       const step = stepOf(newest);
       const text = `build ${number}${step ? `: ${step}` : ""}`;
-      if (succeeded === undefined || reasonsOf(newest).includes("CONFIG")) return unknown("Building", text);
-      return made(succeeded, `; build ${number} is under way`);
+      if (kept === undefined || reasonsOf(newest).includes("CONFIG")) return unknown("Building", text);
+      return made(kept, `; build ${number} is under way`);
     }
     case "failed":
     case "infrastructure": {
       const where = failure?.step && state === "failed" ? ` in the step ${failure.step}` : "";
-      const kept = succeeded ? ` The image of build ${numberOf(succeeded)} is kept.` : "";
       const message = `build ${number} failed${where}: ${failure?.message}`;
-      return state === "failed"
-        ? { status: "False", reason: "BuildFailed", message: `${message}${kept && `.${kept}`}` }
-        : {
-            status: "False",
-            reason: "BuildNotStarted",
-            message: `${message}. It is tried again.${kept}`,
-          };
+      const retried = state === "infrastructure" ? ". It is tried again." : "";
+      if (kept === undefined) {
+        const reason = state === "failed" ? "BuildFailed" : "BuildNotStarted";
+        return { status: "False", reason, message: `${message}${retried}` };
+      }
+      const why = reasonsOf(newest).filter(Boolean).join(", ") || "for no given reason";
+      return {
+        status: "True",
+        reason: state === "failed" ? "RebuildFailed" : "RebuildNotStarted",
+        message: `${message}${retried || "."} It was a rebuild (${why}) of a commit that ${kept.madeBy} has built, whose image stays deployed.`,
+      };
     }
     default:
       // Of what kpack has not looked at yet there may be another build to come.
       return generationOf(newest) === image.metadata.generation || isLookedAt(image)
-        ? made(newest, "")
+        ? made(kept, "")
         : unknown("Queued", "kpack is yet to look at what is wanted");
   }
 }
 
-const made = (build: Stored<Build>, more: string): Judgement => ({
+const made = (kept: KeptImage | undefined, more: string): Judgement => ({
   status: "True",
   reason: "Succeeded",
-  message: `build ${numberOf(build)} made ${build.status?.latestImage}${more}`,
+  message: `${kept?.madeBy} made ${kept?.image}${more}`,
 });

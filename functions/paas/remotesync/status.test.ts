@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { conditionsOf, nothingSaid, type Said, say } from "./status.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import { conditionsOf, nothingSaid, type Said, say, warn } from "./status.ts";
 
 const ready = (said: Said, trouble?: Parameters<typeof conditionsOf>[1]): string => {
   const { status, reason, message } = conditionsOf(said, trouble).at(-1) ?? {};
@@ -44,6 +45,20 @@ test("what is thrown afterwards is what is said: the platform would write it ove
     ["Built", "False", "SecretNotFound", "none"],
   );
   expect(ready(failing, { reason: "SecretNotFound", message: "none" })).toBe("False SecretNotFound: none");
+});
+
+test("it is ready with a warning when something else is wrong, and a step that fails hides the warning", () => {
+  const warned = said(
+    ["SourceResolved", "True", "Resolved"],
+    ["Built", "True", "RebuildFailed", "build 2 failed"],
+    ["Deployed", "True", "Deployed", "it is there"],
+  );
+  warned.warnings.push({ reason: "RebuildFailed", message: "build 2 failed." });
+  warn(warned, new BlockedError("SecretNotFound", "no Secret.", 1000));
+  expect(ready(warned)).toBe("True RebuildFailed: build 2 failed. no Secret.");
+  expect(warned.delays).toEqual([1000]);
+  say(warned, "Deployed", "False", "ApplicationNotFound", "none");
+  expect(ready(warned)).toBe("False ApplicationNotFound: none");
 });
 
 test("what is said is no longer than the platform writes", () => {

@@ -16,16 +16,18 @@ const longestMessage = 2000;
 export interface Said {
   readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
+  /** What is wrong although what runs is the wanted commit. */
+  readonly warnings: Pick<ConditionUpdate, "reason" | "message">[];
   /** When something is to be looked at again, whatever else happens. Milliseconds. */
   readonly delays: number[];
 }
 
 /** Nothing yet. */
-export const nothingSaid = (): Said => ({ status: {}, steps: new Map(), delays: [] });
+export const nothingSaid = (): Said => ({ status: {}, steps: new Map(), warnings: [], delays: [] });
 
 /**
  * All conditions: steps that nobody has come to are unknown. Ready says what the trouble is that is thrown afterwards, or else
- * the first step that has failed, or that is not done.
+ * the first step that has failed, or that is not done. With warnings it is True, with the first one's reason and all their texts.
  */
 export function conditionsOf(
   said: Said,
@@ -39,9 +41,22 @@ export function conditionsOf(
   );
   const open = all.find(({ status }) => status === "False") ?? all.find(({ status }) => status !== "True");
   const found = trouble ?? open;
-  const { reason, message } = found ?? { reason: "Deployed", message: all.at(-1)?.message ?? "" };
+  const deployed = { reason: "Deployed", message: all.at(-1)?.message ?? "" };
+  const { reason, message } = found ?? warningOf(said) ?? deployed;
   const text = message.slice(0, longestMessage);
   return [...all, { type: "Ready", status: found ? "False" : "True", reason, message: text }];
+}
+
+/** Reports a problem that does not keep the wanted commit from running. It is looked at again when the error says so. */
+export function warn(said: Said, { reason, message, retryAfterMillis }: BlockedError): void {
+  said.warnings.push({ reason, message });
+  said.delays.push(retryAfterMillis);
+}
+
+/** All warnings as one. */
+export function warningOf({ warnings: [first, ...more] }: Said): typeof first {
+  if (first === undefined || more.length === 0) return first;
+  return { reason: first.reason, message: [first, ...more].map(({ message }) => message).join(" ") };
 }
 
 /** Says what a step has come to. */

@@ -72,6 +72,20 @@ test("the comment says commit, state and, when it is ready, the address", () => 
   expect(commentOf(pipeline, context, preview("Building"))).not.toContain("https://pr-7.example.com");
 });
 
+test("a warning stands in the comment as quoted text, and changes no status of the commit", () => {
+  const ready = preview("Ready");
+  const warned = preview("Ready", { warning: "build 2 failed: ghs_0123456789 @octocat" });
+  expect(commitStateOf(warned)).toEqual(commitStateOf(ready));
+  expect(deploymentStatusOf(warned)).toEqual(deploymentStatusOf(ready));
+  const comment = commentOf(pipeline, context, warned);
+  expect(comment).toContain("| State | Ready |");
+  const [, quoted = "", after = ""] = comment.split("```");
+  expect(quoted).toContain("build 2 failed");
+  expect(comment).not.toContain("ghs_");
+  expect(after).not.toContain("@octocat");
+  expect(commentOf(pipeline, context, ready)).not.toContain("attention");
+});
+
 test("every comment begins with the marker that it is found by", () => {
   const comments = [
     ...phases.map((phase) => commentOf(pipeline, context, preview(phase))),

@@ -78,9 +78,11 @@ const longestText = 2000;
 const quoted = (text: string): string =>
   `\n\n\`\`\`\n${redacted(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
 
+const stillRunning = "The preview runs this commit. Something else about it needs attention:";
+
 /** The comment on a pull request; `context`: the pipeline's. */
 export function commentOf(pipeline: AppPipeline, context: string, preview: Preview): string {
-  const { number, phase, url, message } = preview;
+  const { number, phase, url, message, warning } = preview;
   const title = `**Preview \`${pipeline.metadata.name}\`**`;
   const rows = [
     ["Commit", `\`${reportedSHA(preview).slice(0, 12)}\``],
@@ -89,7 +91,8 @@ export function commentOf(pipeline: AppPipeline, context: string, preview: Previ
   ];
   const table = ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
   const more = message === undefined ? "" : phase === "Failed" ? quoted(message) : `\n\n${message}.`;
-  return `${markerOf(context, number)}\n${title}\n\n${table}${more}${hintOf(pipeline, preview)}\n`;
+  const warned = warning === undefined ? "" : `\n\n${stillRunning}${quoted(warning)}`;
+  return `${markerOf(context, number)}\n${title}\n\n${table}${more}${warned}${hintOf(pipeline, preview)}\n`;
 }
 
 /** How a stranger's commit is approved, where one waits for it. */
