@@ -56,7 +56,7 @@ const previewSchema = z.object({
   application: z.string().optional().describe("Name of its Application and its RemoteSync."),
   url: z.string().optional().describe("Where it is reached."),
   message: z.string().optional().describe("What keeps it from being ready."),
-  warning: z.string().optional().describe("What is wrong although it is ready: a rebuild that failed."),
+  warning: z.string().optional().describe("A problem of a preview that is ready: a rebuild that failed."),
 });
 
 /** A preview for each open pull request of a repository. */

@@ -20,11 +20,21 @@ export const resources = z
 
 const keyRef = z.object({ name: objectName, key: z.string().min(1), optional: z.boolean().optional() });
 
+const variableNamePattern = /^([-_a-zA-Z]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$/;
+const variableNameProblem =
+  "expected the name of an environment variable: letters, digits, -, _ and ., and no digit first";
+
+/**
+ * Name of an environment variable, of builds and of applications. Every Kubernetes takes these names in pods, and newer versions
+ * some more: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#environment-variables
+ */
+export const variableName = z.string().max(253).regex(variableNamePattern, variableNameProblem);
+
 /** Environment variables of an application. */
 export const env = z
   .array(
     z.object({
-      name: z.string().min(1),
+      name: variableName,
       value: z.string().optional(),
       valueFrom: z
         .object({ secretKeyRef: keyRef.optional(), configMapKeyRef: keyRef.optional() })
@@ -50,14 +60,14 @@ const ref = z.object({ name: objectName, optional: z.boolean().optional() });
 export const envFrom = z
   .array(
     z.object({
-      prefix: z.string().optional(),
+      prefix: z.union([z.literal(""), variableName]).optional(),
       secretRef: ref.optional(),
       configMapRef: ref.optional(),
     }),
   )
   .describe("Secrets and ConfigMaps all of whose keys become environment variables.");
 
-const buildVariable = z.object({ name: z.string().min(1), value: z.string().optional() });
+const buildVariable = z.object({ name: variableName, value: z.string().optional() });
 
 /** Environment variables of a build. kpack takes none from Secrets. */
 export const buildEnv = z
@@ -130,8 +140,8 @@ export const build = z
   .object({
     env: buildEnv.optional(),
     resources: resources.optional(),
-    cacheSize: z.string().min(1).optional().describe("Size of the volume for the build's cache: 2G."),
-    timeoutSeconds: z.int().min(1).optional().describe("How long a build may take."),
+    cacheSize: quantity.optional().describe("Size of the volume for the build's cache: 2G."),
+    timeoutSeconds: z.int32().min(1).optional().describe("How long a build may take."),
   })
   .describe("How images are built.");
 

@@ -78,7 +78,7 @@ export const RemoteSync = defineKind({
     warning: z
       .string()
       .optional()
-      .describe("What is wrong although the Application runs the wanted commit: a rebuild that failed."),
+      .describe("A problem while the Application runs the wanted commit: a rebuild that failed."),
     repository: knownRepository.optional(),
     revision: z.string().optional().describe("The commit that is wanted."),
     ref: z.string().optional().describe("What it is the commit of: a branch, a pull request."),

@@ -48,7 +48,7 @@ export function wantedImage({ sync, revision, url, builder }: ImageWish): NewChi
         ...(spec.base.subPath && { subPath: spec.base.subPath }),
       },
       ...limits,
-      ...(cacheSize !== undefined && { cache: { volume: { size: cacheSize } } }),
+      ...(cacheSize !== undefined && { cache: { volume: { size: String(cacheSize) } } }),
       build: {
         resources: spec.build?.resources ?? resources,
         ...(env !== undefined && { env }),

@@ -16,7 +16,7 @@ const longestMessage = 2000;
 export interface Said {
   readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
-  /** What is wrong although what runs is the wanted commit. */
+  /** Problems of a RemoteSync whose wanted commit runs. */
   readonly warnings: Pick<ConditionUpdate, "reason" | "message">[];
   /** When something is to be looked at again, whatever else happens. Milliseconds. */
   readonly delays: number[];
@@ -47,7 +47,7 @@ export function conditionsOf(
   return [...all, { type: "Ready", status: found ? "False" : "True", reason, message: text }];
 }
 
-/** Reports a problem that does not keep the wanted commit from running. It is looked at again when the error says so. */
+/** Adds a warning, and checks again after the pause of the error. */
 export function warn(said: Said, { reason, message, retryAfterMillis }: BlockedError): void {
   said.warnings.push({ reason, message });
   said.delays.push(retryAfterMillis);
