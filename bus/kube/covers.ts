@@ -74,8 +74,11 @@ const powers: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
-function amountOf(value: unknown): number | undefined {
+/**
+ * The number that a quantity stands for; undefined for other text.
+ * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+ */
+export function amountOf(value: unknown): number | undefined {
   const [, number, exponent = "", suffix = ""] =
     /^([+-]?[0-9.]+)(?:([eE][+-]?[0-9]+)|([numkMGTPE]i?|Ki)?)$/.exec(String(value)) ?? [];
   const power = powers[suffix];

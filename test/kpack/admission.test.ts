@@ -160,6 +160,15 @@ describe("a new Image", () => {
   });
 });
 
+test("an Image with a field of another type is refused with Go's words", async () => {
+  const message =
+    'admission webhook "defaults.webhook.kpack.io" denied the request: mutation failed: cannot decode incoming new object: json: cannot unmarshal string into Go struct field ImageSpec.spec.failedBuildHistoryLimit of type int64';
+  const spec = { failedBuildHistoryLimit: "3" } as never;
+  expect(await refusal(place.image("undecodable", { spec }))).toEqual({
+    ...{ code: 400, reason: "BadRequest", message },
+  });
+});
+
 describe("a change", () => {
   test.each([`${registry}/apps/web2`, `${registry}/apps/web:latest`])(
     "of the tag, to %s, is refused",
@@ -223,6 +232,26 @@ describe("a default StorageClass", () => {
     expect(claim.metadata.ownerReferences).toMatchObject([{ kind: "Image", name: "web" }]);
     const [build] = await other.builds("web");
     expect(build?.spec.cache).toEqual({ volume: { persistentVolumeClaimName: "web-cache" } });
+
+    await other.image("grown");
+    await other.untilReady("grown", "True/UpToDate");
+    const sized = (size: string | null) => ({ spec: { cache: size === null ? null : { volume: { size } } } });
+    await other.patch("grown", sized("3G"));
+    const decreased = (size: string) =>
+      refused(`Field cannot be decreased: spec.cache.volume.size\ncurrent: 3G, requested: ${size}`);
+    expect(await refusal(other.patch("grown", sized("2500M")))).toEqual(decreased("2500M"));
+    // Without a size it gets the default, which is smaller.
+    expect(await refusal(other.patch("grown", sized(null)))).toEqual(decreased("2G"));
+    // Its claim cannot grow, so kpack fails before it looks at another revision.
+    await other.patch("grown", revised(r2));
+    await scene.failures.until((line) =>
+      /cached\/grown: .*(immutable after creation|only dynamically provisioned pvc can be resized)/s.test(
+        line,
+      ),
+    );
+    const stuck = await scene.client.get(Image, { namespace: "cached", name: "grown" });
+    expect(stuck.status?.observedGeneration).toBeLessThan(stuck.metadata.generation ?? 0);
+    expect(await other.builds("grown")).toHaveLength(1);
 
     await scene.client.delete(StorageClass, { name }, {});
     const message = `${validating}spec.cache.volume.size cannot be set without spec.cache.volume.storageClassName or a default StorageClass: `;

@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import type { CertificateAuthority } from "../../deploy/local/pki.ts";
 import { buildErrors } from "./buildrules.ts";
+import { decodingError } from "./decoding.ts";
 import { buildDefaults, imageDefaults } from "./defaults.ts";
 import { describe } from "./fielderrors.ts";
 import { type Cluster, imageErrors } from "./imagerules.ts";
@@ -87,7 +88,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 type Answer = Readonly<Record<string, unknown>> & { readonly allowed: boolean };
 
-/** What is no object of the kind at all is refused, too, if not in kpack's words. */
+/** A Build that cannot be decoded is refused as well, but not in kpack's words. */
 function answered(answer: () => Answer): Answer {
   try {
     return answer();
@@ -102,6 +103,8 @@ const refusal = (message: string): Answer => ({
 });
 
 function defaulted({ kind: { kind }, object }: AdmissionRequest, cluster: Cluster): Answer {
+  const problem = kind === "Image" && object ? decodingError(object) : undefined;
+  if (problem !== undefined) return refusal(`mutation failed: cannot decode incoming new object: ${problem}`);
   const spec =
     kind === "Image"
       ? imageDefaults(object as Image, cluster)

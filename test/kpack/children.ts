@@ -1,6 +1,7 @@
-/** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of its cache. Left out: growing that. */
+/** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of its cache. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
+import { amountOf } from "../../bus/kube/covers.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { controllerReference, type KubeObject, type Stored } from "../../bus/kube/object.ts";
 import type { Informer } from "./informer.ts";
@@ -59,7 +60,10 @@ export async function keepSourceResolver(
   return written;
 }
 
-/** Makes the claim of the cache, or deletes it when there is to be none. Resolves to its name. */
+/**
+ * Makes the claim of the cache, lets it grow, or deletes it when there is to be none. Resolves to its name. Rejects where the
+ * API server refuses another size: then nothing else becomes of the Image.
+ */
 export async function keepCache(
   image: Stored<Image>,
   { client, signal, claims }: ChildOptions,
@@ -84,9 +88,18 @@ export async function keepCache(
       },
     };
     claims.observe(await client.create(PersistentVolumeClaim, claim, { fieldManager, signal }));
+    return at.name;
+  }
+  const resources = { requests: { storage: size } };
+  if (amountOf(storageOf(found)) !== amountOf(size)) {
+    const patch = { spec: { resources } };
+    claims.observe(await client.mergePatch(PersistentVolumeClaim, at, patch, { fieldManager, signal }));
   }
   return at.name;
 }
+
+const storageOf = ({ spec }: KubeObject): unknown =>
+  (spec as { resources?: { requests?: { storage?: unknown } } }).resources?.requests?.storage;
 
 const observed =
   <T extends KubeObject>(informer: Informer<T>) =>

@@ -1,6 +1,6 @@
 /**
- * The Image controller of the stand-in for kpack v0.17.2. Left out: priority classes, caches in a registry beyond handing
- * them on, and growing the claim of a cache.
+ * The Image controller of the stand-in for kpack v0.17.2. Left out: priority classes, and caches in a registry beyond handing
+ * them on.
  */
 import type { ObjectName } from "../../bus/kube/client.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";

@@ -1,7 +1,8 @@
 /**
  * What the webhook of kpack v0.17.2 refuses of an Image, in its words. Left out: rules about service bindings, notary and
- * cosign, and about the size of a cache that changes.
+ * cosign, and the canonical form of quantities in messages.
  */
+import { amountOf } from "../../bus/kube/covers.ts";
 import { type FieldError, immutable, invalid, missing } from "./fielderrors.ts";
 import type { Image, ImageBuild, ImageSpec, Source } from "./kinds.ts";
 import { parseTag } from "./reference.ts";
@@ -126,13 +127,25 @@ function cacheErrors({ cache }: ImageSpec, before: ImageSpec | undefined, cluste
           },
         ]
       : was && volume
-        ? immutable(
-            was.storageClassName ?? "",
-            volume.storageClassName ?? "",
-            "spec.cache.volume.storageClassName",
-          )
+        ? volumeErrors(was, volume)
         : []),
   ];
+}
+
+type Volume = NonNullable<NonNullable<ImageSpec["cache"]>["volume"]>;
+
+/** A larger one passes, also where the volume cannot grow. */
+function volumeErrors(was: Volume, volume: Volume): FieldError[] {
+  if ((amountOf(volume.size) ?? 0) < (amountOf(was.size) ?? 0))
+    return [
+      {
+        message: "Field cannot be decreased",
+        path: "spec.cache.volume.size",
+        details: `current: ${was.size}, requested: ${volume.size}`,
+      },
+    ];
+  const path = "spec.cache.volume.storageClassName";
+  return immutable(was.storageClassName ?? "", volume.storageClassName ?? "", path);
 }
 
 function historyErrors(spec: ImageSpec): FieldError[] {
