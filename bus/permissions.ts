@@ -11,6 +11,7 @@ import {
   activity,
   activityStream,
   advisories,
+  allObjects,
   bridgeStream,
   bridgeSubject,
   consumers,
@@ -106,6 +107,8 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
       ...["INFO", "MSG.NEXT", "DELETE"].map((verb) => api("CONSUMER", verb, streams.objects, "*")),
       api("STREAM.MSG.GET", streams.objects),
       ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
+      // Which kinds an installation lists is not known here.
+      ...(interests.some(({ ownsListed }) => ownsListed) ? [allObjects(cluster)] : []),
       api("DIRECT.GET", bridgeStream, ">"),
       api("STREAM.MSG.GET", bridgeStream),
       ...["lease", "position"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),

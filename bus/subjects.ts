@@ -65,6 +65,9 @@ export const objectSubject = (cluster: string, at: ObjectAddress): string =>
 export const kindSubjects = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `objects.${tokens(cluster, kind.group, kind.kind)}.${namespace === undefined ? ">" : `${token(namespace)}.>`}`;
 
+/** Every object of every kind. */
+export const allObjects = (cluster: string): string => `objects.${token(cluster)}.>`;
+
 /** One object by name, whoever its controller is. */
 export const objectByName = (cluster: string, kind: GroupKind, key: ObjectKey): string =>
   `objects.${tokens(cluster, kind.group, kind.kind, key.namespace)}.*.${token(key.name)}`;
@@ -321,6 +324,8 @@ export interface LooksAt {
   readonly kinds: readonly GroupKind[];
   /** Names of the indexes of its objects. */
   readonly indexes?: readonly string[] | undefined;
+  /** It owns kinds that the installation lists as well. These may change, so the names of its consumers do not depend on them. */
+  readonly ownsListed?: boolean;
 }
 
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
@@ -329,9 +334,10 @@ export const consumers = {
    * On OBJECTS: turns events into requests. With other kinds or indexes it is another consumer, which begins with all
    * objects: so that a new version is told of those that were there before, and the old one goes on beside it.
    */
-  router: ({ scope, kinds, indexes = [] }: LooksAt) => {
+  router: ({ scope, kinds, indexes = [], ownsListed = false }: LooksAt) => {
     const looksAt = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
-    return [scope.fn, token(scope.cluster), digest([...looksAt, ...[...indexes].sort()])].join("_");
+    const named = [...looksAt, ...[...indexes].sort(), ...(ownsListed ? ["listed kinds"] : [])];
+    return [scope.fn, token(scope.cluster), digest(named)].join("_");
   },
   /** On WEBHOOKS: turns webhooks into requests. */
   webhooks: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,

@@ -12,6 +12,7 @@ import type { Bus } from "./connect.ts";
 import {
   bridgeBucket,
   consumers,
+  type GroupKind,
   kindSubjects,
   type LooksAt,
   type QueueScope,
@@ -53,6 +54,8 @@ export const routeAckWaitMillis = ({ ackWaitMillis }: Pick<BusOptions, "ackWaitM
 
 /** What wakes a function, and how it finds its objects. */
 export interface Interest extends LooksAt {
+  /** The kinds that the installation lists now. Only the bridge knows them. */
+  readonly listed?: readonly GroupKind[];
   /** Events whose webhooks wake it. */
   readonly webhooks?: readonly Pick<WebhookAddress, "provider" | "event">[];
 }
@@ -89,14 +92,16 @@ export function functionConsumers(
   interest: Interest,
   options: BusOptions,
 ): [stream: string, Partial<ConsumerConfig>][] {
-  const { scope, kinds, webhooks = [] } = interest;
+  const { scope, kinds, listed = [], webhooks = [] } = interest;
   return [
     [
       streams.objects,
       durable(consumers.router(interest), {
         // With one message per object, "all" is list-then-watch.
         deliver_policy: DeliverPolicy.All,
-        filter_subjects: [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort(),
+        filter_subjects: [
+          ...new Set([...kinds, ...listed].map((kind) => kindSubjects(scope.cluster, kind))),
+        ].sort(),
         ack_wait: routeAckWaitMillis(options) * 1e6,
         max_ack_pending: 2000,
       }),
@@ -186,10 +191,17 @@ async function ensureConsumers(
   options: BusOptions,
   interests: readonly Interest[],
 ): Promise<void> {
+  const consumers = interests.flatMap((interest) =>
+    functionConsumers(interest, options).map(([stream, config]) => ({
+      stream,
+      config,
+      // Another process may know of kinds that this one does not know of yet.
+      filters:
+        interest.ownsListed && stream === streams.objects ? ("at least" as const) : ("exactly" as const),
+    })),
+  );
   await Promise.all(
-    interests
-      .flatMap((interest) => functionConsumers(interest, options))
-      .map(([stream, config]) => ensureConsumer(ensuring, stream, config)),
+    consumers.map(({ stream, config, filters }) => ensureConsumer(ensuring, stream, config, filters)),
   );
 }
 

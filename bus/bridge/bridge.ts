@@ -5,15 +5,18 @@ import type { Bus } from "../connect.ts";
 import { optInLabel } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText, Namespace } from "../kube/kind.ts";
+import type { ListedFor } from "../kube/listedkinds.ts";
 import { startProcessClock } from "../process/clock.ts";
+import { platformNamespace } from "../process/namespace.ts";
 import { isNotStored, notStored } from "../stuck.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";
-import { ownLease, sharedLease } from "./leases.ts";
+import { type Lease, ownLease, sharedLease } from "./leases.ts";
+import { followListed } from "./listed.ts";
 import { bridgeMetrics } from "./metrics.ts";
 import { followOptedIn } from "./optedin.ts";
-import { leaseKey } from "./position.ts";
+import { leaseKey, positionKey } from "./position.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
 import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
 import { registerStreamMetrics } from "./streammetrics.ts";
@@ -32,6 +35,8 @@ export interface BridgeOptions {
   readonly annotations?: ReadonlySet<string>;
   /** Whose streams and consumers the bridge makes: workers may not, where the bus has users. */
   readonly interests?: readonly Interest[];
+  /** Kinds that the installation lists for functions: watched as soon as it does, and for as long. */
+  readonly lists?: readonly ListedFor[];
   /** Only these namespaces; none means all of them, or those with the label where a kind is looked at in no others. */
   readonly namespaces?: readonly string[];
   readonly log: Logger;
@@ -47,6 +52,12 @@ export interface Bridge {
   /** Which kind could not be watched for some seconds, and why; undefined when all is well. */
   notReady(): string | undefined;
   stop(): Promise<void>;
+}
+
+/** What a scope is started with. */
+interface StartOptions {
+  readonly lease?: Lease;
+  readonly rightsCommand?: string;
 }
 
 /** A broken watch is mostly opened again at once; one that stays broken is somebody's business. Milliseconds. */
@@ -75,9 +86,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   registerQueueMetrics({ bus, interests: options.interests ?? [], clock, log, registry: options.registry });
   registerStreamMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
   const scopes = new Set<Scope>();
+  let interests = options.interests ?? [];
   let topologyTrouble: Error | undefined;
   const keeping = keepTopology({
     ...options,
+    interests: () => interests,
     signal: stopping.signal,
     onObjectsLost(how) {
       for (const scope of scopes) scope.restart(how);
@@ -106,11 +119,13 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   function start(
     kind: Kind,
     namespace: string | undefined,
-    lease = ownLease(leaseOf(kind, namespace)),
+    { lease = ownLease(leaseOf(kind, namespace)), rightsCommand }: StartOptions = {},
   ): Scope {
     const name = scopeText(kind, namespace);
     const onState = (state: ScopeState) => states.set(name, state);
-    const scope = startScope({ ...tools, kind, namespace, lease, onState, onTrouble: troubleOf(name) });
+    // Whoever lists a kind does not decide whether the bridge is ready.
+    const onTrouble = rightsCommand === undefined ? troubleOf(name) : () => undefined;
+    const scope = startScope({ ...tools, kind, namespace, lease, rightsCommand, onState, onTrouble });
     scopes.add(scope);
     return {
       ...scope,
@@ -123,13 +138,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 
   const optedIn = namespaces.length > 0 ? [] : kinds.filter(({ reach }) => reach === "opted-in");
-  const lasting = kinds
-    .filter((kind) => !optedIn.includes(kind))
-    .flatMap((kind) =>
-      kind.scope === "Namespaced" && namespaces.length > 0
-        ? namespaces.map((namespace) => start(kind, namespace))
-        : [start(kind, undefined)],
-    );
+  const startAll = (kind: Kind, more?: StartOptions): Scope[] =>
+    kind.scope === "Namespaced" && namespaces.length > 0
+      ? namespaces.map((namespace) => start(kind, namespace, more))
+      : [start(kind, undefined, more)];
+  const lasting = kinds.filter((kind) => !optedIn.includes(kind)).flatMap((kind) => startAll(kind));
   const shared = optedIn.map((kind) => ({ kind, lease: sharedLease(leaseOf(kind)) }));
   const following =
     optedIn.length > 0 &&
@@ -139,8 +152,33 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       log,
       onTrouble: troubleOf(`${kindText(Namespace)} with the label ${optInLabel}`),
       enter(namespace) {
-        const scopes = shared.map(({ kind, lease }) => start(kind, namespace, lease));
+        const scopes = shared.map(({ kind, lease }) => start(kind, namespace, { lease }));
         return async () => void (await Promise.all(scopes.map((scope) => scope.stop())));
+      },
+    });
+  const watched = new Set(kinds.map(kindText));
+  const { lists = [] } = options;
+  const listing =
+    lists.length > 0 &&
+    followListed({
+      ...{ client, lists, platformNamespace, log },
+      signal: stopping.signal,
+      async prepare(fn, listed) {
+        interests = interests.map((interest) =>
+          interest.scope.fn === fn ? { ...interest, listed } : interest,
+        );
+        // The router has to ask for their events before there are any.
+        await ensureTopology(bus, options.busOptions, interests);
+      },
+      enter(kind, { rightsCommand }) {
+        // Another function may own or watch the same kind.
+        const scopes = watched.has(kindText(kind)) ? [] : startAll(kind, { rightsCommand });
+        return async (why) => {
+          await Promise.all(scopes.map((scope) => scope.stop()));
+          if (why === "stopped" || scopes.length === 0) return;
+          const places = namespaces.length > 0 ? namespaces : [undefined];
+          await Promise.all(places.map((namespace) => kv.delete(positionKey(cluster, kind, namespace))));
+        };
       },
     });
   log.info({ kinds: [...states.keys()], cluster, replica }, "bridge ready");
@@ -156,7 +194,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([keeping, following, ...lasting.map((scope) => scope.stop())]);
+      await Promise.all([keeping, following, listing, ...lasting.map((scope) => scope.stop())]);
     },
   };
 }

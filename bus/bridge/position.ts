@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV, KvEntry } from "@nats-io/kv";
 import { z } from "zod";
-import type { Kind } from "../kube/kind.ts";
 import { isVersion } from "../kube/object.ts";
-import { token } from "../subjects.ts";
+import { type GroupKind, token, untoken } from "../subjects.ts";
 import { claim, holderIn } from "./lease.ts";
 
 /** What the bus remembers about a kind's watch. */
@@ -34,18 +33,26 @@ export function parsePosition(text: string): Position | undefined {
   }
 }
 
-const slot = (cluster: string, kind: Kind, namespace: string | undefined): string =>
+const slot = (cluster: string, kind: GroupKind, namespace: string | undefined): string =>
   `${token(cluster)}.${token(kind.group)}.${token(kind.kind)}${namespace === undefined ? "" : `.${token(namespace)}`}`;
 
 /** Key of a kind's position in the bridge's bucket. */
-export const positionKey = (cluster: string, kind: Kind, namespace?: string): string =>
+export const positionKey = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `position.${slot(cluster, kind, namespace)}`;
+
+/** The kind of a position's key, in a list of one; empty for other keys. */
+export function kindIn(key: string): GroupKind[] {
+  const [space, , group, kind] = key.split(".");
+  return space === "position" && group !== undefined && kind !== undefined
+    ? [{ group: untoken(group), kind: untoken(kind) }]
+    : [];
+}
 
 /** Matches every position in a cluster. */
 export const positionKeys = (cluster: string): string => `position.${token(cluster)}.>`;
 
 /** Key of a kind's lease in the same bucket: {@link holderIn} tells from its value which replica leads. */
-export const leaseKey = (cluster: string, kind: Kind, namespace?: string): string =>
+export const leaseKey = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `lease.${slot(cluster, kind, namespace)}`;
 
 const saveEveryMillis = 1000;

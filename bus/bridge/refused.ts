@@ -1,21 +1,39 @@
-/** A namespace that was opted in, where the bridge has no rights: somebody has set the label, and nothing else. */
+/** What the bridge may not watch because somebody has asked for it and has not granted it: no reason to be not ready. */
 import { optedInRole } from "../domain.ts";
 import { userOf } from "../identity.ts";
 import { isForbidden } from "../kube/errors.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 
-/** The bridge may not watch a kind in an opted-in namespace. Says which RoleBinding is missing, and how to make it. */
-export class NamespaceRefusedError extends Error {
-  override readonly name = "NamespaceRefusedError";
+/** The bridge may not watch a kind. Says which role is missing, and how to grant it. */
+export class WatchRefusedError extends Error {
+  override readonly name = "WatchRefusedError";
 }
 
-/** What is wrong, if it is that a namespace was opted in and the bridge is refused there; other errors as they are. */
-export function refusalOf(error: Error, kind: Kind, namespace: string | undefined): Error {
-  if (kind.reach !== "opted-in" || namespace === undefined || !isForbidden(error)) return error;
+/** What is watched. */
+export interface Watched {
+  readonly kind: Kind;
+  readonly namespace?: string | undefined;
+  /** Of a kind that the installation lists: the command that prints its roles. */
+  readonly rightsCommand?: string | undefined;
+}
+
+/**
+ * What is wrong, if it is that a namespace was opted in, or a kind listed, and the bridge has no rights there; other errors as
+ * they are.
+ */
+export function refusalOf(error: Error, { kind, namespace, rightsCommand }: Watched): Error {
+  if (!isForbidden(error)) return error;
+  if (rightsCommand !== undefined)
+    return new WatchRefusedError(
+      `the bridge may not watch ${kindText(kind)}, which this installation lists: apply its role, ` +
+        `\`${rightsCommand} | kubectl apply -f -\``,
+      { cause: error },
+    );
+  if (kind.reach !== "opted-in" || namespace === undefined) return error;
   const role = optedInRole(userOf("bridge"));
   // The label is there: of what opts in, only the bindings are missing.
   const command = `denrei opt-in ${namespace} | kubectl apply -f -`;
-  return new NamespaceRefusedError(
+  return new WatchRefusedError(
     `the bridge may not watch ${kindText(kind)} in ${namespace}: expected the RoleBinding ${role} there, ` +
       `which is made by \`${command}\``,
     { cause: error },

@@ -9,7 +9,7 @@ import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
 import { keepSaved, positionKey, savedForm, savedSequence, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
-import { NamespaceRefusedError } from "./refused.ts";
+import { WatchRefusedError } from "./refused.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
 
@@ -36,6 +36,8 @@ export interface ScopeOptions extends ScopeTools {
   readonly kind: Kind;
   /** Undefined: all of them. */
   readonly namespace: string | undefined;
+  /** Of a kind that the installation lists: the command that prints its roles. */
+  readonly rightsCommand?: string | undefined;
   /** Is held while the scope is watched. */
   readonly lease: Lease;
   readonly onState: (state: ScopeState) => void;
@@ -66,11 +68,11 @@ export function startScope(options: ScopeOptions): Scope {
 
   function onTrouble(error: Error | undefined): void {
     const place = { ...labels, namespace: namespace ?? "" };
-    const refused = error instanceof NamespaceRefusedError;
+    const refused = error instanceof WatchRefusedError;
     if (refused) metrics.refused.set(place, 1);
     else metrics.refused.remove(place);
     told = error?.message;
-    // Who may label a namespace is not to decide whether the bridge is ready.
+    // Who may label a namespace, or list a kind, is not to decide whether the bridge is ready.
     options.onTrouble(refused ? undefined : error);
   }
 
@@ -183,13 +185,14 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       client,
       kind,
       namespace,
+      rightsCommand: options.rightsCommand,
       publisher,
       watchSeconds: options.watchSeconds ?? 60,
       signal: AbortSignal.any([held, broken.signal, options.restarted]),
       log,
       onTrouble(error) {
-        // Where it is refused nothing changes until somebody makes the RoleBinding.
-        if (error === undefined || error instanceof NamespaceRefusedError) lead.catchesUp();
+        // Where it is refused nothing changes until somebody grants it.
+        if (error === undefined || error instanceof WatchRefusedError) lead.catchesUp();
         else lead.fallsBehind();
         options.onTrouble(error);
       },

@@ -9,7 +9,8 @@ import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 export interface TopologyKeeperOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
-  readonly interests?: readonly Interest[] | undefined;
+  /** Those of now: an installation may list other kinds than before. */
+  readonly interests: () => readonly Interest[];
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Called when the stream of objects has lost objects, and how: it is another one than before, or was purged. */
@@ -84,7 +85,7 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
     await untilDue();
     if (signal.aborted) break;
     try {
-      await ensureTopology(bus, busOptions, interests);
+      await ensureTopology(bus, busOptions, interests());
       const now = await objectsIn(bus);
       const loss = lossOf(objects, now);
       objects = now;

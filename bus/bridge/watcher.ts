@@ -17,7 +17,7 @@ import { compareVersions, type Stored } from "../kube/object.ts";
 import { keyText } from "../subjects.ts";
 import { firstPage, nextPage } from "./pages.ts";
 import type { Publisher } from "./publisher.ts";
-import { NamespaceRefusedError, refusalOf } from "./refused.ts";
+import { refusalOf, WatchRefusedError } from "./refused.ts";
 
 /** Where a watcher is. */
 export type WatcherState =
@@ -31,6 +31,8 @@ export interface WatcherOptions {
   readonly client: KubeClient;
   readonly kind: Kind;
   readonly namespace?: string | undefined;
+  /** Of a kind that the installation lists: the command that prints its roles. */
+  readonly rightsCommand?: string | undefined;
   /** Its position is where to resume. */
   readonly publisher: Publisher;
   /**
@@ -51,7 +53,7 @@ const answerMillis = 2000;
 /** A watch that ends sooner, with nothing said, is a server that is not well: it is not asked again at once. */
 const shortMillis = 500;
 const backoff = { baseMillis: 100, capMillis: 5000, healthyMillis: 10_000 };
-/** An opted-in namespace where the bridge is refused waits for a person, and there may be many of them. */
+/** Where the bridge is refused it waits for a person. Of opted-in namespaces there may be many. */
 const refusedCapMillis = 30_000;
 
 const changes = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
@@ -97,10 +99,10 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
           log.warn("the API server does not know this kind: is its CRD installed? Trying again");
         state = { name: "absent" };
       } else {
-        const trouble = refusalOf(error as Error, options.kind, options.namespace);
+        const trouble = refusalOf(error as Error, options);
         options.onTrouble(trouble);
         const before = refused;
-        refused = trouble instanceof NamespaceRefusedError;
+        refused = trouble instanceof WatchRefusedError;
         log[refused && before ? "debug" : "warn"](
           { err: trouble, state: state.name, failures },
           "watch broken, trying again",
@@ -110,7 +112,12 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
           state = { name: "resuming", resourceVersion: position ?? state.resourceVersion };
       }
       const asked = error instanceof ApiError ? error.retryAfterMillis : undefined;
-      const pause = asked ?? pauseAfter(failures, refused ? refusedCapMillis : backoff.capMillis);
+      const pause =
+        asked ??
+        pauseAfter(
+          failures,
+          refused && options.namespace !== undefined ? refusedCapMillis : backoff.capMillis,
+        );
       await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -172,11 +172,15 @@ export async function restartConsumer({ jsm }: Ensuring, stream: string, name: s
   }
 }
 
-/** Creates a durable consumer, or brings it up to date: in place, or anew where it was. */
+/**
+ * Creates a durable consumer, or brings it up to date: in place, or anew where it was. With `at least`, filters that it has
+ * beside the declared ones stay.
+ */
 export async function ensureConsumer(
   { jsm, user, plan }: Ensuring,
   stream: string,
   declared: Partial<ConsumerConfig>,
+  filters: "exactly" | "at least" = "exactly",
 ): Promise<void> {
   const name = declared.durable_name ?? "";
   const thing = `consumer ${name} of ${stream}`;
@@ -192,11 +196,13 @@ export async function ensureConsumer(
   const { config } = found;
   if (isPausedByOthers(found)) await mend(user, thing, "a pause", () => jsm.consumers.resume(stream, name));
   if (isNewer(thing, config.metadata, plan)) return assertOwned(thing, config, declared);
+  // A single filter is reported in the singular field.
+  const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
+  if (filters === "at least")
+    wanted.filter_subjects = [...new Set([...filter_subjects, ...(declared.filter_subjects ?? [])])].sort();
   const { deliver_policy: _first, ...later } = wanted;
   // One that was made anew goes on where it was, whatever a first one begins with.
   const relied = config.deliver_policy === DeliverPolicy.StartSequence ? later : wanted;
-  // A single filter is reported in the singular field.
-  const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
   if (covers({ ...config, filter_subjects }, relied)) return;
   const metadata = mergedMetadata(config.metadata, wanted.metadata);
   const change = () =>

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { BusClock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { discoverKind } from "../kube/discovery.ts";
 import { isConflict } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
@@ -135,6 +136,7 @@ async function tryOnce(
     live: {
       get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }),
       list: (kind, namespace = key.namespace) => reads.liveList(kind, namespace),
+      kind: (apiVersion, kind) => discoverKind(client, apiVersion, kind, signal),
       podLog: (pod, { container, lines }) =>
         client.podLog({ namespace: key.namespace, name: pod }, { container, lines, signal }),
     },

@@ -4,6 +4,7 @@ import { domain, optedInRole } from "../domain.ts";
 import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
+import type { ListedFor, ListedKinds } from "../kube/listedkinds.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
 import { haveSameDefinition } from "../kube/samekind.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
@@ -75,6 +76,11 @@ export interface Context {
     ): Promise<Stored<T> | undefined>;
     /** All objects of a kind in a namespace, the reconciled object's unless given. Needs a permission for `list`. */
     list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<readonly Stored<T>[]>;
+    /**
+     * A kind that the API server serves, by its apiVersion and name; in the preferred version where it is not served in that
+     * one. Undefined when it serves no such kind.
+     */
+    kind(apiVersion: string, kind: string): Promise<Kind | undefined>;
     /**
      * The last lines of a container's log. Undefined where there is none: the pod is gone, or was never on a node. Needs a
      * permission for `pods/log`.
@@ -169,6 +175,8 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly secondary?: true;
   /** Kinds of children: a change of one wakes its controller. */
   readonly owns?: readonly Kind[];
+  /** Further kinds of children, which the installation lists. None of its roles are generated. */
+  readonly ownsListed?: ListedKinds;
   readonly watches?: readonly Watch[];
   /**
    * What objects are found by, beside their names: the values of each in an index, by the index's name. Give an index another
@@ -286,6 +294,7 @@ export const interestsOf = (functions: readonly ReconcileFunction[], cluster: st
 export const interestOf = (fn: ReconcileFunction, cluster: string): Interest => ({
   scope: { fn: fn.name, cluster },
   kinds: kindsOf(fn),
+  ...(fn.ownsListed && { ownsListed: true }),
   webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
   indexes: Object.keys(fn.indexes),
 });
@@ -330,12 +339,15 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
   );
 }
 
-/** Kinds, annotations and interests of functions, for a bridge that serves them. Throws a `TypeError` where a kind has two definitions. */
+/** Kinds, lists of kinds, annotations and interests of functions, for a bridge that serves them. Throws a `TypeError` where a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
   definedKinds(functions);
   const kinds = functions.flatMap(kindsOf);
   return {
     kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
+    lists: functions.flatMap(({ name, ownsListed }): ListedFor[] =>
+      ownsListed ? [{ fn: name, listed: ownsListed }] : [],
+    ),
     annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
     interests: interestsOf(functions, cluster),
   };

@@ -1,6 +1,6 @@
 /** What an operator asks the bus: how long the queues are, what is stored, where the bridge is. */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { type Position, parsePosition, positionKey, positionKeys } from "../bridge/position.ts";
+import { kindIn, type Position, parsePosition, positionKey, positionKeys } from "../bridge/position.ts";
 import type { Bus } from "../connect.ts";
 import { kindText } from "../kube/kind.ts";
 import { lastValuesOf, readAll } from "../lastvalues.ts";
@@ -11,6 +11,7 @@ import {
   bridgeStream,
   bridgeSubject,
   consumers,
+  type GroupKind,
   type QueueScope,
   streams,
   timersStream,
@@ -124,14 +125,16 @@ export async function functionStatus(
   };
 }
 
-/** Reads the status of every kind that the functions use. */
+/** Reads the status of every kind that the functions use, and of those that the installation lists for them. */
 export async function kindStatuses(
   bus: Bus,
   functions: readonly ReconcileFunction[],
   cluster: string,
 ): Promise<KindStatus[]> {
-  const kinds = [...new Map(functions.flatMap(kindsOf).map((kind) => [kindText(kind), kind])).values()];
   const positions = await positionsOf(bus, cluster);
+  const declared: readonly GroupKind[] = functions.flatMap(kindsOf);
+  const all = [...declared, ...[...positions.keys()].flatMap(kindIn)];
+  const kinds = [...new Map(all.map((kind) => [kindText(kind), kind])).values()];
   return kinds.map((kind) => {
     const whole = positionKey(cluster, kind);
     const found = [...positions].flatMap(([key, position]): KindPosition[] => {

@@ -5,17 +5,26 @@
 import { type Kind, Namespace, type Reach } from "../kube/kind.ts";
 import { kindsOf, type PolicyRule, type ReconcileFunction } from "./function.ts";
 
+const owning = ["create", "delete", "get", "patch"];
+const watching = ["list", "watch"];
+
 /** Rules of the worker that runs a function: reads and writes of single objects, never list or watch. */
 export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
   const watched = fn.watches.map(({ kind }) => kind).filter((kind) => !fn.owns.includes(kind));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] };
   return merged([
     ...(fn.for.reach === reach ? ownRules(fn) : []),
-    ...withReach(fn.owns, reach).map((kind) => rule(kind, ["create", "delete", "get", "patch"])),
+    ...withReach(fn.owns, reach).map((kind) => rule(kind, owning)),
     ...withReach(watched, reach).map((kind) => rule(kind, ["get"])),
     ...(reach === "all" ? [events, ...fn.permissions] : []),
   ]);
 }
+
+/** Rules of a worker and of the bridge for kinds that an installation lists. */
+export const listedRules = (kinds: readonly Kind[]): Readonly<Record<"worker" | "bridge", PolicyRule[]>> => ({
+  worker: merged(kinds.map((kind) => rule(kind, owning))),
+  bridge: merged(kinds.map((kind) => rule(kind, watching))),
+});
 
 /** Rules for the objects that are reconciled. */
 function ownRules({ for: { group, plural, definition }, owns }: ReconcileFunction): PolicyRule[] {
@@ -36,7 +45,7 @@ export function bridgeRules(functions: readonly ReconcileFunction[], reach: Reac
   const kinds = functions.flatMap(kindsOf);
   const asks = reach === "all" && withReach(kinds, "opted-in").length > 0;
   return merged([
-    ...withReach(kinds, reach).map((kind) => rule(kind, ["list", "watch"])),
+    ...withReach(kinds, reach).map((kind) => rule(kind, watching)),
     // Which namespaces are opted in.
     ...(asks ? [rule(Namespace, ["list"])] : []),
   ]);

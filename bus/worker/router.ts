@@ -86,7 +86,7 @@ export async function wakingsOf(
   if (owned && namespace === "" && fn.for.scope === "Namespaced") {
     const marked = markedOwner((await whole(owned)) ?? event.object(), fn.for);
     if (marked) add(marked);
-  } else if (owned && owner !== "") {
+  } else if ((owned || fn.ownsListed) && owner !== "") {
     const controller = controllerOf(event.object());
     if (controller && is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind })) {
       add({ namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name });

@@ -1,14 +1,21 @@
-/** `denrei chart`: the built-in chart as a text to start from, and what a chart makes of an Application. */
+/** `denrei chart`: the built-in chart as a text to start from, what a chart makes of an Application, and rights for listed kinds. */
 import { readFile } from "node:fs/promises";
+import { text as textOfStream } from "node:stream/consumers";
 import { parse, parseAllDocuments } from "yaml";
-import { checkObject, InvalidObjectError } from "../../bus/kube/kind.ts";
+import { isNotFound } from "../../bus/kube/errors.ts";
+import { ConfigMap, checkObject, InvalidObjectError } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { connectCluster } from "../../bus/process/cluster.ts";
+import type { Settings } from "../../bus/process/config.ts";
+import application from "../../functions/paas/application.ts";
 import { builtinChart, builtinSource } from "../../functions/paas/charts/builtin.ts";
 import { type Chart, ChartError, chartApplication } from "../../functions/paas/charts/chart.ts";
+import { childKinds } from "../../functions/paas/charts/kinds.ts";
 import { sourceChart } from "../../functions/paas/charts/source.ts";
 import { checkedObjects } from "../../functions/paas/charts/validate.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { parseConfig, SiteConfigError } from "../../functions/paas/site/config.ts";
+import { parseConfig, SiteConfigError, siteKeys, siteName } from "../../functions/paas/site/config.ts";
+import { listedManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { UsageError } from "./usage.ts";
 
@@ -27,13 +34,16 @@ export interface RenderOptions {
 
 /** Prints the objects of each Application in a file. Throws a `UsageError` where something in the files is wrong. */
 export async function render(file: string, { chart: path, config }: RenderOptions): Promise<void> {
-  const { site } = settingsIn(config === undefined ? "" : await textOf(config));
+  const { site, kinds } = settingsIn(config === undefined ? "" : await textOf(config));
   const chart: Chart & { close?(): Promise<void> } = path === undefined ? builtinChart : await chartIn(path);
   try {
     for (const app of applicationsIn(await textOf(file), file)) {
       const input = chartApplication(app);
       const rendered = await chart.render(input, site, AbortSignal.timeout(60_000));
-      const objects = checkedObjects(rendered, { namespace: input.metadata.namespace });
+      const objects = checkedObjects(rendered, {
+        namespace: input.metadata.namespace,
+        allowed: [...childKinds, ...kinds],
+      });
       process.stdout.write(`${yamlText(objects)}\n`);
     }
   } catch (error) {
@@ -44,7 +54,49 @@ export async function render(file: string, { chart: path, config }: RenderOption
   }
 }
 
+/** What roles are printed for. */
+export interface RbacOptions {
+  /** Path of a `config.yaml`, or `-` for standard input; without it the ConfigMap in the cluster is read. */
+  readonly config?: string;
+  /** Where the service accounts and the ConfigMap are. */
+  readonly namespace: string;
+  readonly json?: boolean;
+}
+
+/** Prints the roles for the kinds that the site lists. Throws a `UsageError` when the list is not valid. */
+export async function rbac(
+  { config, namespace, json = false }: RbacOptions,
+  settings: Settings<"kubeconfig" | "context">,
+): Promise<void> {
+  const { kinds } = settingsIn(
+    config === undefined ? await configIn(namespace, settings) : await textOf(config),
+  );
+  const manifests = listedManifests(application, kinds, namespace);
+  const printed = json
+    ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
+    : yamlText(manifests);
+  process.stdout.write(`${printed.trimEnd()}\n`);
+  // Standard output is for kubectl.
+  if (kinds.length === 0)
+    process.stderr.write("The site lists no kinds: these roles are empty, and take former rights away.\n");
+}
+
+/** The site's settings in the cluster; none where there is no ConfigMap. */
+async function configIn(namespace: string, settings: Settings<"kubeconfig" | "context">): Promise<string> {
+  const client = await connectCluster({ path: settings.kubeconfig, context: settings.context });
+  try {
+    const { data } = await client.get(ConfigMap, { namespace, name: siteName });
+    return data?.[siteKeys.config] ?? "";
+  } catch (error) {
+    if (isNotFound(error)) return "";
+    throw error;
+  } finally {
+    await client.connection.close();
+  }
+}
+
 async function textOf(path: string): Promise<string> {
+  if (path === "-") return textOfStream(process.stdin);
   try {
     return await readFile(path, "utf8");
   } catch (error) {

@@ -239,6 +239,28 @@ chart
   .option("--config <path>", "the site's config.yaml")
   .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
 
+const chartSettings = ["kubeconfig", "context"] as const;
+withSettings(
+  chart
+    .command("rbac")
+    .description("print the roles for the kinds that the site lists, for kubectl apply -f -")
+    .option(
+      "--config <path>",
+      "the site's config.yaml, or - for standard input (default: that in the cluster)",
+    )
+    .option(
+      "--namespace <name>",
+      "where the service accounts and the site's ConfigMap are",
+      namespaceName,
+      "denrei",
+    )
+    .option("--json", "as a JSON list"),
+  chartSettings,
+).action(async (flags) => {
+  const settings = readSettings(chartSettings, flags, process.env);
+  await (await import("./chart.ts")).rbac(flags, settings);
+});
+
 program
   .command("new")
   .description("begin something new in a checkout of the repository")

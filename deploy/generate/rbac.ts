@@ -1,7 +1,8 @@
 /** Service accounts, roles and bindings from declarations. */
 import { optedInRole } from "../../bus/domain.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
 import type { PolicyRule, ReconcileFunction } from "../../bus/worker/function.ts";
-import { bridgeRules, workerRules } from "../../bus/worker/rbac.ts";
+import { bridgeRules, listedRules, workerRules } from "../../bus/worker/rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
@@ -67,6 +68,28 @@ export function optInManifests(
     accounts.map((account) => binding(account, optedInRole(account.name), name)),
   );
 }
+
+/**
+ * Roles and bindings for kinds that an installation lists for a function. Without kinds the roles are empty: applying them takes
+ * the rights away.
+ */
+export function listedManifests(
+  fn: Pick<ReconcileFunction, "name">,
+  kinds: readonly Kind[],
+  namespace: string,
+): Manifest[] {
+  const rules = listedRules(kinds);
+  const accounts = [
+    { name: workloadName(fn), rules: rules.worker },
+    { name: bridgeName, rules: rules.bridge },
+  ];
+  return accounts.flatMap(({ name, rules }) => [
+    clusterRole(listedRole(name), name, rules),
+    binding({ name, namespace }, listedRole(name)),
+  ]);
+}
+
+const listedRole = (name: string): string => `${name}-listed-kinds`;
 
 /** What a workload may do. */
 interface Rights {

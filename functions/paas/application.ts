@@ -2,25 +2,17 @@
  * Application: the objects that its chart makes are applied, kept as they are wanted, and taken away when they are not
  * wanted any more. Whatever goes wrong with the chart, what runs goes on.
  */
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type NewChild } from "../../bus/worker/function.ts";
-import { deleteHosting, ownObject, withdraw } from "./application/hosting.ts";
-import {
-  announced,
-  identified,
-  kindOf,
-  knownUid,
-  obsolete,
-  type Resource,
-  resourceOf,
-} from "./application/inventory.ts";
-import { refusalOf, refusalOfAll } from "./application/refusal.ts";
+import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { applyAll, pruneAll } from "./application/apply.ts";
+import { deleteHosting, withdraw } from "./application/hosting.ts";
+import { announced, identified, obsolete, type Resource, resourceOf } from "./application/inventory.ts";
 import { objectsOf } from "./application/render.ts";
 import { type Found, newsOf, saidOf } from "./application/status.ts";
-import { ChartError } from "./charts/chart.ts";
+import { explained } from "./application/unlisted.ts";
+import { ChartError, UnlistedKindError } from "./charts/chart.ts";
 import { childKinds } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
 import { claimHosts, refusalOfHosts, releaseHosts } from "./hosts/claim.ts";
@@ -28,6 +20,7 @@ import { withoutHosts } from "./hosts/routes.ts";
 import { hostIndex, hostPermissions, hostsWanted, watchHosts } from "./hosts/wanted.ts";
 import { Application } from "./kinds.ts";
 import { patience } from "./problems.ts";
+import { siteKinds } from "./site/kinds.ts";
 import { type Site, siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type App = Stored<Application>;
@@ -37,6 +30,7 @@ export default defineFunction({
   fieldManager: "modoki-application",
   for: Application,
   owns: childKinds,
+  ownsListed: siteKinds,
   // Of a chart that does not end each rendering takes its deadline, one after the other.
   timeoutMillis: 150_000,
   // The site's chart runs in a process of its own beside the worker.
@@ -60,7 +54,7 @@ export default defineFunction({
       throw failure;
     }
     const allowed = objects.flatMap((object) => withoutHosts(object, refused) ?? []);
-    const { children, refusal } = await applyAll(allowed, before, ctx);
+    const { children, refusal } = await applyAll(allowed, before, site.config.kinds, ctx);
     const { scheme } = site.config.site;
     if (refusal) {
       await withdraw(listed, refused, ctx);
@@ -68,15 +62,15 @@ export default defineFunction({
       await say(listed, { resources: identified(resources, children), problem, scheme, granted }, ctx);
       throw refusal;
     }
-    for (const resource of obsolete(resources, allowed)) await prune(listed, resource, ctx);
+    const pruned = await pruneAll(listed, obsolete(resources, allowed), site.config.kinds, ctx);
     await releaseHosts(
       listed,
       hosts.before.filter((host) => !granted.includes(host)),
       ctx,
     );
-    const withheld = refusalOfHosts(refusals);
+    const withheld = refusalOfHosts(refusals) ?? pruned.refusal;
     const found = {
-      resources: children.map(resourceOf),
+      resources: [...children.map(resourceOf), ...pruned.left],
       children,
       scheme,
       granted,
@@ -118,7 +112,11 @@ async function rendered(
     return { objects: await objectsOf(app, site, ctx.signal) };
   } catch (error) {
     if (!(error instanceof ChartError)) throw error;
-    const failure = new BlockedError(error.reason, error.message, patience, { cause: error });
+    const told =
+      error instanceof UnlistedKindError
+        ? await explained(error, app.status?.resources ?? [], ctx.live)
+        : error;
+    const failure = new BlockedError(told.reason, told.message, patience, { cause: error });
     return { objects: [], failure };
   }
 }
@@ -157,45 +155,5 @@ async function listedDeployments(resources: readonly Resource[], ctx: Context): 
   const there = await ctx.read.children(Deployment);
   return resources.flatMap(({ kind, name }) =>
     kind === Deployment.kind ? there.filter(({ metadata }) => metadata.name === name) : [],
-  );
-}
-
-/** Applies all objects. What is refused keeps none of the others from being applied. */
-async function applyAll(
-  objects: readonly ChildObject[],
-  before: readonly Resource[],
-  ctx: Context,
-): Promise<{ readonly children: readonly Stored[]; readonly refusal: BlockedError | undefined }> {
-  const children: Stored[] = [];
-  const refused: BlockedError[] = [];
-  for (const object of objects) {
-    try {
-      const kind = kindOf(object, childKinds) as Kind;
-      children.push(await ctx.apply(kind, childOf(object), { uid: knownUid(before, object) }));
-    } catch (error) {
-      refused.push(refusalOf(error, object));
-    }
-  }
-  return { children, refusal: refusalOfAll(refused) };
-}
-
-function childOf({
-  apiVersion: _,
-  kind: __,
-  metadata: { namespace: ___, ...metadata },
-  ...content
-}: ChildObject) {
-  return { ...content, metadata } as unknown as NewChild<KubeObject>;
-}
-
-/** Takes away what is not wanted any more. */
-async function prune(app: App, resource: Resource, ctx: Context): Promise<void> {
-  const own = await ownObject(app, resource, ctx);
-  if (own === undefined) return;
-  await ctx.delete(own.kind, own.object);
-  ctx.event(
-    "Normal",
-    "Pruned",
-    `the ${resource.kind} ${resource.name} is not wanted any more and was deleted`,
   );
 }

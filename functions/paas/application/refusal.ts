@@ -4,7 +4,7 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { patience } from "../problems.ts";
 
-/** Nobody tells that a kind has been installed. Milliseconds. */
+/** Nobody tells that a kind has been installed, or a role applied. Milliseconds. */
 const kindMillis = 30_000;
 
 /**
@@ -14,18 +14,27 @@ const kindMillis = 30_000;
 export function refusalOf(
   error: unknown,
   { kind, apiVersion, metadata: { name } }: Pick<ChildObject, "apiVersion" | "kind" | "metadata">,
+  { hints = {}, does = "refuses" }: RefusalOptions = {},
 ): BlockedError {
   if (error instanceof BlockedError) return error;
   const reason = refusalReasonOf(error);
   if (reason === undefined) throw error;
   const isUnknown = reason === "KindNotInstalled";
-  const hint = isUnknown ? `Install the CRD of ${apiVersion} ${kind}, or change the site's settings. ` : "";
+  const unknown = `Install the CRD of ${apiVersion} ${kind}, or change the site's settings.`;
+  const hint = hints[reason] ?? (isUnknown ? unknown : undefined);
   return new BlockedError(
     reason,
-    `the API server refuses the ${kind} ${name}. ${hint}${(error as Error).message}`,
-    isUnknown ? kindMillis : patience,
+    `the API server ${does} the ${kind} ${name}. ${hint === undefined ? "" : `${hint} `}${(error as Error).message}`,
+    isUnknown || hint !== undefined ? kindMillis : patience,
     { cause: error },
   );
+}
+
+/** What is said beside the API server's own words. */
+export interface RefusalOptions {
+  /** What to do, by reason: it is looked again soon whether it was done. */
+  readonly hints?: Readonly<Record<string, string | undefined>>;
+  readonly does?: "refuses" | "does not let the platform delete";
 }
 
 /** All that is refused, as one: with the first one's reason, and as soon as one of them is to be tried again. */

@@ -3,6 +3,7 @@ import { digestOf } from "../../../bus/digest.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { Recent } from "../../../bus/recent.ts";
 import { chartApplication } from "../charts/chart.ts";
+import { childKinds } from "../charts/kinds.ts";
 import { type ChildObject, checkedObjects } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";
 import type { Site } from "../site/site.ts";
@@ -18,11 +19,13 @@ export async function objectsOf(
 ): Promise<readonly ChildObject[]> {
   const chart = chartOf(site);
   const input = chartApplication(app);
-  const id = digestOf({ chart: chart.id, site: site.config.site, input });
+  const { site: settings, kinds } = site.config;
+  const id = digestOf({ chart: chart.id, site: settings, kinds, input });
   const known = renderings.get(id);
   if (known !== undefined) return known;
-  const rendered = await chart.render(input, site.config.site, signal);
-  const objects = checkedObjects(rendered, { namespace: input.metadata.namespace });
+  const rendered = await chart.render(input, settings, signal);
+  const allowed = [...childKinds, ...kinds];
+  const objects = checkedObjects(rendered, { namespace: input.metadata.namespace, allowed });
   renderings.set(id, objects);
   return objects;
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../bus/kube/rollout.ts";
 import type { Application } from "../kinds/application.ts";
 import { annotations } from "../names.ts";
+import { type Unready, unreadyChild } from "./health.ts";
 import { historyWith } from "./history.ts";
 import { refusedRoute } from "./routes.ts";
 
@@ -66,7 +67,7 @@ export function saidOf(app: App, found: Found): Said {
   const { problem, withheld, deployments, children, scheme = "https", now } = found;
   const rollout = rolloutOfAll(deployments);
   const route = refusedRoute(children);
-  const summary = summaryOf(problem, withheld, rollout, route);
+  const summary = summaryOf(problem, withheld, rollout, route, unreadyChild(children));
   const domains = ownDomains(app, found.granted);
   const urls = urlsOf(domains, scheme);
   return {
@@ -105,11 +106,14 @@ function summaryOf(
   withheld: Found["withheld"],
   rollout: Rollout,
   route: string | undefined,
+  unready: Unready | undefined,
 ): Summary {
   if (problem) return { ...problem, word: problem.step === "Rendered" ? "failed" : "error" };
   if (withheld) return { ...withheld, word: "error" };
   if (rollout.state !== "done") return { ...rollout, word: rollout.state };
   if (route !== undefined) return { word: "error", reason: "RouteNotAccepted", message: route };
+  if (unready?.state === "failed") return { word: "error", reason: "ChildFailed", message: unready.message };
+  if (unready) return { word: "progressing", reason: "ChildNotReady", message: unready.message };
   return { word: "deployed", reason: "Deployed", message: rollout.message };
 }
 
@@ -173,7 +177,7 @@ export interface News {
 }
 
 /** Nobody else tells of these: what keeps an object from being brought forward, the platform records itself. */
-const warned: readonly string[] = ["ProgressDeadlineExceeded", "RouteNotAccepted"];
+const warned: readonly string[] = ["ProgressDeadlineExceeded", "RouteNotAccepted", "ChildFailed"];
 
 /** What has changed and is worth an Event. */
 export function newsOf({ status: before }: App, { status, conditions }: Said): News[] {

@@ -59,6 +59,20 @@ export class ChartError extends Error {
   }
 }
 
+/** A chart made an object of a kind that the site does not list, and might. */
+export class UnlistedKindError extends ChartError {
+  /** Which document, for messages. */
+  readonly where: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  constructor(where: string, apiVersion: string, kind: string, advice: string) {
+    super("ChartNotAllowed", `${where}: charts of this site may not make objects of this kind. ${advice}`);
+    this.where = where;
+    this.apiVersion = apiVersion;
+    this.kind = kind;
+  }
+}
+
 /** What says that somebody looked at the Application, or wrote it, and nothing about it. */
 const noise = [annotations.refreshedAt, "kubectl.kubernetes.io/", "applied.denrei.dev/"];
 

@@ -35,8 +35,8 @@ export const NetworkPolicy = externalKind({
 });
 
 /**
- * Kinds of which a chart may make objects. None of them gives anybody rights, and none is outside of a namespace: whoever
- * may change a chart gets no further than the namespaces of Applications.
+ * Kinds of which a chart may always make objects; a site lists further ones. None of them gives anybody rights, and none is
+ * outside of a namespace: whoever may change a chart gets no further than the namespaces of Applications.
  */
 export const childKinds: readonly Kind[] = [
   Deployment,

@@ -1,9 +1,10 @@
 /** What a chart made, before anything of it reaches the API server. */
 import { apiVersionOf, type Kind, kindText } from "../../../bus/kube/kind.ts";
 import { groupOf, isPathSegment } from "../../../bus/kube/object.ts";
-import { ChartError } from "./chart.ts";
+import { ChartError, UnlistedKindError } from "./chart.ts";
 import { isRecord, type Json, type JsonObject, plain } from "./json.ts";
 import { childKinds } from "./kinds.ts";
+import { refusedKind } from "./refusedkinds.ts";
 
 /** An object that a chart made: checked, in the namespace of its Application, without status. */
 export interface ChildObject {
@@ -111,10 +112,12 @@ function checkKind(apiVersion: string, kind: string, what: string, allowed: read
   const group = groupOf(apiVersion);
   const match = allowed.find((other) => other.group === group && other.kind === kind);
   if (match === undefined) {
+    const refused = refusedKind({ group, kind });
+    if (refused === undefined)
+      throw new UnlistedKindError(what, apiVersion, kind, `Allowed are ${allowed.map(kindText).join(", ")}.`);
     throw new ChartError(
       "ChartNotAllowed",
-      `${what}: expected one of ${allowed.map(kindText).join(", ")}, found ${kindText({ group, kind })}. ` +
-        "Charts may make no others: take it out of the chart, and apply it by other means.",
+      `${what}: no chart may make objects of this kind: ${refused}. Take it out of the chart, and apply it by other means.`,
     );
   }
   if (apiVersionOf(match) !== apiVersion) {

@@ -7,11 +7,9 @@ import { z } from "zod";
 import { siteSchema } from "../charts/site.ts";
 import { canonicalHost, isHost } from "../hosts/names.ts";
 import { builder } from "../kinds/fields.ts";
+import { listedKinds } from "./kinds.ts";
 
-/** Name of the ConfigMap. */
-export const siteName = "modoki";
-/** Its keys: the settings, and a chart in one language or the other. */
-export const siteKeys = { config: "config.yaml", typescript: "chart.ts", javascript: "chart.js" } as const;
+export { siteKeys, siteName } from "./names.ts";
 
 const expectedHost =
   "expected the name of a host, such as web.example.com, *.example.com for all of a domain, or *";
@@ -29,6 +27,8 @@ const githubUrl = z.url({ protocol: /^https?$/ });
 const configSchema = z.strictObject({
   site: siteSchema.prefault({}),
   hosts: hostsSchema.prefault({}),
+  /** Of which charts may make objects, beside those that they may make anyway. */
+  kinds: listedKinds,
   builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
   github: z
     .strictObject({
