@@ -28,9 +28,9 @@ export interface Accounts {
   asked(): Promise<Asked[]>;
   /**
    * Throws when one of them was refused what it has no right to, but for the Secrets of namespaces that are not opted in, or not
-   * there any more.
+   * there any more, and resources that they may lack rights on.
    */
-  assertEnough(): Promise<void>;
+  assertEnough(lacking?: readonly string[]): Promise<void>;
 }
 
 /** Nobody is anybody but the administrator, who is refused nothing. */
@@ -73,13 +73,15 @@ export async function openAccounts(
       optedIn.add(namespace);
     },
     asked,
-    async assertEnough() {
+    async assertEnough(lacking = []) {
       // Rights in a namespace go with it.
       const { items } = await client.list(Namespace);
       const readable = new Set(
         items.map(({ metadata }) => metadata.name).filter((name) => optedIn.has(name)),
       );
-      const isDue = ({ right, namespace = "" }: Asked) => / secrets$/.test(right) && !readable.has(namespace);
+      const isDue = ({ right, namespace = "" }: Asked) =>
+        (/ secrets$/.test(right) && !readable.has(namespace)) ||
+        lacking.some((resource) => right.endsWith(` ${resource}`));
       const refused = (await asked()).filter((one) => one.refused === "right" && !isDue(one));
       const lines = new Set(refused.map(({ user, right, path }) => `${user}: ${right} (${path})`));
       if (lines.size === 0) return;

@@ -1,0 +1,265 @@
+/** Kinds that a site lists: charts make them without a new version of the program, with rights that the site applies. */
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
+import { installCrds } from "../../bus/kube/install.ts";
+import { externalKind, type Kind } from "../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import { Application } from "../../functions/paas/kinds.ts";
+import { runHere } from "../cli/here.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { rightKinds } from "../harness/rights.ts";
+import { hastenTimer, storedDelay } from "../harness/timers.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+type CronJobObject = KubeObject<{ readonly schedule: string; readonly suspend?: boolean }>;
+const CronJob = externalKind<CronJobObject>({
+  group: "batch",
+  version: "v1",
+  kind: "CronJob",
+  plural: "cronjobs",
+});
+const Widget = externalKind({
+  group: "example.com",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+});
+
+let paas: Paas;
+beforeAll(async () => {
+  paas = await startPaas({
+    functions: ["modoki-application"],
+    lacking: ["batch/cronjobs", "example.com/widgets"],
+  });
+});
+afterAll(() => paas?.stop());
+
+const name = "web";
+const at = { namespace: "default", name };
+const until = (condition: (app: Stored<Application>) => boolean) =>
+  paas.kit.until(Application, at, condition, 90_000);
+const later = { timeout: 90_000, interval: 300 };
+const line = {
+  CronJob: "- { group: batch, version: v1, kind: CronJob, plural: cronjobs }",
+  Widget: "- { group: example.com, version: v1, kind: Widget, plural: widgets }",
+};
+
+/** A chart that makes one object of each given kind beside a ConfigMap. */
+const chart = (...made: readonly ("CronJob" | "Widget" | "PriorityClass")[]): string => `
+export default ({ app }) => {
+  const metadata = { name: app.metadata.name };
+  const container = { name: "main", image: "main:1" };
+  const template = { spec: { template: { spec: { restartPolicy: "Never", containers: [container] } } } };
+  const all = {
+    CronJob: { apiVersion: "batch/v1", kind: "CronJob", metadata, spec: { schedule: "0 3 * * *", jobTemplate: template } },
+    Widget: { apiVersion: "example.com/v1", kind: "Widget", metadata, spec: { size: 3 } },
+    PriorityClass: { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata, value: 1000 },
+  };
+  const config = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "b" } };
+  return [config, ...${JSON.stringify(made)}.map((kind) => all[kind])];
+};`;
+
+const config = (...lines: readonly string[]): string =>
+  lines.length === 0 ? "" : `kinds:\n${lines.map((one) => `  ${one}\n`).join("")}`;
+const site = (kinds: readonly string[], chartText: string) =>
+  paas.site({ "config.yaml": config(...kinds), "chart.js": chartText });
+
+/** Does what `denrei chart rbac | kubectl apply -f -` does. */
+async function applyRights(...lines: readonly string[]): Promise<void> {
+  const path = join(tmpdir(), `kinds-${process.pid}.yaml`);
+  await writeFile(path, config(...lines));
+  const { code, stdout } = await runHere(["chart", "rbac", "--config", path, "--json"]);
+  await rm(path);
+  expect(code).toBe(0);
+  for (const object of JSON.parse(stdout).items as (KubeObject & { kind: keyof typeof rightKinds })[])
+    await paas.kit.client.apply(rightKinds[object.kind], object, {
+      fieldManager: "kubectl",
+      force: "take-ownership",
+    });
+}
+
+const mayDo = async (account: string, verb: string, resource: string): Promise<boolean> => {
+  const [group, plural] = resource.split("/");
+  const { status } = await paas.kit.client.request<{ status: { allowed: boolean } }>({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      spec: {
+        user: `system:serviceaccount:denrei:${account}`,
+        resourceAttributes: { verb, group, resource: plural, namespace: "default" },
+      },
+    },
+  });
+  return status.allowed;
+};
+const untilAllowed = (allowed: boolean, resource = "batch/cronjobs") =>
+  expect.poll(() => mayDo("denrei-modoki-application", "create", resource), later).toBe(allowed);
+
+/** Has it try again until it is so: roles and CRDs are in force a moment after they are applied. */
+async function byRetry(condition: (app: Stored<Application>) => boolean): Promise<Stored<Application>> {
+  const isSo = async () => {
+    await hastenTimer(paas, "modoki-application", at);
+    return condition(await paas.kit.client.get(Application, at));
+  };
+  await expect.poll(isSo, later).toBe(true);
+  return until(condition);
+}
+
+const isReady = has("Ready", "True");
+const uidOf = async (kind: Kind) => (await paas.kit.client.get(kind, at)).metadata.uid;
+const untilWatched = (kind: string) =>
+  expect
+    .poll(async () => {
+      const { stdout } = await runHere(["status", "--json"], {
+        env: { NATS_URL: paas.kit.platform.natsUrlFor("operator") },
+      });
+      const kinds = JSON.parse(stdout).kinds as {
+        kind: string;
+        bridges: { state: string; objects: number }[];
+      }[];
+      return kinds.find((one) => one.kind === kind)?.bridges[0];
+    }, later)
+    .toMatchObject({ state: "watching", objects: 1 });
+
+async function isRepaired(kind: Kind, change: object, was: (object: Stored) => boolean): Promise<void> {
+  const before = await uidOf(kind);
+  await paas.kit.client.delete(kind, at, {});
+  await paas.kit.until(kind, at, ({ metadata }) => metadata.uid !== before);
+  await paas.patch(kind, name, change);
+  await paas.kit.until(kind, at, was);
+}
+
+test("a kind that is not listed is refused with the line that lists it, and what is in no namespace with the reason", async () => {
+  await site([], chart("CronJob"));
+  await paas.application(name);
+  const refused = await until(has("Rendered", "False", "ChartNotAllowed"));
+  expect(conditionOf(refused, "Rendered")?.message).toContain(line.CronJob);
+  expect(conditionOf(refused, "Ready")?.message).toContain("denrei chart rbac | kubectl apply -f -");
+  await site([], chart("PriorityClass"));
+  const message = ({ status }: Stored<Application>) => status?.message ?? "";
+  await until((app) => message(app).includes("a PriorityClass is in no namespace"));
+  await site([], chart("Widget"));
+  await until((app) => message(app).includes("the API server does not serve it. Install its CRD"));
+});
+
+test("without the rights, and without the CRD, the Application says what to do, and goes on when it is done", async () => {
+  await site([line.CronJob, line.Widget], chart("CronJob", "Widget"));
+  const forbidden = await until(has("Applied", "False", "Forbidden"));
+  expect(conditionOf(forbidden, "Applied")?.message).toContain("denrei chart rbac | kubectl apply -f -");
+  // The condition is written before the timer.
+  await expect.poll(() => storedDelay(paas, "modoki-application", at), later).toBe(30_000);
+
+  await applyRights(line.CronJob, line.Widget);
+  await untilAllowed(true);
+  expect(await mayDo("denrei-bridge", "watch", "batch/cronjobs")).toBe(true);
+  expect(await mayDo("denrei-bridge", "create", "batch/cronjobs")).toBe(false);
+  const missing = await byRetry(has("Applied", "False", "KindNotInstalled"));
+  expect(conditionOf(missing, "Applied")?.message).toContain("Install the CRD of example.com/v1 Widget");
+  await paas.kit.client.get(CronJob, at);
+
+  const signal = AbortSignal.timeout(60_000);
+  await installCrds(paas.kit.client, [widgetCrd], { fieldManager: "test", signal });
+  const ready = await byRetry(isReady);
+  expect(ready.status?.resources?.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+    "v1 ConfigMap",
+    "batch/v1 CronJob",
+    "example.com/v1 Widget",
+  ]);
+});
+
+test("what somebody changes or deletes by hand is set back, and `denrei status` shows the kinds", async () => {
+  await untilWatched("CronJob.batch");
+  await untilWatched("Widget.example.com");
+  await isRepaired(
+    CronJob,
+    { spec: { schedule: "* * * * *" } },
+    ({ spec }) => (spec as CronJobObject["spec"]).schedule === "0 3 * * *",
+  );
+  await isRepaired(Widget, { spec: { size: 4 } }, ({ spec }) => (spec as { size: number }).size === 3);
+});
+
+test("an object that is not ready keeps the Application from being ready", async () => {
+  const answer = (status: "True" | "False", message: string) =>
+    paas.kit.client.request({
+      method: "PATCH",
+      path: resourcePath(Widget, "default", name, "status"),
+      contentType: "application/merge-patch+json",
+      body: { status: { conditions: [{ type: "Ready", status, reason: "Made", message }] } },
+    });
+  await answer("False", "still being made");
+  const waiting = await until(has("Ready", "False", "ChildNotReady"));
+  expect(conditionOf(waiting)?.message).toBe("the Widget web: Ready is False (Made): still being made");
+  await answer("True", "");
+  await until(isReady);
+});
+
+test("what the chart does not make any more is deleted, also when its kind is not listed any more", async () => {
+  await site([line.CronJob, line.Widget], chart("CronJob"));
+  await paas.kit.untilGone(Widget, at);
+  await until(isReady);
+  await site([line.Widget], chart());
+  await paas.kit.untilGone(CronJob, at);
+  const ready = await until(isReady);
+  expect(ready.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap"]);
+});
+
+test("a kind that is taken from the list too early orphans nothing silently", async () => {
+  await site([line.CronJob], chart("CronJob"));
+  await until((app) => isReady(app) && app.status?.resources?.length === 2);
+  await site([], chart("CronJob"));
+  const unlisted = await until(has("Rendered", "False", "ChartNotAllowed"));
+  expect(unlisted.status?.message).toContain(line.CronJob);
+  expect(unlisted.status?.message).toContain("What the Application has of it (web) stays as it is");
+  expect(unlisted.status?.resources?.map(({ kind }) => kind)).toContain("CronJob");
+
+  await applyRights();
+  await untilAllowed(false);
+  await site([], chart());
+  const kept = await until(has("Ready", "False", "NotPruned"));
+  expect(conditionOf(kept)?.message).toContain(line.CronJob);
+  expect(kept.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap", "CronJob"]);
+  await paas.kit.client.get(CronJob, at);
+
+  await applyRights(line.CronJob);
+  await untilAllowed(true);
+  const pruned = await byRetry(isReady);
+  await paas.kit.untilGone(CronJob, at);
+  expect(pruned.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap"]);
+});
+
+test("without the rights an Application can be deleted all the same, and the garbage collector takes its objects", async () => {
+  await site([line.CronJob], chart("CronJob"));
+  await paas.kit.until(CronJob, at, () => true);
+  await applyRights();
+  await untilAllowed(false);
+  await paas.kit.client.delete(Application, at, {});
+  await paas.kit.untilGone(Application, at);
+  await paas.kit.untilGone(CronJob, at);
+});
+
+const widgetCrd = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.example.com" },
+  spec: {
+    group: "example.com",
+    names: { kind: "Widget", plural: "widgets", singular: "widget", listKind: "WidgetList" },
+    scope: "Namespaced",
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        },
+      },
+    ],
+  },
+};
