@@ -10,8 +10,7 @@ export interface Outage {
 
 /** Of every control plane. */
 export interface Plane {
-  /** Another one after a restart that was given one. */
-  encryptionKey: Buffer;
+  readonly encryptionKey: Buffer;
   /** Projects of the configuration file. */
   readonly projects: ReadonlySet<string>;
   readonly outage: Outage;

@@ -16,6 +16,7 @@ import { type ControlPlane, openControlPlane } from "./controlplane.ts";
 import { PipedService as PipedServiceC } from "./generated/c/pipedservice_pb.ts";
 import { PipedService as PipedServiceL0 } from "./generated/l0/pipedservice_pb.ts";
 import { type Served, type ServeOptions, serve } from "./server.ts";
+import type { ServerProcess } from "./serverprocess.ts";
 
 /** How to start. */
 export interface PodsOptions {
@@ -27,6 +28,11 @@ export interface PodsOptions {
   readonly server?: Pick<Served, "web" | "api" | "piped">;
   /** In PEM: with it servers speak TLS alone. */
   readonly tls?: ServeOptions["tls"];
+  /**
+   * How long a server that a rollout has replaced goes on to answer on its connections, if its pod sleeps before it ends.
+   * Default: five seconds. A real one sleeps as long as its pod says.
+   */
+  readonly lingerMillis?: number;
 }
 
 /** All that runs. */
@@ -47,15 +53,37 @@ export interface PipecdPods extends Pick<Served, "web" | "api"> {
 const component = "app.kubernetes.io/component";
 const againMillis = 200;
 
+const mostLingerMillis = 5_000;
+
+/** What runs in the pods of a Deployment. */
+interface Runner {
+  readonly made: string;
+  readonly lingers: boolean;
+  readonly end: AbortController;
+  /** Resolves when pods of an earlier template are no longer there. */
+  readonly alone: PromiseWithResolvers<void>;
+}
+
 const keyOf = ({ metadata }: Stored): string => `${metadata.namespace}/${metadata.name}`;
 
-/** What the pods of a Deployment were made from, if one of them runs. */
-function running({ metadata, spec, status = {} }: Stored<Deployment>): string | undefined {
-  const { observedGeneration = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
-  if (metadata.deletionTimestamp || availableReplicas === 0) return undefined;
-  if (observedGeneration < (metadata.generation ?? 0) || updatedReplicas === 0) return undefined;
-  return `${metadata.uid} ${JSON.stringify(spec.template)}`;
+/** What runs of a Deployment: nothing, pods of an earlier template, pods of this one beside earlier ones, or these alone. */
+type Running = "none" | "former" | "both" | "current";
+
+function runningOf({ metadata, status = {} }: Stored<Deployment>): Running {
+  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
+  if (metadata.deletionTimestamp || availableReplicas === 0) return "none";
+  const formerReplicas = replicas - updatedReplicas;
+  if (observedGeneration < (metadata.generation ?? 0) || availableReplicas <= formerReplicas) return "former";
+  return formerReplicas > 0 ? "both" : "current";
 }
+
+/** Identifies the pod template of a Deployment. */
+const madeFrom = ({ metadata, spec }: Stored<Deployment>): string =>
+  `${metadata.uid} ${JSON.stringify(spec.template)}`;
+
+/** Whether its pods sleep before they end. */
+const lingers = ({ spec }: Stored<Deployment>): boolean =>
+  spec.template?.spec?.containers?.some((container) => "lifecycle" in container) ?? false;
 
 const imageOf = ({ spec }: Stored<Deployment>): string => spec.template?.spec?.containers?.[0]?.image ?? "";
 
@@ -69,13 +97,14 @@ function profileIn(deployment: Stored<Deployment>): "C" | "L0" {
 export async function startPipecdPods({
   client,
   statMillis = 60_000,
+  lingerMillis = mostLingerMillis,
   tls,
   server,
 }: PodsOptions): Promise<PipecdPods> {
   const over = new AbortController();
   const planes = new Map<string, ControlPlane>();
-  /** By Deployment: what runs, and what ends it. */
-  const pods = new Map<string, { readonly made: string; readonly end: AbortController }>();
+  /** By Deployment. */
+  const pods = new Map<string, Runner>();
   const served = server
     ? { ...server, connections: () => Number.NaN, stop: async () => undefined }
     : await serve({ controlPlanes: () => planes.values(), ...(tls && { tls }) });
@@ -85,21 +114,31 @@ export async function startPipecdPods({
   const bytesIn = async (namespace: string, name: string, key: string): Promise<Buffer> =>
     Buffer.from((await client.get(Secret, { namespace, name })).data?.[key] ?? "", "base64");
 
-  async function runServer(deployment: Stored<Deployment>, signal: AbortSignal): Promise<void> {
+  async function runServer(
+    deployment: Stored<Deployment>,
+    { end: { signal }, alone }: Runner,
+    former: Runner | undefined,
+  ): Promise<void> {
     const { namespace = "" } = deployment.metadata;
     const { spec } = parse(await textIn(namespace, objectNames.config, configKeys.controlPlane));
     const encryptionKey = await bytesIn(namespace, objectNames.secret, secretKeys.encryptionKey);
     const projects = (spec.projects as { id: string }[]).map(({ id }) => id);
     if (signal.aborted) return;
     const options = { profile: profileIn(deployment), projects, encryptionKey };
-    const before = planes.get(namespace);
-    const plane = before ?? openControlPlane(options);
-    if (before) plane.restart(encryptionKey);
-    planes.set(namespace, plane);
-    for (const project of projects) plane.addProject(project);
+    const plane = planes.get(namespace) ?? openControlPlane(options);
+    if (!planes.has(namespace)) planes.set(namespace, plane);
+    else if (former === undefined || !plane.isUp) plane.restart(options);
+    else void retire(plane.replace(options), former, signal);
     signal.addEventListener("abort", () => planes.get(namespace)?.die());
     empty.set(namespace, () => openControlPlane(options));
     firstOf(namespace).resolve(plane);
+
+    /** A pod that is deleted goes on while its preStop hook sleeps. */
+    async function retire(replaced: ServerProcess, { lingers }: Runner, over: AbortSignal): Promise<void> {
+      await alone.promise;
+      if (lingers) await lasted(lingerMillis, over);
+      replaced.end();
+    }
   }
 
   /** What makes a server that has nothing yet. */
@@ -111,7 +150,7 @@ export async function startPipecdPods({
     return first;
   }
 
-  async function runPiped(deployment: Stored<Deployment>, signal: AbortSignal): Promise<void> {
+  async function runPiped(deployment: Stored<Deployment>, { end: { signal } }: Runner): Promise<void> {
     const { namespace = "", name } = deployment.metadata;
     const { spec } = parse(await textIn(namespace, name, configKeys.piped));
     const key = await bytesIn(namespace, name, secretKeys.pipedKey);
@@ -142,19 +181,30 @@ export async function startPipecdPods({
     const isPiped = metadata.labels?.[labels.piped] !== undefined;
     if (!isServer && !isPiped) return;
     const key = keyOf(deployment);
-    const made = now === "gone" ? undefined : running(deployment);
-    if (pods.get(key)?.made === made) return;
-    pods.get(key)?.end.abort();
-    pods.delete(key);
-    if (made === undefined) return;
-    const end = new AbortController();
-    pods.set(key, { made, end });
-    const run = isServer ? runServer : runPiped;
-    run(deployment, end.signal).catch((error: unknown) => {
-      // What was mounted is gone: so is the pod, in a moment.
-      if (pods.get(key)?.end === end) pods.delete(key);
-      if (!over.signal.aborted && !end.signal.aborted) console.error(`${key}: ${error}`);
-    });
+    const before = pods.get(key);
+    const running = now === "gone" ? "none" : runningOf(deployment);
+    if (running === "none") {
+      before?.end.abort();
+      pods.delete(key);
+    }
+    if (running === "none" || running === "former") return;
+    const made = madeFrom(deployment);
+    const runner = before?.made === made ? before : start(deployment, made, before);
+    if (running === "current") runner.alone.resolve();
+
+    function start(of: Stored<Deployment>, made: string, former: Runner | undefined): Runner {
+      const end = new AbortController();
+      const runner = { made, lingers: lingers(of), end, alone: Promise.withResolvers<void>() };
+      pods.set(key, runner);
+      if (!isServer) former?.end.abort();
+      const run = isServer ? runServer(of, runner, former) : runPiped(of, runner);
+      run.catch((error: unknown) => {
+        // The mounted object is gone: so is the pod, in a moment.
+        if (pods.get(key) === runner) pods.delete(key);
+        if (!over.signal.aborted && !end.signal.aborted) console.error(`${key}: ${error}`);
+      });
+      return runner;
+    }
   }
 
   await startInformer(client, Deployment, { signal: over.signal, changed });

@@ -1,6 +1,6 @@
 /** Several control planes behind one set of ports: each call finds the one that knows its credentials. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as c from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import * as l0 from "../../functions/pipecd/api/generated/l0/webservice_pb.ts";
 import { bearer } from "./contract/tokens.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
   await served.stop();
 });
 
-const as = (key: string): Metadata => bearer({ project: "quickstart", key: Buffer.from(key) });
+const as = (key: string, project = "quickstart"): Metadata => bearer({ project, key: Buffer.from(key) });
 const list = (key: string, service = "grpc.service.webservice.WebService"): Promise<WireReply> =>
   wire.call(served.web, `/${service}/ListPipeds`, as(key), new Uint8Array());
 const legacy = "pipe.api.service.webservice.WebService";
@@ -80,6 +80,52 @@ test("one that is alone takes the connection with it when it dies", async () => 
   planes.one.die();
   expect((await cutOff).code).toBe(14);
   await expect.poll(() => served.connections("web")).toBe(0);
+});
+
+describe("a rollout", () => {
+  const newProject = { projects: [...projects, "added"] };
+  const inAdded = async (over: Wire): Promise<number> => {
+    const path = "/grpc.service.webservice.WebService/ListPipeds";
+    return (await over.call(served.web, path, as(keys.one, "added"), new Uint8Array())).code;
+  };
+
+  test("leaves open connections with the replaced process and its projects until that ends", async () => {
+    expect(await inAdded(wire)).toBe(7);
+    const replaced = planes.one.replace(newProject);
+    const another = openWire();
+    onTestFinished(() => another.close());
+    expect([await inAdded(wire), await inAdded(another), await inAdded(wire)]).toEqual([7, 0, 7]);
+    replaced.end();
+    expect(await inAdded(wire)).toBe(0);
+    expect(served.connections("web")).toBe(2);
+  });
+
+  test("keeps the rows of the replaced process, and forgets what that remembered", async () => {
+    const path = "/grpc.service.webservice.WebService/RegisterPiped";
+    await wire.call(served.web, path, as(keys.one), Buffer.from("0a0170", "hex"));
+    planes.one.replace({ encryptionKey: "5".repeat(40) });
+    expect([(await list(keys.one)).code, (await list("5".repeat(40))).code]).toEqual([0, 16]);
+    planes.one.endReplaced();
+    expect([(await list(keys.one)).code, (await list("5".repeat(40))).code]).toEqual([16, 0]);
+    expect(planes.one.pipeds()).toHaveLength(1);
+  });
+
+  test("cuts off the call that the replaced process has not answered when it ends", async () => {
+    const held = planes.one.hold("ListPipeds");
+    const cutOff = list(keys.one);
+    await held.arrived;
+    planes.one.replace(newProject).end();
+    expect((await cutOff).code).toBe(14);
+    expect((await list(keys.one)).code).toBe(0);
+  });
+
+  test("ends every process when the control plane dies", async () => {
+    expect((await list(keys.one)).code).toBe(0);
+    const replaced = planes.one.replace(newProject);
+    planes.one.die();
+    expect([replaced.isUp, planes.one.isUp]).toEqual([false, false]);
+    expect((await list(keys.one)).code).toBe(14);
+  });
 });
 
 test("control planes come and go, and without any there are no connections", async () => {

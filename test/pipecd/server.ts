@@ -13,6 +13,7 @@ import { buffer } from "node:stream/consumers";
 import type { Answer, ControlPlane, Outcome } from "./controlplane.ts";
 import { escaped, framed, metadataOf, unframed } from "./frames.ts";
 import type { Metadata } from "./metadata.ts";
+import type { ServerProcess } from "./serverprocess.ts";
 import type { Port, Service } from "./service.ts";
 import { internal, invalidArgument, ok, RpcError, unimplemented } from "./status.ts";
 
@@ -20,7 +21,8 @@ import { internal, invalidArgument, ok, RpcError, unimplemented } from "./status
 export interface ServeOptions {
   /**
    * Control planes behind the ports, at the moment of each call. A call goes to the one that knows its credentials;
-   * where none does, the first one that is up refuses it.
+   * where none does, the first one that is up refuses it. A connection keeps to the process of a control plane that has
+   * answered its first call, as long as that process is there.
    */
   readonly controlPlanes: () => Iterable<ControlPlane>;
   /** In PEM. Without, connections are in plain text, with prior knowledge of HTTP/2. */
@@ -38,13 +40,19 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/** A caller's connection, and the processes that it has reached. */
+interface Connection {
+  readonly socket: Socket;
+  readonly processes: Map<ControlPlane, ServerProcess>;
+}
+
 /** A space at the end of a value is no reason to lose it. */
 const lenient = { strictFieldWhitespaceValidation: false };
 
 /** Begins to listen on ephemeral ports of 127.0.0.1. */
 export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Served> {
   /** By name: Node hides the socket of a session from those who would end it without a word. */
-  const sockets = new Map<string, Socket>();
+  const connections = new Map<string, Connection>();
   const ports = await Promise.all((["web", "api", "piped"] as const).map(listen));
   const [web, api, piped] = ports.map(({ address }) => address) as [string, string, string];
 
@@ -57,8 +65,8 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
         return;
       }
       const name = nameOf(socket);
-      sockets.set(name, socket);
-      socket.on("close", () => sockets.delete(name));
+      connections.set(name, { socket, processes: new Map() });
+      socket.on("close", () => connections.delete(name));
     });
     // Whoever called has gone.
     server.on("session", (session) => session.on("error", () => undefined));
@@ -71,7 +79,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     return {
       address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
       async close() {
-        for (const socket of sockets.values()) socket.destroy();
+        for (const { socket } of connections.values()) socket.destroy();
         await new Promise<void>((resolve) => server.close(() => resolve()));
       },
     };
@@ -82,12 +90,22 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
    * there are several, only the call ends: with CANCEL, which is also what its caller sees when a connection closes.
    */
   function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): void {
-    const { session } = stream;
-    if (session === undefined) return;
-    const socket = sockets.get(nameOf(session.socket));
+    const socket = connectionOf(stream)?.socket;
     if ([...controlPlanes()].length > 1) stream.close(constants.NGHTTP2_CANCEL);
     else if (how === "reset") socket?.resetAndDestroy();
     else socket?.destroy();
+  }
+
+  const connectionOf = ({ session }: ServerHttp2Stream): Connection | undefined =>
+    session && connections.get(nameOf(session.socket));
+
+  /** The process of a control plane at the other end of a connection. */
+  function processOf(plane: ControlPlane, connection: Connection | undefined): ServerProcess {
+    const reached = connection?.processes.get(plane);
+    if (reached?.isUp) return reached;
+    const { process } = plane;
+    connection?.processes.set(plane, process);
+    return process;
   }
 
   async function answer(
@@ -109,7 +127,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     }
     try {
       const body = await buffer(stream);
-      const outcome = await outcomeOf(port, String(path), metadata, body, headers["grpc-encoding"]);
+      const outcome = await outcomeOf(stream, port, String(path), metadata, body, headers["grpc-encoding"]);
       if (typeof outcome === "string") drop(stream, outcome);
       else end(stream, outcome);
     } catch (error) {
@@ -121,6 +139,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
   }
 
   async function outcomeOf(
+    stream: ServerHttp2Stream,
     port: Port,
     path: string,
     metadata: Metadata,
@@ -133,19 +152,22 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
     }
     const all = [...controlPlanes()];
     if (!all.some(({ isUp }) => isUp)) return "ended";
-    const offers = all.flatMap((plane) =>
-      plane.services
-        .filter((service) => service.port === port && service.name === name)
-        .map((service) => ({ plane, service })),
-    );
+    const connection = connectionOf(stream);
+    const offers = all
+      .map((plane) => processOf(plane, connection))
+      .flatMap((process) =>
+        process.services
+          .filter((service) => service.port === port && service.name === name)
+          .map((service) => ({ process, service })),
+      );
     if (offers.length === 0) return { code: unimplemented, message: `unknown service ${name}` };
-    const { plane, service } = chosen(offers, metadata);
+    const { process, service } = chosen(offers, metadata);
     const method = service.methods.get(methodName);
     if (method === undefined) {
       return { code: unimplemented, message: `unknown method ${methodName} for service ${name}` };
     }
     try {
-      return await plane.perform(service, method, metadata, unframed(body, encoding?.toString()));
+      return await process.perform(service, method, metadata, unframed(body, encoding?.toString()));
     } catch (error) {
       if (error instanceof RpcError) return { code: error.code, message: error.message };
       throw error;
@@ -155,7 +177,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
   return {
     ...{ web, api, piped },
     connections: (port) =>
-      [...sockets.keys()].filter((name) => name.startsWith(`${{ web, api, piped }[port].split(":")[1]} `))
+      [...connections.keys()].filter((name) => name.startsWith(`${{ web, api, piped }[port].split(":")[1]} `))
         .length,
     stop: async () => {
       await Promise.all(ports.map(({ close }) => close()));
@@ -167,13 +189,13 @@ const nameOf = ({ localPort, remotePort }: Pick<Socket, "localPort" | "remotePor
   `${localPort} ${remotePort}`;
 
 interface Offer {
-  readonly plane: ControlPlane;
+  readonly process: ServerProcess;
   readonly service: Service;
 }
 
 function chosen(offers: readonly Offer[], metadata: Metadata): Offer {
   const known = offers.find(({ service }) => service.knows(metadata));
-  const offer = known ?? offers.find(({ plane }) => plane.isUp) ?? offers[0];
+  const offer = known ?? offers.find(({ process }) => process.isUp) ?? offers[0];
   if (offer === undefined) throw new Error("expected an offer, found none");
   return offer;
 }

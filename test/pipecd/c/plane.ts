@@ -50,8 +50,7 @@ export interface Memory {
 export interface PlaneC extends Plane {
   readonly store: Store;
   readonly redis: Redis;
-  /** Another one after a restart. */
-  memory: Memory;
+  readonly memory: Memory;
 }
 
 /** Characters that fit into the columns that names are indexed by. */

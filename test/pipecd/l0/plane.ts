@@ -34,8 +34,7 @@ export interface Memory {
 /** All of it. */
 export interface PlaneL0 extends Plane {
   readonly store: Store;
-  /** Another one after a restart. */
-  memory: Memory;
+  readonly memory: Memory;
 }
 
 /** An empty datastore. */
