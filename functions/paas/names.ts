@@ -19,6 +19,8 @@ export const annotations = {
   refreshedAt: `${group}/refreshed-at`,
   /** On a RemoteSync of a preview: the last commit of the pull request, as the pipeline knows it. */
   headSHA: `${group}/head-sha`,
+  /** On a RemoteSync: changed by a user who wants kpack's Image to be deleted and created again. */
+  recreateImage: `${group}/recreate-image`,
   /** On an Application: the revision that its image was built from. */
   revision: `${group}/revision`,
   /** On a builder's ServiceAccount: the Secrets in it that are the RemoteSync's, separated by commas. */

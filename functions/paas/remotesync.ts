@@ -88,6 +88,9 @@ export default defineFunction({
     { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },
     { apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] },
     { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
+    // Whether the volume of a cache can grow.
+    { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get"] },
+    { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["get"] },
     ...apiTokenPermissions,
   ],
   sweepMillis: 300_000,

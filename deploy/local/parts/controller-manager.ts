@@ -33,6 +33,8 @@ const controllers = [
   "garbage-collector-controller",
   "job-controller",
   "namespace-controller",
+  // Takes its finalizer off claims that are deleted.
+  "persistentvolumeclaim-protection-controller",
   "replicaset-controller",
   "resourcequota-controller",
   "root-ca-certificate-publisher-controller",
@@ -43,11 +45,7 @@ const controllers = [
 ];
 
 /** What real pods need besides. */
-const controllersOfPods = [
-  "persistentvolume-binder-controller",
-  "persistentvolumeclaim-protection-controller",
-  "pod-garbage-collector-controller",
-];
+const controllersOfPods = ["persistentvolume-binder-controller", "pod-garbage-collector-controller"];
 
 /** Starts it and waits until it is healthy and the namespace `default` has its service account. */
 export function startControllerManager(run: Run, options: ControllerManagerOptions): Promise<Child> {

@@ -38,6 +38,8 @@ export type Image = KubeObject<
   {
     readonly observedGeneration?: number;
     readonly latestImage?: string;
+    /** Name of the claim of the cache's volume. Not on the bus. */
+    readonly buildCacheName?: string;
     readonly conditions?: readonly KpackCondition[];
   }
 >;

@@ -86,6 +86,17 @@ export const RemoteSync = defineKind({
     headSHA: z.string().optional().describe("The last commit of the pull request."),
     askedHeadSHA: z.string().optional().describe("The annotation head-sha that GitHub was last asked with."),
     refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
+    imageRecreated: z.string().optional().describe("The annotation recreate-image that was last answered."),
+    refusedSettings: z
+      .object({
+        digest: z.string().describe("Of the settings."),
+        keeps: z.enum(["cache", "settings"]).describe("Which settings the Image keeps."),
+        reason: z.string(),
+        message: z.string(),
+        retryAt: time.describe("When kpack is asked again."),
+      })
+      .optional()
+      .describe("Build settings that kpack refuses for the Image that it has."),
     askAgainAt: time.optional().describe("When GitHub is asked again, where it could not say."),
     source: z.string().optional().describe("What the revision is of: of another source it says nothing."),
     imageName: z.string().optional().describe("Name of kpack's Image."),
@@ -108,7 +119,7 @@ export const RemoteSync = defineKind({
       .describe("The last Build that failed: where, why, and the end of its log."),
     observedGeneration,
     conditions: conditions(
-      "SourceResolved: the commit is known. Built: there is an image of it. Deployed: the Application has it. Ready: all three.",
+      "SourceResolved: the commit is known. Built: there is an image of it. Deployed: the Application has it. Ready: all three. SettingsApplied: kpack has the build settings of the spec; present once it has refused some. Deprecated: fields of the spec that count for nothing; present once there were some.",
     ),
   }),
   columns: [

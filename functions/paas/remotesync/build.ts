@@ -5,12 +5,22 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { Build, Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import type { Config } from "../site/config.ts";
-import { numberOf, outcomeOf } from "./builds.ts";
+import { isObserved, numberOf, outcomeOf } from "./builds.ts";
 import { noteFailure, retry } from "./failure.ts";
 import { imageNameOf } from "./image.ts";
 import { judge } from "./judgement.ts";
 import { keepImage } from "./kept.ts";
+import { stalledText } from "./stalled.ts";
 import { type Said, say, warn } from "./status.ts";
+
+/** Reasons for which kpack does not take settings. They matter less where the wanted revision has been built. */
+const settingsReasons: readonly string[] = ["ImageRefused", "KpackUnavailable"];
+
+const notObserved = "ImageNotObserved";
+
+/** The image of the revision that the status has: the Build that made it may no longer exist. */
+const recordedImage = ({ status }: RemoteSync, revision: string): string | undefined =>
+  status?.latestImageRevision === revision ? status.latestImage : undefined;
 
 /**
  * Sees to it that the revision is built. The newest image of it, if there is one. Throws a `BlockedError` when something is
@@ -26,28 +36,41 @@ export async function build(
   said.status.imageName = imageNameOf(sync);
   // How often another revision was tried says nothing about this one.
   if (sync.status?.revision !== revision) said.status.retries = null;
-  const image = await keepImage(sync, revision, config, ctx);
-  if (image === undefined) {
-    say(said, "Built", "Unknown", "ImageReplaced", "kpack's Image is made anew, with another tag");
+  const recorded = recordedImage(sync, revision);
+  const image = await keepImage(sync, revision, config, ctx, said).catch((error: unknown) => {
+    if (recorded && error instanceof BlockedError && settingsReasons.includes(error.reason)) return error;
+    throw error;
+  });
+  if (image instanceof BlockedError) {
+    say(said, "Built", "True", image.reason, `${recorded} stays: ${image.message}`);
+    warn(said, image);
+    return recorded;
+  }
+  if (typeof image === "string") {
+    say(said, "Built", "Unknown", "ImageReplaced", `kpack's Image is created again: ${image}`);
     // An image in another repository is none of this RemoteSync.
-    Object.assign(said.status, { latestImage: null, latestImageRevision: null });
+    if (image === "another tag") Object.assign(said.status, { latestImage: null, latestImageRevision: null });
     return undefined;
   }
   const builds = (await ctx.read.children(Build, image)).filter(
     (one) => controllerOf(one)?.uid === image.metadata.uid,
   );
-  const { latestImage, latestImageRevision } = sync.status ?? {};
-  const outcome = outcomeOf(builds, revision, latestImageRevision === revision ? latestImage : undefined);
+  const outcome = outcomeOf(builds, revision, recorded);
   const { newest, kept, state } = outcome;
   const failure =
     newest !== undefined && (state === "failed" || state === "infrastructure")
       ? await noteFailure(sync, newest, kept ? "RebuildFailed" : "BuildFailed", ctx, said)
       : undefined;
   // The bus has no texts of kpack, such as what is wrong with its builder.
-  const waiting = newest === undefined ? await ctx.live.get(Image, image.metadata.name) : undefined;
-  const { status, reason, message } = judge(outcome, waiting ?? image, failure);
+  const isLive = newest === undefined || !isObserved(image);
+  const known = (isLive && (await ctx.live.get(Image, image.metadata.name))) || image;
+  const stalled = stalledText(sync, known, ctx, said);
+  const judged = judge(outcome, known, failure);
+  const { status, reason, message } =
+    stalled && judged.reason === "Queued" ? { ...judged, reason: notObserved, message: stalled } : judged;
   say(said, "Built", status, reason, message);
   if (status === "True" && reason !== "Succeeded") said.warnings.push({ reason, message });
+  if (stalled) said.warnings.push({ reason: notObserved, message: stalled });
   said.status.buildRef = newest?.metadata.name ?? null;
   said.status.buildNumber = newest ? numberOf(newest) : null;
   said.status.latestImage = kept?.image ?? null;

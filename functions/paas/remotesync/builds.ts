@@ -79,10 +79,13 @@ function keptBy(build: Stored<Build> | undefined): KeptImage | undefined {
   return build && image ? { image, madeBy: `build ${numberOf(build)}` } : undefined;
 }
 
+/** Whether the status is about the Image as it is now. */
+export const isObserved = ({ metadata, status }: Stored<Image>): boolean =>
+  status?.observedGeneration === metadata.generation;
+
 /** Whether kpack knows what it makes of an Image as it is now. */
-export const isLookedAt = ({ metadata, status }: Stored<Image>): boolean =>
-  status?.observedGeneration === metadata.generation &&
-  conditionOf(status?.conditions, "Ready")?.reason !== "ResolverNotReady";
+export const isLookedAt = (image: Stored<Image>): boolean =>
+  isObserved(image) && conditionOf(image.status?.conditions, "Ready")?.reason !== "ResolverNotReady";
 
 const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
 /** Of a Build that only moves the image to another stack. */

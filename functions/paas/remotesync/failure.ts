@@ -6,9 +6,9 @@ import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { kpack } from "../names.ts";
 import { type Failure, failureOf, type Outcome } from "./builds.ts";
-import { taken } from "./kept.ts";
 import { checkSecrets, secretValuesOf } from "./secrets.ts";
 import type { Said } from "./status.ts";
+import { taken } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 

@@ -8,6 +8,7 @@ import { parseConfig } from "../site/config.ts";
 import { accountFields, accountWish } from "./account.ts";
 import { wantedImage } from "./image.ts";
 import { keepImage } from "./kept.ts";
+import { nothingSaid } from "./status.ts";
 
 const metadata = { namespace: "team-a", name: "web", uid: "u", resourceVersion: "1" };
 const sync = {
@@ -63,7 +64,7 @@ async function appliedUrl(
     },
   } as unknown as Context;
   try {
-    await keepImage(sync, revision, parseConfig(site), ctx);
+    await keepImage(sync, revision, parseConfig(site), ctx, nothingSaid());
     return applied;
   } catch (error) {
     const { reason, message } = error as Error & { reason: string };

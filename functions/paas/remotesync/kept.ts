@@ -1,5 +1,4 @@
 /** The account that builds run as and kpack's Image, kept as they are wanted. */
-import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { covers } from "../../../bus/kube/covers.ts";
 
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
@@ -10,40 +9,63 @@ import { credentialsOf } from "../credentials.ts";
 import { expectAllowed, githubUrlOf } from "../github.ts";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { patience } from "../problems.ts";
+import { annotations } from "../names.ts";
 import type { Config } from "../site/config.ts";
 import { accountFields, accountWish, isNoted } from "./account.ts";
 import { accountNameOf, imageNameOf, wantedImage } from "./image.ts";
 import { checkSecrets } from "./secrets.ts";
+import { applyPlan, planOf } from "./settings.ts";
+import type { Said } from "./status.ts";
+import { taken } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 
-/** kpack's webhooks come back by themselves. Milliseconds. */
-const awayMillis = 10_000;
+/** Why there is no Image for now. */
+export type Replaced = "another tag" | "recreated";
 
-/** The Image as it is wanted, after the account; undefined while an Image with another tag is going. */
+/** The Image as it is wanted, after the account, or why one is going that was there. */
 export async function keepImage(
   sync: Sync,
   revision: string,
   config: Config,
   ctx: Context,
-): Promise<Stored<Image> | undefined> {
+  said: Said,
+): Promise<Stored<Image> | Replaced> {
   const found = await ctx.read.get(Image, imageNameOf(sync));
   const url = await cloneUrl(sync, revision, found, config, ctx);
   const wanted = wantedImage({ sync, revision, url, builder: config.builder });
   const account = await accountOf(sync, ctx);
+  const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
+  const ours = isOurs ? found : undefined;
+  const plan = await planOf(sync, wanted, ours, ctx);
   // Nothing is asked of kpack that it would give up for good.
-  if (!covers(found?.spec, wanted.spec) || !isNoted(account, accountWish(sync)))
+  if (!covers(found?.spec, plan.variants[plan.first]?.spec) || !isNoted(account, accountWish(sync)))
     await checkSecrets(sync, ctx);
   await keepAccount(account, sync, ctx);
-  const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
-  if (isOurs && found.spec.tag !== wanted.spec.tag) {
-    // Until what it owns is gone: kpack would take that for the new one's.
-    if (found.metadata.deletionTimestamp === undefined)
-      await taken(() => ctx.delete(Image, found, { propagation: "Foreground" }));
-    return undefined;
-  }
-  return taken(() => ctx.apply(Image, wanted));
+  return (await replaced(sync, ours, wanted.spec.tag, ctx, said)) ?? applyPlan(sync, plan, ours, ctx, said);
+}
+
+/** Deletes an Image that another one is to take the place of. */
+async function replaced(
+  { metadata, status }: Sync,
+  found: Stored<Image> | undefined,
+  tag: string,
+  ctx: Context,
+  said: Said,
+): Promise<Replaced | undefined> {
+  const asked = metadata.annotations?.[annotations.recreateImage] ?? "";
+  const isAsked = asked !== (status?.imageRecreated ?? "");
+  const isNew = isAsked && asked !== "";
+  const isGoing = found?.metadata.deletionTimestamp !== undefined;
+  const hasOtherTag = found !== undefined && found.spec.tag !== tag;
+  // Until what it owns is gone: kpack would take that for the new one's.
+  if (found && !isGoing && (hasOtherTag || isNew))
+    await taken(() => ctx.delete(Image, found, { propagation: "Foreground" }));
+  if (isAsked) said.status.imageRecreated = asked;
+  if (found && !isGoing && isNew)
+    ctx.event("Normal", "ImageRecreated", `deleted kpack's Image ${found.metadata.name} to create it again`);
+  if (hasOtherTag) return "another tag";
+  return found && (isGoing || isNew) ? "recreated" : undefined;
 }
 
 /** Reasons for which a Secret cannot be read now. */
@@ -71,34 +93,6 @@ async function cloneUrl(
     const where = `spec.source.git.url of the Image ${image?.metadata.name}`;
     return expectAllowed(git.url.slice(0, -path.length), config.github, where) + path;
   }
-}
-
-/** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */
-export async function taken<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    const reason = reasonOf(error);
-    if (reason === undefined) throw error;
-    const { message } = error as Error;
-    const millis = reason === "KpackUnavailable" ? awayMillis : patience;
-    throw new BlockedError(reason, `expected kpack to take the Image, found: ${message}`, millis, {
-      cause: error,
-    });
-  }
-}
-
-/** The Image's own webhooks are kpack's, so what they do says something about kpack. */
-const kpackReasons: Readonly<Record<string, string>> = {
-  AdmissionWebhookUnavailable: "KpackUnavailable",
-  AdmissionDenied: "ImageRefused",
-  Invalid: "ImageRefused",
-  KindNotInstalled: "KpackNotInstalled",
-};
-
-function reasonOf(error: unknown): string | undefined {
-  const reason = refusalReasonOf(error);
-  return reason && (kpackReasons[reason] ?? reason);
 }
 
 /** The account, if it is there; one that is somebody else's is not. */

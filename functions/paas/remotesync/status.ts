@@ -18,12 +18,20 @@ export interface Said {
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
   /** Problems of a RemoteSync whose wanted commit runs. */
   readonly warnings: Pick<ConditionUpdate, "reason" | "message">[];
+  /** Conditions beside those of the steps. */
+  readonly conditions: ConditionUpdate[];
   /** When something is to be looked at again, whatever else happens. Milliseconds. */
   readonly delays: number[];
 }
 
 /** Nothing yet. */
-export const nothingSaid = (): Said => ({ status: {}, steps: new Map(), warnings: [], delays: [] });
+export const nothingSaid = (): Said => ({
+  status: {},
+  steps: new Map(),
+  warnings: [],
+  conditions: [],
+  delays: [],
+});
 
 /**
  * All conditions: steps that nobody has come to are unknown. Ready says what the trouble is that is thrown afterwards, or else
@@ -44,7 +52,11 @@ export function conditionsOf(
   const deployed = { reason: "Deployed", message: all.at(-1)?.message ?? "" };
   const { reason, message } = found ?? warningOf(said) ?? deployed;
   const text = message.slice(0, longestMessage);
-  return [...all, { type: "Ready", status: found ? "False" : "True", reason, message: text }];
+  return [
+    ...all,
+    ...said.conditions,
+    { type: "Ready", status: found ? "False" : "True", reason, message: text },
+  ];
 }
 
 /** Adds a warning, and checks again after the pause of the error. */

@@ -1,0 +1,28 @@
+/** Volumes, as far as the caches of builds need them: https://kubernetes.io/docs/concepts/storage/persistent-volumes/ */
+import { externalKind } from "../../../bus/kube/kind.ts";
+import type { KubeObject } from "../../../bus/kube/object.ts";
+
+/** A claim of a volume. */
+export type PersistentVolumeClaim = KubeObject<
+  {
+    readonly storageClassName?: string;
+    readonly resources?: { readonly requests?: { readonly storage?: string } };
+  },
+  { readonly phase?: "Pending" | "Bound" | "Lost" }
+>;
+export const PersistentVolumeClaim = externalKind<PersistentVolumeClaim>({
+  group: "",
+  version: "v1",
+  kind: "PersistentVolumeClaim",
+  plural: "persistentvolumeclaims",
+});
+
+/** Where volumes come from. */
+export type StorageClass = KubeObject<undefined> & { readonly allowVolumeExpansion?: boolean };
+export const StorageClass = externalKind<StorageClass>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  scope: "Cluster",
+});

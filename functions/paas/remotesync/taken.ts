@@ -1,0 +1,35 @@
+/** Writes that kpack's webhooks may refuse. */
+import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import { patience } from "../problems.ts";
+
+/** kpack's webhooks come back by themselves. Milliseconds. */
+const awayMillis = 10_000;
+
+/** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */
+export async function taken<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    const { message } = error as Error;
+    const millis = reason === "KpackUnavailable" ? awayMillis : patience;
+    throw new BlockedError(reason, `expected kpack to take the Image, found: ${message}`, millis, {
+      cause: error,
+    });
+  }
+}
+
+/** The Image's own webhooks are kpack's, so what they do says something about kpack. */
+const kpackReasons: Readonly<Record<string, string>> = {
+  AdmissionWebhookUnavailable: "KpackUnavailable",
+  AdmissionDenied: "ImageRefused",
+  Invalid: "ImageRefused",
+  KindNotInstalled: "KpackNotInstalled",
+};
+
+function reasonOf(error: unknown): string | undefined {
+  const reason = refusalReasonOf(error);
+  return reason && (kpackReasons[reason] ?? reason);
+}

@@ -1,0 +1,116 @@
+/** Build settings that kpack does not take for an Image that it has: they keep no commit from being built. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
+import { StorageClass } from "../../functions/paas/kinds/storage.ts";
+import { RemoteSync } from "../../functions/paas/kinds.ts";
+import { annotations } from "../../functions/paas/names.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+const storageClass = "standard";
+
+let paas: Paas;
+let syncs: RemoteSyncs;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1 });
+  syncs = remoteSyncs(paas);
+  await paas.kit.client.create(
+    StorageClass,
+    {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata: {
+        name: storageClass,
+        annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
+      },
+      provisioner: "example.com/none",
+      spec: undefined,
+    } as unknown as StorageClass,
+    { fieldManager: "test" },
+  );
+});
+afterAll(async () => {
+  await paas?.kit.client.delete(StorageClass, { name: storageClass }, {});
+  await paas?.stop();
+});
+
+const cacheOf = async (name: string) =>
+  ((await syncs.image(name))?.spec.cache as { volume?: { size?: string } } | undefined)?.volume?.size;
+
+/** Starts one with a cache; kpack may not have heard of the StorageClass yet. */
+async function start(name: string, cacheSize = "3G"): Promise<void> {
+  await syncs.branch(name);
+  await syncs.start(name, { branch: name }, { build: { cacheSize } });
+}
+
+test.each([
+  ["smaller", "2G", "SettingsRefused", "Field cannot be decreased: spec.cache.volume.size"],
+  ["removed", null, "SettingsRefused", "current: 3G, requested: 2G"],
+  ["larger", "5G", "CacheCannotGrow", "is not bound"],
+])(
+  "with a cache that is %s, commits are built and deployed, and a condition says why the size waits",
+  async (name, cacheSize, reason, text) => {
+    await start(name);
+    await paas.patch(RemoteSync, name, { spec: { build: { cacheSize } } });
+    const refused = await syncs.until(name, reason, "SettingsApplied");
+    const message = conditionOf(refused, "SettingsApplied")?.message;
+    expect(message).toContain(text);
+    expect(message).toContain(`kubectl annotate remotesync ${name} -n default ${annotations.recreateImage}=`);
+    const revision = await syncs.push(name);
+    const done = await syncs.ready(name, revision);
+    expect(conditionOf(done)).toMatchObject({ status: "True", reason });
+    expect(done.status?.warning).toContain(text);
+    expect((await syncs.application(name)).spec.image).toBe(done.status?.latestImage);
+    expect(await cacheOf(name)).toBe("3G");
+    await paas.untilQuiet();
+    // kpack is not asked again for each event.
+    const writes = await paas.writes();
+    await paas.touch(RemoteSync, name);
+    await paas.untilQuiet();
+    expect((await paas.writes()) - writes).toBe(0);
+  },
+);
+
+test("the annotation recreates the Image with the settings of the spec, and what is deployed stays meanwhile", async () => {
+  await start("anew");
+  await paas.patch(RemoteSync, "anew", { spec: { build: { cacheSize: "1G" } } });
+  const { status } = await syncs.until("anew", "SettingsRefused", "SettingsApplied");
+  const [before, deployed] = [await syncs.image("anew"), (await syncs.application("anew")).spec.image];
+  await paas.patch(RemoteSync, "anew", { metadata: { annotations: { [annotations.recreateImage]: "1" } } });
+  const image = await paas.kit.until(
+    Image,
+    { name: "modoki-anew" },
+    ({ metadata }) => metadata.uid !== before?.metadata.uid,
+  );
+  expect(await cacheOf("anew")).toBe("1G");
+  expect((await syncs.application("anew")).spec.image).toBe(deployed);
+  const done = await paas.kit.until(
+    RemoteSync,
+    { name: "anew" },
+    (sync) => has("Ready", "True")(sync) && sync.status?.buildNumber === 1,
+  );
+  expect(conditionOf(done, "SettingsApplied")).toMatchObject({ status: "True" });
+  expect(done.status).toMatchObject({ imageRecreated: "1", revision: status?.revision });
+  expect(done.status).not.toHaveProperty("refusedSettings");
+  await paas.untilQuiet();
+  expect((await syncs.image("anew"))?.metadata.uid, "once for each value").toBe(image.metadata.uid);
+  const healed = await syncs.ready("anew", await syncs.push("anew"));
+  expect((await syncs.application("anew")).spec.image).toBe(healed.status?.latestImage);
+});
+
+test("an Image that kpack does not act on is reported, and recreated on request", async () => {
+  await start("stuck", "1G");
+  // As a version did that did not look at the volume first.
+  await paas.patch(Image, "modoki-stuck", { spec: { cache: { volume: { size: "9G" } } } });
+  await syncs.push("stuck");
+  const stuck = await syncs.until("stuck", "ImageNotObserved", "Built", "Unknown");
+  expect(stuck.status?.message).toMatch(
+    /kpack has not acted on generation \d+ of the Image modoki-stuck since/,
+  );
+  await paas.patch(RemoteSync, "stuck", {
+    metadata: { annotations: { [annotations.recreateImage]: "now" } },
+  });
+  await syncs.ready("stuck", stuck.status?.revision);
+  expect(await cacheOf("stuck")).toBe("1G");
+});
