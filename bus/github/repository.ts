@@ -70,6 +70,11 @@ export interface GitHubRepositoryClient {
   repository(signal?: AbortSignal): Promise<RepositoryFacts>;
   /** Throws a `GitHubRefusedError` with status 404 when there is none of that name. */
   branch(name: string, signal?: AbortSignal): Promise<Branch>;
+  /**
+   * The commit that a tag, a branch or the first digits of a commit id stand for. Throws a `GitHubRefusedError` with status 404 or 422 when
+   * there is none.
+   */
+  commit(ref: string, signal?: AbortSignal): Promise<string>;
   pullRequest(number: number, signal?: AbortSignal): Promise<PullRequest>;
   /**
    * All that are open, the oldest first. None is missing that was open all the time that it took; when that can not be
@@ -107,6 +112,8 @@ const repositoryAnswer = z
 const branchAnswer = z
   .object({ name: z.string(), commit: z.object({ sha: z.string() }) })
   .transform(({ name, commit }) => ({ name, sha: commit.sha }));
+
+const commitAnswer = z.object({ sha: z.string() }).transform(({ sha }) => sha);
 
 /**
  * A client for one repository. Throws a `GitHubUrlError`, a `GitHubNotAllowedError`, a {@link GitHubError} for a name that no repository can have, and
@@ -167,6 +174,9 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     },
     async branch(branch, signal) {
       return (await get(`/branches/${encodeURIComponent(branch)}`, { answer: branchAnswer, signal })).body;
+    },
+    async commit(ref, signal) {
+      return (await get(`/commits/${encodeURIComponent(ref)}`, { answer: commitAnswer, signal })).body;
     },
     async pullRequest(number, signal) {
       return (await get(`/pulls/${number}`, { answer: pullRequestAnswer, signal })).body;

@@ -3,6 +3,7 @@
  * from there into the Application.
  */
 
+import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
@@ -18,7 +19,14 @@ import { patience } from "./problems.ts";
 import { secretNamesOf } from "./remotesync/account.ts";
 import { build } from "./remotesync/build.ts";
 import { follow } from "./remotesync/follow.ts";
-import { indexed, pushedBranch, sourcesOf, sourcesOfPush } from "./remotesync/source.ts";
+import {
+  deprecatedIn,
+  indexed,
+  pushedBranch,
+  pushedTag,
+  sourcesOf,
+  sourcesOfPush,
+} from "./remotesync/source.ts";
 import { conditionsOf, nothingSaid, type Said, type Step, say, warningOf } from "./remotesync/status.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
@@ -65,12 +73,12 @@ export default defineFunction({
   ],
   webhooks: {
     async push({ owner, repository, payload }, find) {
-      const branch = pushedBranch(payload.ref);
-      if (branch === undefined) return [];
       const { id, default_branch } = payload.repository;
-      const sources = keysOfWebhook(owner, repository, id).flatMap((key) =>
-        sourcesOfPush(key, branch, default_branch),
-      );
+      const [branch, tag] = [pushedBranch(payload.ref), pushedTag(payload.ref)];
+      const sources = keysOfWebhook(owner, repository, id).flatMap((key) => [
+        ...(branch === undefined ? [] : sourcesOfPush(key, branch, default_branch)),
+        ...(tag === undefined ? [] : [indexed.ref(key, tag)]),
+      ]);
       return findAll(find, "source", sources);
     },
     pull_request({ owner, repository, payload }, find) {
@@ -103,6 +111,7 @@ export default defineFunction({
       await noteRevision(sync, ctx, said);
       throw error;
     });
+    said.conditions.push(...deprecation(sync));
     const conditions = conditionsOf(said, trouble);
     const ready = conditions.at(-1);
     said.status.message = ready?.status === "True" ? "" : (ready?.message ?? "");
@@ -113,6 +122,15 @@ export default defineFunction({
     return said.delays.length === 0 ? undefined : { requeueAfter: soonest };
   },
 });
+
+/** The condition `Deprecated` is there from the first such field on. */
+function deprecation(sync: Sync): ConditionUpdate[] {
+  const type = "Deprecated";
+  const message = deprecatedIn(sync);
+  if (message !== undefined) return [{ type, status: "True", reason: "DeprecatedFields", message }];
+  const before = sync.status?.conditions?.some((condition) => condition.type === type);
+  return before ? [{ type, status: "False", reason: "NoDeprecatedFields", message: "" }] : [];
+}
 
 /** A trouble for as long as nothing else is to be done: there is one timer for both. */
 function soonerThan(trouble: BlockedError, millis: number): BlockedError {

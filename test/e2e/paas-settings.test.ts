@@ -104,7 +104,17 @@ test("an Image that kpack does not act on is reported, and recreated on request"
   // As a version did that did not look at the volume first.
   await paas.patch(Image, "modoki-stuck", { spec: { cache: { volume: { size: "9G" } } } });
   await syncs.push("stuck");
-  const stuck = await syncs.until("stuck", "ImageNotObserved", "Built", "Unknown");
+  // Checked with each event and sweep, and reported after half a minute.
+  await expect
+    .poll(
+      async () => {
+        await paas.touch(RemoteSync, "stuck");
+        return has("Built", "Unknown", "ImageNotObserved")(await syncs.get("stuck"));
+      },
+      { timeout: 120_000, interval: 2000 },
+    )
+    .toBe(true);
+  const stuck = await syncs.get("stuck");
   expect(stuck.status?.message).toMatch(
     /kpack has not acted on generation \d+ of the Image modoki-stuck since/,
   );

@@ -90,7 +90,10 @@ export const tokenSecret = objectName.describe(
 /** A registry's repository, without tag and digest: https://github.com/distribution/reference */
 export const imageRepository = z
   .string()
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)+$/)
+  .regex(
+    /^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]+)?\/)?[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)*$/,
+    "expected a repository of a registry, without a tag, such as registry.example.com/acme/web",
+  )
   .describe("Where the images go: a repository of a registry, without a tag.");
 
 export const image = z.object({

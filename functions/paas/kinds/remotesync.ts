@@ -1,6 +1,5 @@
 /** RemoteSync: keeps an Application's image built from a branch, a pull request or a commit. */
 import { z } from "zod";
-import { cel } from "../../../bus/kube/crd.ts";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { group, version } from "../names.ts";
 import {
@@ -21,8 +20,6 @@ import {
   tokenSecret,
 } from "./fields.ts";
 
-const oneOf = "at most one of sha, pullRequest and branch";
-
 /** Keeps an Application's image built from a branch, a pull request or a commit. */
 export const RemoteSync = defineKind({
   group,
@@ -38,33 +35,25 @@ export const RemoteSync = defineKind({
       .object({ name: objectName })
       .describe("The Application of this namespace whose image it is."),
     base: z.object({
-      github: z
-        .object({
-          owner,
-          repo,
-          sha: z
-            .string()
-            .regex(/^[0-9a-f]{40}$|^$/, "expected a whole commit id of 40 hexadecimal digits")
-            .optional()
-            .describe("This commit, and no other."),
-          pullRequest: z.int().min(1).optional().describe("What this pull request comes to."),
-          branch: z
-            .string()
-            .max(255)
-            .optional()
-            .describe("The tip of this branch. Default: the repository's."),
-          secretName: tokenSecret,
-        })
-        .refine(
-          ({ sha, pullRequest, branch }) => [sha, pullRequest, branch].filter(Boolean).length <= 1,
-          oneOf,
-        )
-        .meta(
-          cel({
-            rule: "(has(self.sha) && size(self.sha) > 0 ? 1 : 0) + (has(self.pullRequest) ? 1 : 0) + (has(self.branch) && size(self.branch) > 0 ? 1 : 0) <= 1",
-            message: oneOf,
-          }),
-        ),
+      github: z.object({
+        owner,
+        repo,
+        sha: z
+          .string()
+          .max(255)
+          .regex(/^\S*$/, "expected a commit id, without spaces")
+          .optional()
+          .describe(
+            "This commit, and no other: 40 hexadecimal digits. Counts before pullRequest and branch. Deprecated: a tag, or the first digits of a commit id.",
+          ),
+        pullRequest: z
+          .int()
+          .min(0)
+          .optional()
+          .describe("The commit of this pull request. Counts before branch. 0: none."),
+        branch: z.string().max(255).optional().describe("The tip of this branch. Default: the repository's."),
+        secretName: tokenSecret,
+      }),
       subPath: z.string().optional().describe("Folder of the repository that is built."),
     }),
     image,

@@ -64,7 +64,7 @@ export async function build(
   // The bus has no texts of kpack, such as what is wrong with its builder.
   const isLive = newest === undefined || !isObserved(image);
   const known = (isLive && (await ctx.live.get(Image, image.metadata.name))) || image;
-  const stalled = stalledText(sync, known, ctx, said);
+  const stalled = stalledText(sync, known, ctx);
   const judged = judge(outcome, known, failure);
   const { status, reason, message } =
     stalled && judged.reason === "Queued" ? { ...judged, reason: notObserved, message: stalled } : judged;

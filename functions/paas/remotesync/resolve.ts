@@ -38,6 +38,11 @@ export async function resolve(
   signal: AbortSignal,
 ): Promise<Resolution> {
   return withGitHub("Token", async () => {
+    if (source.type === "ref") {
+      const repository = await client.repository(signal);
+      const revision = await client.commit(source.name, signal);
+      return { state: "resolved", revision, ref: source.name, repository };
+    }
     if (source.type === "branch") {
       // A branch does not say which repository it is of.
       const repository = await client.repository(signal);

@@ -2,7 +2,16 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { repositoryText } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { indexed, pushedBranch, sourceOf, sourcesOf, sourcesOfPush, sourceText } from "./source.ts";
+import {
+  deprecatedIn,
+  indexed,
+  pushedBranch,
+  pushedTag,
+  sourceOf,
+  sourcesOf,
+  sourcesOfPush,
+  sourceText,
+} from "./source.ts";
 
 type GitHub = RemoteSync["spec"]["base"]["github"];
 
@@ -26,6 +35,22 @@ const sha = "a".repeat(40);
 
 test.each<[Partial<GitHub>, ReturnType<typeof sourceOf>]>([
   [{ sha }, { type: "commit", sha }],
+  [{ sha: sha.toUpperCase() }, { type: "commit", sha }],
+  [{ sha: "abc1234" }, { type: "ref", name: "abc1234" }],
+  [{ sha: "v1.2.0" }, { type: "ref", name: "v1.2.0" }],
+  // As modoki-operator: the commit counts before the pull request, and that before the branch.
+  [
+    { sha, pullRequest: 7, branch: "next" },
+    { type: "commit", sha },
+  ],
+  [
+    { pullRequest: 7, branch: "next" },
+    { type: "pull request", number: 7, revision: "Merge" },
+  ],
+  [
+    { pullRequest: 0, branch: "next" },
+    { type: "branch", name: "next" },
+  ],
   [{ pullRequest: 7 }, { type: "pull request", number: 7, revision: "Merge" }],
   [{ branch: "next" }, { type: "branch", name: "next" }],
   [
@@ -39,6 +64,29 @@ test.each<[Partial<GitHub>, ReturnType<typeof sourceOf>]>([
 
 test("a commit is told of by no webhook", () => {
   expect(sourcesOf(sync({ sha }))).toEqual([]);
+});
+
+test("a tag or a branch in place of a commit is found by pushes to it", () => {
+  expect(sourcesOf(sync({ sha: "v1" }))).toEqual([indexed.ref("acme/web", "v1")]);
+  expect(pushedTag("refs/tags/v1")).toBe("v1");
+  expect(pushedTag("refs/heads/v1")).toBeUndefined();
+  expect(sourcesOfPush("acme/web", "main", "main")).toContain(indexed.ref("acme/web", "main"));
+});
+
+test.each<[Partial<GitHub>, string | undefined]>([
+  [{ sha }, undefined],
+  [{ branch: "next" }, undefined],
+  [{ sha: "", branch: "next", pullRequest: 0 }, undefined],
+  [
+    { pullRequest: 7, branch: "next" },
+    "spec.base.github has pullRequest, branch: only pullRequest counts, remove branch",
+  ],
+  [
+    { sha: "v1", pullRequest: 7, branch: "next" },
+    "spec.base.github has sha, pullRequest, branch: only sha counts, remove pullRequest and branch; spec.base.github.sha is v1, for which GitHub is asked: write the whole commit id, or use branch",
+  ],
+])("of %j is deprecated: %s", (github, text) => {
+  expect(deprecatedIn(sync(github))).toBe(text);
 });
 
 test("a merge is told of by its pull request and, once that is known, by the branch it goes into", () => {

@@ -5,17 +5,18 @@ import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { isObserved } from "./builds.ts";
 import { recreateHint } from "./settings.ts";
-import type { Said } from "./status.ts";
 
 /** kpack needs milliseconds when it is well. Milliseconds. */
 const graceMillis = 30_000;
 
-/** Why nothing becomes of the Image, once that has lasted; before, it is checked again later. `image`: from the API server. */
+/**
+ * Why nothing becomes of the Image, once that has lasted. `image`: from the API server. The next event or sweep checks again: a timer
+ * would also be a reason to ask GitHub.
+ */
 export function stalledText(
   sync: RemoteSync,
   image: Stored<Image>,
   ctx: Pick<Context, "now">,
-  said: Said,
 ): string | undefined {
   if (isObserved(image)) return undefined;
   const {
@@ -30,11 +31,7 @@ export function stalledText(
     time && !subresource ? [Date.parse(time)] : [],
   );
   const since = Math.max(Date.parse(creationTimestamp) || 0, ...written);
-  const left = since + graceMillis - ctx.now();
-  if (left > 0) {
-    said.delays.push(Math.min(left, graceMillis));
-    return undefined;
-  }
+  if (ctx.now() < since + graceMillis) return undefined;
   const seen = image.status?.observedGeneration ?? "none";
   return (
     `kpack has not acted on generation ${generation} of the Image ${name} since ${new Date(since).toISOString()} (its status.observedGeneration is ${seen}). ` +
