@@ -34,6 +34,57 @@ describe("chart", () => {
     expect(kinds(stdout)).toEqual(["Deployment", "Service", "HTTPRoute"]);
   });
 
+  test("the roles of listed kinds are printed for the worker that writes them and the bridge that watches them", async () => {
+    const config = file(
+      "kinds.yaml",
+      `kinds:
+  - { group: batch, version: v1, kind: CronJob, plural: cronjobs }
+  - { group: cert-manager.io, version: v1, kind: Certificate, plural: certificates }`,
+    );
+    const args = ["chart", "rbac", "--config", config, "--namespace", "platform", "--json"];
+    const { code, stdout, stderr } = await runHere(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const { items } = JSON.parse(stdout) as { items: Record<string, unknown>[] };
+    const of = (kind: string) => items.filter((item) => item.kind === kind);
+    const rules = (verbs: string[]) => [
+      { apiGroups: ["batch"], resources: ["cronjobs"], verbs },
+      { apiGroups: ["cert-manager.io"], resources: ["certificates"], verbs },
+    ];
+    expect(of("ClusterRole")).toMatchObject([
+      {
+        metadata: { name: "denrei-modoki-application-listed-kinds" },
+        rules: rules(["create", "delete", "get", "patch"]),
+      },
+      { metadata: { name: "denrei-bridge-listed-kinds" }, rules: rules(["list", "watch"]) },
+    ]);
+    const subject = (name: string) => [{ kind: "ServiceAccount", name, namespace: "platform" }];
+    expect(of("ClusterRoleBinding").map(({ subjects }) => subjects)).toEqual([
+      subject("denrei-modoki-application"),
+      subject("denrei-bridge"),
+    ]);
+    const rendered = await runHere([
+      ...["chart", "render", sample, "--config", config, "--chart"],
+      file(
+        "cron.js",
+        'export default () => ({ apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "a" } });',
+      ),
+    ]);
+    expect(kinds(rendered.stdout)).toEqual(["CronJob"]);
+  });
+
+  test("without listed kinds the roles are empty, which takes former rights away, and a list that is not valid has none", async () => {
+    const none = await runHere(["chart", "rbac", "--config", file("no-kinds.yaml", "site: {}"), "--json"]);
+    expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining("these roles are empty") });
+    const { items } = JSON.parse(none.stdout) as { items: { kind: string; rules?: unknown }[] };
+    expect(items.filter(({ kind }) => kind === "ClusterRole").map(({ rules }) => rules)).toEqual([[], []]);
+    const secret = 'kinds: [{ group: "", version: v1, kind: Secret, plural: secrets }]';
+    const bad = await runHere(["chart", "rbac", "--config", file("secret.yaml", secret)]);
+    expect(bad).toMatchObject({ code: 2, stdout: "" });
+    expect(bad.stderr).toContain(
+      "kinds.0: charts may not make objects of Secret: the platform has rights on",
+    );
+  });
+
   test.for([
     [
       "a chart that throws",

@@ -1,7 +1,4 @@
 /** Kinds that a site lists: charts make them without a new version of the program, with rights that the site applies. */
-import { rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
@@ -67,12 +64,10 @@ const config = (...lines: readonly string[]): string =>
 const site = (kinds: readonly string[], chartText: string) =>
   paas.site({ "config.yaml": config(...kinds), "chart.js": chartText });
 
-/** Does what `denrei chart rbac | kubectl apply -f -` does. */
-async function applyRights(...lines: readonly string[]): Promise<void> {
-  const path = join(tmpdir(), `kinds-${process.pid}.yaml`);
-  await writeFile(path, config(...lines));
-  const { code, stdout } = await runHere(["chart", "rbac", "--config", path, "--json"]);
-  await rm(path);
+/** Does what `denrei chart rbac | kubectl apply -f -` does, for the list in the cluster. */
+async function applyRights(): Promise<void> {
+  const env = { KUBECONFIG: paas.kit.platform.kubeconfigPath };
+  const { code, stdout } = await runHere(["chart", "rbac", "--json"], { env });
   expect(code).toBe(0);
   for (const object of JSON.parse(stdout).items as (KubeObject & { kind: keyof typeof rightKinds })[])
     await paas.kit.client.apply(rightKinds[object.kind], object, {
@@ -111,6 +106,8 @@ async function byRetry(condition: (app: Stored<Application>) => boolean): Promis
 }
 
 const isReady = has("Ready", "True");
+const kindsOf = ({ status }: Stored<Application>): string[] =>
+  (status?.resources ?? []).map(({ kind }) => kind);
 const uidOf = async (kind: Kind) => (await paas.kit.client.get(kind, at)).metadata.uid;
 const untilWatched = (kind: string) =>
   expect
@@ -154,7 +151,7 @@ test("without the rights, and without the CRD, the Application says what to do, 
   // The condition is written before the timer.
   await expect.poll(() => storedDelay(paas, "modoki-application", at), later).toBe(30_000);
 
-  await applyRights(line.CronJob, line.Widget);
+  await applyRights();
   await untilAllowed(true);
   expect(await mayDo("denrei-bridge", "watch", "batch/cronjobs")).toBe(true);
   expect(await mayDo("denrei-bridge", "create", "batch/cronjobs")).toBe(false);
@@ -204,37 +201,38 @@ test("what the chart does not make any more is deleted, also when its kind is no
   await until(isReady);
   await site([line.Widget], chart());
   await paas.kit.untilGone(CronJob, at);
-  const ready = await until(isReady);
-  expect(ready.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap"]);
+  await until((app) => isReady(app) && kindsOf(app).join() === "ConfigMap");
 });
 
 test("a kind that is taken from the list too early orphans nothing silently", async () => {
   await site([line.CronJob], chart("CronJob"));
-  await until((app) => isReady(app) && app.status?.resources?.length === 2);
+  await until((app) => isReady(app) && kindsOf(app).join() === "ConfigMap,CronJob");
   await site([], chart("CronJob"));
   const unlisted = await until(has("Rendered", "False", "ChartNotAllowed"));
   expect(unlisted.status?.message).toContain(line.CronJob);
   expect(unlisted.status?.message).toContain("What the Application has of it (web) stays as it is");
-  expect(unlisted.status?.resources?.map(({ kind }) => kind)).toContain("CronJob");
+  expect(kindsOf(unlisted)).toContain("CronJob");
 
   await applyRights();
   await untilAllowed(false);
   await site([], chart());
   const kept = await until(has("Ready", "False", "NotPruned"));
   expect(conditionOf(kept)?.message).toContain(line.CronJob);
-  expect(kept.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap", "CronJob"]);
+  expect(kindsOf(kept)).toEqual(["ConfigMap", "CronJob"]);
   await paas.kit.client.get(CronJob, at);
 
-  await applyRights(line.CronJob);
+  await site([line.CronJob], chart());
+  await applyRights();
   await untilAllowed(true);
   const pruned = await byRetry(isReady);
   await paas.kit.untilGone(CronJob, at);
-  expect(pruned.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap"]);
+  expect(kindsOf(pruned)).toEqual(["ConfigMap"]);
 });
 
 test("without the rights an Application can be deleted all the same, and the garbage collector takes its objects", async () => {
   await site([line.CronJob], chart("CronJob"));
   await paas.kit.until(CronJob, at, () => true);
+  await site([], chart("CronJob"));
   await applyRights();
   await untilAllowed(false);
   await paas.kit.client.delete(Application, at, {});

@@ -1,7 +1,7 @@
 /** A version that looks at one kind more, beside the version before. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { consumers, objectSubject, streams } from "../../bus/subjects.ts";
-import { ensureTopology, type Interest } from "../../bus/topology.ts";
+import { consumers, kindSubjects, objectSubject, streams } from "../../bus/subjects.ts";
+import { ensureFunctions, ensureTopology, type Interest } from "../../bus/topology.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 let local: LocalBus;
@@ -56,4 +56,25 @@ test("the order in which kinds and indexes are named makes no other consumer", (
   expect(consumers.router({ scope, kinds: [book, shelf, book], indexes: ["b", "a"] })).toBe(name);
   expect(consumers.router({ ...newer, indexes: ["a"] })).not.toBe(name);
   expect(consumers.router({ ...older, indexes: ["a", "b"] })).not.toBe(name);
+});
+
+test("listed kinds are added to the filters of a consumer that keeps its name, and a process that knows fewer leaves them", async () => {
+  const lister: Interest = { scope: { ...scope, fn: "lister" }, kinds: [shelf], ownsListed: true };
+  const page = { group: "g", kind: "Page" };
+  const filters = async () => {
+    const { config } = await local.bus.jsm.consumers.info(streams.objects, consumers.router(lister));
+    return [...(config.filter_subjects ?? [config.filter_subject])].sort();
+  };
+  const subjects = (...kinds: Interest["kinds"]) => kinds.map((kind) => kindSubjects("default", kind)).sort();
+  await ensureTopology(local.bus, options, [lister]);
+  expect(await filters()).toEqual(subjects(shelf));
+  await ensureTopology(local.bus, options, [{ ...lister, listed: [book] }]);
+  expect(await filters()).toEqual(subjects(shelf, book));
+  await ensureTopology(local.bus, options, [{ ...lister, listed: [page] }]);
+  await ensureFunctions(local.bus, options, [lister]);
+  expect(await filters()).toEqual(subjects(shelf, book, page));
+  const { ownsListed: _, ...before } = lister;
+  expect(consumers.router(before), "a version that lists none has its own").not.toBe(
+    consumers.router(lister),
+  );
 });

@@ -65,8 +65,8 @@ export class UnlistedKindError extends ChartError {
   readonly where: string;
   readonly apiVersion: string;
   readonly kind: string;
-  constructor(where: string, apiVersion: string, kind: string, advice: string) {
-    super("ChartNotAllowed", `${where}: charts of this site may not make objects of this kind. ${advice}`);
+  constructor(where: string, apiVersion: string, kind: string, problem: string) {
+    super("ChartNotAllowed", `${where}: ${problem}`);
     this.where = where;
     this.apiVersion = apiVersion;
     this.kind = kind;

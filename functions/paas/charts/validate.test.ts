@@ -104,9 +104,15 @@ test.each<[string, unknown[], string]>([
       configMap("a"),
       { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "a" } },
     ],
-    "ChartNotAllowed: document 2 (rbac.authorization.k8s.io/v1 ClusterRole): expected one of Deployment.apps, Service, " +
+    "ChartNotAllowed: document 2 (rbac.authorization.k8s.io/v1 ClusterRole): no chart may make objects of this kind: " +
+      "it decides who may do what",
+  ],
+  [
+    "a kind that the site does not list",
+    [{ apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "a" } }],
+    "ChartNotAllowed: document 1 (batch/v1 CronJob): expected one of Deployment.apps, Service, " +
       "Ingress.networking.k8s.io, HTTPRoute.gateway.networking.k8s.io, ConfigMap, HorizontalPodAutoscaler.autoscaling, " +
-      "PodDisruptionBudget.policy, NetworkPolicy.networking.k8s.io, found ClusterRole.rbac.authorization.k8s.io",
+      "PodDisruptionBudget.policy, NetworkPolicy.networking.k8s.io, found CronJob.batch. List the kind under kinds",
   ],
   [
     "a kind of that name of somebody else",
@@ -116,7 +122,7 @@ test.each<[string, unknown[], string]>([
   [
     "a Secret",
     [{ apiVersion: "v1", kind: "Secret", metadata: { name: "a" } }],
-    "ChartNotAllowed: document 1",
+    "ChartNotAllowed: document 1 (v1 Secret): no chart may make objects of this kind: the platform has rights on Secrets in",
   ],
   [
     "a version that is gone",

@@ -114,7 +114,13 @@ function checkKind(apiVersion: string, kind: string, what: string, allowed: read
   if (match === undefined) {
     const refused = refusedKind({ group, kind });
     if (refused === undefined)
-      throw new UnlistedKindError(what, apiVersion, kind, `Allowed are ${allowed.map(kindText).join(", ")}.`);
+      throw new UnlistedKindError(
+        what,
+        apiVersion,
+        kind,
+        `expected one of ${allowed.map(kindText).join(", ")}, found ${kindText({ group, kind })}. ` +
+          "List the kind under kinds in the site's config.yaml, or take it out of the chart.",
+      );
     throw new ChartError(
       "ChartNotAllowed",
       `${what}: no chart may make objects of this kind: ${refused}. Take it out of the chart, and apply it by other means.`,

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { externalKind } from "../../../bus/kube/kind.ts";
+import { definedKinds } from "../../../bus/worker/function.ts";
+import { functions } from "../../index.ts";
 import { parseConfig, SiteConfigError } from "./config.ts";
+import { listingOf, siteKinds } from "./kinds.ts";
 
 test("without anything there are the defaults", () => {
   const config = parseConfig("");
@@ -37,7 +41,71 @@ test("hosts are written in one form, however the settings have them", () => {
   expect(parseConfig("").hosts).toEqual({ reserved: [], allowed: {} });
 });
 
+const entry = "{ group: batch, version: v1, kind: CronJob, plural: cronjobs }";
+
+test("kinds that are listed are namespaced, and those that charts may make anyway are left out", () => {
+  const anyway = "{ group: apps, version: v1, kind: Deployment, plural: deployments }";
+  const { kinds } = parseConfig(`kinds:\n  - ${entry}\n  - ${anyway}\n`);
+  expect(kinds).toEqual([
+    externalKind({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs" }),
+  ]);
+  expect(parseConfig("kinds:\n  # none yet\n").kinds).toEqual([]);
+});
+
+test("the bridge reads the list whatever else is wrong with the settings, and nothing from a list that is not valid", () => {
+  const read = (text: string) => siteKinds.kindsIn({ "config.yaml": text });
+  expect(read(`site: { scheme: gopher }\nkinds: [${entry}]`).map(({ kind }) => kind)).toEqual(["CronJob"]);
+  expect(read("site: {}")).toEqual([]);
+  expect(siteKinds.kindsIn({})).toEqual([]);
+  expect(() => read(`kinds: [${entry}, ${entry}]`)).toThrow("CronJob.batch is listed twice");
+});
+
+test("the line that lists a kind is what the settings take", () => {
+  const claim = externalKind({
+    group: "",
+    version: "v1",
+    kind: "PersistentVolumeClaim",
+    plural: "persistentvolumeclaims",
+  });
+  expect(parseConfig(`kinds:\n  ${listingOf(claim)}\n`).kinds).toEqual([claim]);
+});
+
+const kindOf = (group: string, kind: string): string =>
+  `kinds: [{ group: "${group}", version: v1, kind: ${kind}, plural: ${kind.toLowerCase()}s }]`;
+
 test.each([
+  ["rbac.authorization.k8s.io", "Role"],
+  ["rbac.authorization.k8s.io", "RoleBinding"],
+  ["admissionregistration.k8s.io", "MutatingWebhookConfiguration"],
+  ["modoki.tsuzu.dev", "Application"],
+  ["ghapp.tsuzu.dev", "Installation"],
+  ["kpack.io", "Image"],
+  ["", "Secret"],
+  ["", "ServiceAccount"],
+  ["discovery.k8s.io", "EndpointSlice"],
+])("no site can list %s %s", (group, kind) => {
+  expect(() => parseConfig(kindOf(group, kind))).toThrow(
+    new RegExp(`kinds\\.0: charts may not make objects of ${kind}`),
+  );
+});
+
+test("no site can list a kind that this program defines", () => {
+  for (const { group, kind } of definedKinds(functions))
+    expect(() => parseConfig(kindOf(group, kind)), kind).toThrow("charts may not make objects");
+});
+
+test.each([
+  [
+    "a kind in no namespace",
+    "kinds: [{ group: a.b, version: v1, kind: C, plural: cs, scope: Cluster }]",
+    /kinds\.0\.scope: expected Namespaced: /,
+  ],
+  ["a kind without its plural", "kinds: [{ group: batch, version: v1, kind: Job }]", /kinds\.0\.plural: /],
+  [
+    "another version of a kind that charts may make",
+    kindOf("autoscaling", "HorizontalPodAutoscaler"),
+    /kinds\.0: .* in the version v2: take it out/,
+  ],
   [
     "a host that is an address",
     "hosts: { reserved: ['https://a.example.com'] }",
