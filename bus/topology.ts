@@ -195,7 +195,7 @@ async function ensureConsumers(
     functionConsumers(interest, options).map(([stream, config]) => ({
       stream,
       config,
-      // Another process may know of kinds that this one does not know of yet.
+      // Another process may have read a longer list of kinds.
       filters:
         interest.ownsListed && stream === streams.objects ? ("at least" as const) : ("exactly" as const),
     })),

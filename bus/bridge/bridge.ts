@@ -54,7 +54,7 @@ export interface Bridge {
   stop(): Promise<void>;
 }
 
-/** What a scope is started with. */
+/** Options of a scope. */
 interface StartOptions {
   readonly lease?: Lease;
   readonly rightsCommand?: string;
@@ -123,7 +123,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   ): Scope {
     const name = scopeText(kind, namespace);
     const onState = (state: ScopeState) => states.set(name, state);
-    // Whoever lists a kind does not decide whether the bridge is ready.
+    // A list of kinds does not decide whether the bridge is ready.
     const onTrouble = rightsCommand === undefined ? troubleOf(name) : () => undefined;
     const scope = startScope({ ...tools, kind, namespace, lease, rightsCommand, onState, onTrouble });
     scopes.add(scope);

@@ -24,8 +24,8 @@ export interface ListedOptions {
 const nameOf = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind} ${kind.plural}`;
 
 /**
- * Looks every few seconds which kinds are listed, until `signal` aborts. While a list cannot be read, or is not valid, its
- * kinds stay as they are.
+ * Looks every few seconds which kinds are listed, until `signal` aborts. While a list cannot be read, or is not valid, the
+ * known kinds stay.
  */
 export async function followListed(options: ListedOptions): Promise<void> {
   const { signal, log, everyMillis = 5000 } = options;

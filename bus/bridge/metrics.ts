@@ -67,7 +67,7 @@ export function bridgeMetrics(registry: Registry) {
     }),
     refused: new Gauge({
       name: "denrei_bridge_refused",
-      help: "1 for a kind and an opted-in namespace where the bridge may not watch it: its RoleBinding is missing.",
+      help: "1 for a kind that the bridge has no rights to watch in an opted-in namespace, or, with the namespace *, as a listed kind.",
       labelNames: ["kind", "namespace"] as const,
       registers,
     }),

@@ -1,4 +1,4 @@
-/** What the bridge may not watch because somebody has asked for it and has not granted it: no reason to be not ready. */
+/** Kinds that the bridge is asked to watch without the rights: an opted-in namespace or a listed kind. It stays ready. */
 import { optedInRole } from "../domain.ts";
 import { userOf } from "../identity.ts";
 import { isForbidden } from "../kube/errors.ts";
@@ -18,8 +18,8 @@ export interface Watched {
 }
 
 /**
- * What is wrong, if it is that a namespace was opted in, or a kind listed, and the bridge has no rights there; other errors as
- * they are.
+ * Explains an error if a namespace was opted in, or a kind listed, without the rights of the bridge. Other errors are returned
+ * unchanged.
  */
 export function refusalOf(error: Error, { kind, namespace, rightsCommand }: Watched): Error {
   if (!isForbidden(error)) return error;

@@ -67,12 +67,12 @@ export function startScope(options: ScopeOptions): Scope {
   let told: string | undefined;
 
   function onTrouble(error: Error | undefined): void {
-    const place = { ...labels, namespace: namespace ?? "" };
+    const place = { ...labels, namespace: namespace ?? "*" };
     const refused = error instanceof WatchRefusedError;
     if (refused) metrics.refused.set(place, 1);
     else metrics.refused.remove(place);
     told = error?.message;
-    // Who may label a namespace, or list a kind, is not to decide whether the bridge is ready.
+    // A label or a list does not decide whether the bridge is ready.
     options.onTrouble(refused ? undefined : error);
   }
 
@@ -191,7 +191,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       signal: AbortSignal.any([held, broken.signal, options.restarted]),
       log,
       onTrouble(error) {
-        // Where it is refused nothing changes until somebody grants it.
+        // Nothing changes until the right is granted.
         if (error === undefined || error instanceof WatchRefusedError) lead.catchesUp();
         else lead.fallsBehind();
         options.onTrouble(error);

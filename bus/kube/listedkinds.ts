@@ -8,7 +8,7 @@ import type { Kind } from "./kind.ts";
 export interface ListedKinds {
   /** Name of the ConfigMap in the platform's namespace. */
   readonly configMap: string;
-  /** Reads the list from the data of the ConfigMap, which is empty where there is none. Kinds are namespaced. Throws when the list is not valid. */
+  /** Reads the list from the data of the ConfigMap, `{}` without one. Kinds are namespaced. Throws when the list is not valid. */
   kindsIn(data: Readonly<Record<string, string>>): readonly Kind[];
   /** The command that prints the roles, for messages. */
   readonly rightsCommand: string;
@@ -19,3 +19,7 @@ export interface ListedFor {
   readonly fn: string;
   readonly listed: ListedKinds;
 }
+
+/** The list of a function, if it has one. */
+export const listOf = (fn: { readonly name: string; readonly ownsListed?: ListedKinds }): ListedFor[] =>
+  fn.ownsListed ? [{ fn: fn.name, listed: fn.ownsListed }] : [];

@@ -172,10 +172,7 @@ export async function restartConsumer({ jsm }: Ensuring, stream: string, name: s
   }
 }
 
-/**
- * Creates a durable consumer, or brings it up to date: in place, or anew where it was. With `at least`, filters that it has
- * beside the declared ones stay.
- */
+/** Creates a durable consumer, or brings it up to date, if need be by replacing it. `at least` keeps filters beside the declared ones. */
 export async function ensureConsumer(
   { jsm, user, plan }: Ensuring,
   stream: string,

@@ -4,7 +4,7 @@ import { domain, optedInRole } from "../domain.ts";
 import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
-import type { ListedFor, ListedKinds } from "../kube/listedkinds.ts";
+import { type ListedKinds, listOf } from "../kube/listedkinds.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
 import { haveSameDefinition } from "../kube/samekind.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
@@ -76,10 +76,7 @@ export interface Context {
     ): Promise<Stored<T> | undefined>;
     /** All objects of a kind in a namespace, the reconciled object's unless given. Needs a permission for `list`. */
     list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<readonly Stored<T>[]>;
-    /**
-     * A kind that the API server serves, by its apiVersion and name; in the preferred version where it is not served in that
-     * one. Undefined when it serves no such kind.
-     */
+    /** Looks up a kind that the API server serves, in this version or else in the preferred one. */
     kind(apiVersion: string, kind: string): Promise<Kind | undefined>;
     /**
      * The last lines of a container's log. Undefined where there is none: the pod is gone, or was never on a node. Needs a
@@ -339,15 +336,13 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
   );
 }
 
-/** Kinds, lists of kinds, annotations and interests of functions, for a bridge that serves them. Throws a `TypeError` where a kind has two definitions. */
+/** All that a bridge needs to serve functions. Throws a `TypeError` where a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
   definedKinds(functions);
   const kinds = functions.flatMap(kindsOf);
   return {
     kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
-    lists: functions.flatMap(({ name, ownsListed }): ListedFor[] =>
-      ownsListed ? [{ fn: name, listed: ownsListed }] : [],
-    ),
+    lists: functions.flatMap(listOf),
     annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
     interests: interestsOf(functions, cluster),
   };

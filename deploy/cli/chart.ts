@@ -54,7 +54,7 @@ export async function render(file: string, { chart: path, config }: RenderOption
   }
 }
 
-/** What roles are printed for. */
+/** Options of `denrei chart rbac`. */
 export interface RbacOptions {
   /** Path of a `config.yaml`, or `-` for standard input; without it the ConfigMap in the cluster is read. */
   readonly config?: string;

@@ -169,7 +169,7 @@ test("without the rights, and without the CRD, the Application says what to do, 
   ]);
 });
 
-test("what somebody changes or deletes by hand is set back, and `denrei status` shows the kinds", async () => {
+test("a change or deletion by hand is repaired, and `denrei status` shows the kinds", async () => {
   await untilWatched("CronJob.batch");
   await untilWatched("Widget.example.com");
   await isRepaired(
@@ -210,7 +210,7 @@ test("a kind that is taken from the list too early orphans nothing silently", as
   await site([], chart("CronJob"));
   const unlisted = await until(has("Rendered", "False", "ChartNotAllowed"));
   expect(unlisted.status?.message).toContain(line.CronJob);
-  expect(unlisted.status?.message).toContain("What the Application has of it (web) stays as it is");
+  expect(unlisted.status?.message).toContain("Objects that it made before (web) stay");
   expect(kindsOf(unlisted)).toContain("CronJob");
 
   await applyRights();

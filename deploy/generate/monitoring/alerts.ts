@@ -96,7 +96,7 @@ export const alerts: readonly Alert[] = [
     holds: "15m",
     severity: "info",
     summary:
-      "A namespace has the label that opts it in, and the bridge may not watch {{ $labels.kind }} there: {{ or $labels.exported_namespace $labels.namespace }}.",
+      "The bridge lacks the rights to watch {{ $labels.kind }} in an opted-in namespace, or as a listed kind (*): {{ or $labels.exported_namespace $labels.namespace }}.",
     runbook: "a-refused-namespace",
   },
   {

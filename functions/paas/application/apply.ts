@@ -58,8 +58,8 @@ function childOf({
 }
 
 /**
- * Takes away what is not wanted any more. What it may not take away stays in the list of what belongs to the Application, and
- * is said: objects of a kind whose rights were withdrawn too early.
+ * Deletes objects that the chart no longer makes. Objects of a kind whose rights were withdrawn too early are returned: they
+ * stay in the inventory, and the refusal says what to do.
  */
 export async function pruneAll(
   app: App,

@@ -56,7 +56,7 @@ const ownWays: Readonly<Record<string, Read>> = {
     some(Math.min(numberReady, updatedNumberScheduled), desiredNumberScheduled),
 };
 
-/** What keeps an object from being ready; undefined when it is, or says nothing about it. */
+/** Judges an object; undefined when it is ready, or reports nothing about it. */
 export function unreadyOf(object: Stored): Unready | undefined {
   const { metadata } = object;
   const status = (object.status ?? {}) as Status;

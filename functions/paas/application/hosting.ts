@@ -41,8 +41,8 @@ async function listedKind(
 }
 
 /**
- * The same, for what has hosts. What the API server does not show is passed over: without rights on a listed kind nothing can be
- * done about its objects, and the others matter all the same.
+ * Same as {@link ownObject}, but skips objects of listed kinds that the platform has no rights to read: the other objects matter
+ * all the same.
  */
 async function shownObject(app: App, resource: Resource, ctx: Context): Promise<OwnObject | undefined> {
   try {

@@ -4,7 +4,7 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { patience } from "../problems.ts";
 
-/** Nobody tells that a kind has been installed, or a role applied. Milliseconds. */
+/** No event reports that a kind was installed, or a role applied. Milliseconds. */
 const kindMillis = 30_000;
 
 /**
@@ -30,7 +30,7 @@ export function refusalOf(
   );
 }
 
-/** What is said beside the API server's own words. */
+/** Text beside the API server's own. */
 export interface RefusalOptions {
   /** What to do, by reason: it is looked again soon whether it was done. */
   readonly hints?: Readonly<Record<string, string | undefined>>;

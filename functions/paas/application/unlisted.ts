@@ -1,4 +1,4 @@
-/** What the owner of an Application, or its site, does about a kind that is not listed, or that is not as it is listed. */
+/** Advice on kinds that a site does not list, or lists with other names than the API server has. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { apiVersionOf, kindText } from "../../../bus/kube/kind.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
@@ -31,7 +31,7 @@ export async function explained(
   const kept =
     left.length === 0
       ? ""
-      : ` What the Application has of it (${left.map(({ name }) => name).join(", ")}) stays as it is, and is not repaired until then.`;
+      : ` Objects that it made before (${left.map(({ name }) => name).join(", ")}) stay, and are not repaired until then.`;
   return new ChartError("ChartNotAllowed", `${where}: ${adviceOn(apiVersion, kind, served)}.${kept}`, {
     cause: error,
   });

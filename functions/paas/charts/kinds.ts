@@ -36,7 +36,7 @@ export const NetworkPolicy = externalKind({
 
 /**
  * Kinds of which a chart may always make objects; a site lists further ones. None of them gives anybody rights, and none is
- * outside of a namespace: whoever may change a chart gets no further than the namespaces of Applications.
+ * outside of a namespace: a chart gets no further than the namespaces of Applications.
  */
 export const childKinds: readonly Kind[] = [
   Deployment,
