@@ -1,10 +1,15 @@
 /** Application: known to the control plane as soon as its piped has reported the repository that it is in. */
 import { isDeepStrictEqual } from "node:util";
+import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
+import { formerOf, rememberBegun, retire } from "./application/former.ts";
 import { leave } from "./application/leave.ts";
+import { soFarOf } from "./application/place.ts";
 import { register } from "./application/registration.ts";
+import { isWaitingForPlace } from "./application/turn.ts";
 import { type Wanted, wantedOf } from "./application/wanted.ts";
+import { profileOfPlane } from "./controlplane/blueprint.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
 import { namedSecret, namespaceIndex, neighbour, ownNamespace, within } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
@@ -13,6 +18,7 @@ import { outbound } from "./server/address.ts";
 import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
 import { farewellPermissions } from "./server/farewell.ts";
 import { openServer } from "./server/open.ts";
+import { formerRegistered } from "./server/registering.ts";
 
 /** There may be many, and each asks PipeCD when it has been away: not all at once. */
 const perSecond = 50;
@@ -23,6 +29,8 @@ export default defineFunction({
   outbound,
   indexes: {
     ...namespaceIndex,
+    waitingForPlace: (application) =>
+      isWaitingForPlace(application) ? [application.metadata.namespace ?? ""] : [],
     secret: (application) =>
       [objectNames.secret, application.spec.apiKeySecretRef?.name ?? []]
         .flat()
@@ -34,42 +42,87 @@ export default defineFunction({
     neighbour(Piped),
     namedSecret,
     ownNamespace,
+    // One that waits for a place is woken when the place may be free.
+    {
+      kind: Application,
+      keys: ({ metadata }, find) => find("waitingForPlace", metadata.namespace ?? ""),
+    } satisfies Watch<Application> as unknown as Watch,
   ],
   permissions: [
-    { apiGroups: [group], resources: [ControlPlane.plural], verbs: ["list"] },
+    { apiGroups: [group], resources: [Application.plural, ControlPlane.plural], verbs: ["list"] },
     ...farewellPermissions,
   ],
   sweepMillis: driftMillis,
-  reconcile: (application, ctx) =>
-    orWait(Application, application, ctx, () => keepApplication(application, ctx)),
+  reconcile(application, ctx) {
+    let wanted: Wanted | undefined;
+    const note = (found: Wanted) => {
+      wanted = found;
+    };
+    return orWait(
+      Application,
+      application,
+      ctx,
+      () => keepApplication(application, ctx, note),
+      (latest) => claimsOf(latest, wanted),
+    );
+  },
   finalize: leave,
 });
 
-async function keepApplication(application: Stored<Application>, ctx: Context): Promise<Result> {
+async function keepApplication(
+  application: Stored<Application>,
+  ctx: Context,
+  note: (wanted: Wanted) => void,
+): Promise<Result> {
   const plane = await planeFor(application, ctx);
   const wanted = await wantedOf(application, plane, ctx);
+  note(wanted);
   const { status = {} } = application;
   const now = ctx.now();
-  const isAsWanted =
-    status.applicationID !== undefined && isDeepStrictEqual(status.registered, wanted.registered);
-  if (isAsWanted && !isSyncDue(status, plane, now)) {
-    await say(application, wanted, {}, ctx);
-    return { requeueAfter: untilSync(status, now) };
+  const { applicationID, registering, registered: last } = status;
+  const isAsWanted = registering === undefined && isDeepStrictEqual(last, wanted.registered);
+  if (applicationID !== undefined && isAsWanted && !isSyncDue(status, plane, now)) {
+    const said = await say(application, wanted, applicationID, {}, ctx);
+    return { requeueAfter: untilSync(status, now), ...(await retire(said, plane, ctx)) };
   }
   assertReady(plane);
   const client = await openServer(plane, application.spec, ctx);
-  const { id, application: latest } = await register(application, wanted, client, plane, ctx);
-  await say(latest, wanted, { applicationID: id, ...syncedNow(plane, now) }, ctx);
-  return { requeueAfter: driftMillis };
+  const before = await rememberBegun(application, wanted.registered, client, plane, ctx);
+  const { id, application: latest } = await register(before, wanted, profileOfPlane(plane), client, ctx);
+  const said = await say(latest, wanted, id, syncedNow(plane, now), ctx);
+  return { requeueAfter: driftMillis, ...(await retire(said, plane, ctx)) };
 }
 
-const say = (
+/** Writes what PipeCD has now, and which applications it has replaced, in one step. */
+function say(
   application: Stored<Application>,
   { registered }: Wanted,
-  status: Partial<NonNullable<Application["status"]>>,
+  applicationID: string,
+  synced: Partial<NonNullable<Application["status"]>>,
   ctx: Context,
-): Promise<Stored<Application>> =>
-  ctx.status(Application, application, { ...status, pipedID: registered.pipedID, registered }, [
-    { type: "Registered", status: "True", reason: "Registered", message: "PipeCD has the application" },
-    ready("True", "Registered", "PipeCD has the application"),
+): Promise<Stored<Application>> {
+  const former = formerOf(application, applicationID);
+  const { pipedID, repository, path } = registered;
+  const message = `PipeCD has the application ${applicationID} at ${repository}/${path}`;
+  // A merge patch removes what is null.
+  const status = {
+    ...synced,
+    ...{ applicationID, pipedID, registered, registering: null },
+    former: former.length > 0 ? former : null,
+  };
+  return ctx.status(Application, application, status as object, [
+    { type: "Registered", status: "True", reason: "Registered", message },
+    ready("True", "Registered", message),
   ]);
+}
+
+/** What PipeCD has, while it has not been asked for what the object is to be. `wanted` is undefined where that is unknown. */
+function claimsOf(application: Stored<Application>, wanted: Wanted | undefined): readonly ConditionUpdate[] {
+  const { registered: last } = application.status ?? {};
+  const { repository, path, projectID } = application.spec;
+  const isFormer =
+    wanted === undefined
+      ? !isDeepStrictEqual([last?.repository, last?.path, last?.projectID], [repository, path, projectID])
+      : !isDeepStrictEqual(last, wanted.registered);
+  return isFormer ? formerRegistered(application, soFarOf(application)) : [];
+}

@@ -42,8 +42,15 @@ export const configKeys = {
 export const annotations = {
   /** On pods: another one when what they have read at their start is another. */
   contentDigest: `${group}/content-digest`,
-  /** On the Secret of a Piped: whose key it holds. */
+  /** On the Secret of a Piped: the id of the piped that its key is for, and the project of that piped. */
   pipedID: `${group}/piped-id`,
+  pipedProject: `${group}/piped-project`,
+  /** On the Secret of a Piped: the creator that PipeCD lists its key under. */
+  pipedKeyID: `${group}/piped-key-id`,
+  /** On the Secret of a Piped: changes with the key, so an edited key is detected. */
+  pipedKeyDigest: `${group}/piped-key-digest`,
+  /** On a Secret with a new key, with the value `revoke`, until PipeCD has ended the older keys. */
+  olderKeys: `${group}/older-keys`,
   /** On an object that is being deleted, with the value true: PipeCD need not be told. */
   skipCleanup: `${group}/skip-cleanup`,
 } as const;

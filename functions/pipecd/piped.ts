@@ -18,14 +18,24 @@ import {
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
 import { driftMillis } from "./pace.ts";
+import { retire } from "./piped/former.ts";
 import { known } from "./piped/known.ts";
 import { leave } from "./piped/leave.ts";
 import { objectsOf, type PipedBlueprint } from "./piped/objects.ts";
+import { soFarOf } from "./piped/registration.ts";
 import { report } from "./piped/status.ts";
 import { configOf } from "./piped/wanted.ts";
 import { outbound } from "./server/address.ts";
 import { orWait } from "./server/dependent.ts";
 import { farewellPermissions } from "./server/farewell.ts";
+import { formerRegistered } from "./server/registering.ts";
+
+/** What PipeCD has, while it has not been asked for what the object is to be. */
+const claims = (piped: Stored<Piped>) => {
+  const { name, projectID } = piped.status?.registered ?? piped.spec;
+  const isFormer = name !== piped.spec.name || projectID !== piped.spec.projectID;
+  return isFormer ? formerRegistered(piped, soFarOf(piped)) : [];
+};
 
 const mountsOf = ({ spec }: Pick<Piped, "spec">): readonly Mount[] => spec.volumeMounts ?? [];
 
@@ -63,22 +73,30 @@ export default defineFunction({
   ],
   sweepMillis: driftMillis,
   reconcile: (piped, ctx) =>
-    orWait(Piped, piped, ctx, async () => {
-      const { profile, ...found } = await known(piped, ctx);
-      const { registered } = found;
-      const blueprint: PipedBlueprint = {
-        piped,
-        profile,
-        pipedID: registered.id,
-        config: configOf(piped, profile, registered.id),
-        secrets: contentDigest(registered.secret.data, await mountedDigest(mountsOf(piped), ctx)),
-      };
-      let deployment: Stored<Deployment> | undefined;
-      for (const child of objectsOf(blueprint)) {
-        const kept = await keep(child, ctx);
-        if (child.kind === Deployment) deployment = kept as Stored<Deployment>;
-      }
-      return report({ ...found, deployment }, ctx);
-    }),
+    orWait(
+      Piped,
+      piped,
+      ctx,
+      async () => {
+        const { profile, ...found } = await known(piped, ctx);
+        const { registered } = found;
+        const blueprint: PipedBlueprint = {
+          piped,
+          profile,
+          pipedID: registered.id,
+          config: configOf(piped, profile, registered.id),
+          secrets: contentDigest(registered.secret.data, await mountedDigest(mountsOf(piped), ctx)),
+        };
+        let deployment: Stored<Deployment> | undefined;
+        for (const child of objectsOf(blueprint)) {
+          const kept = await keep(child, ctx);
+          if (child.kind === Deployment) deployment = kept as Stored<Deployment>;
+        }
+        const { piped: written, result } = await report({ ...found, deployment }, ctx);
+        const { requeueAfter = result.requeueAfter } = await retire(written, found.plane, ctx);
+        return requeueAfter === undefined ? undefined : { requeueAfter };
+      },
+      claims,
+    ),
   finalize: leave,
 });

@@ -6,6 +6,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import {
+  codeFor,
   corrected,
   DeploymentKind,
   digestOf,
@@ -16,6 +17,7 @@ import {
   names,
   partDigests,
   patience,
+  type Stack,
   sideBySide,
   startStack,
   untilLetIn,
@@ -30,36 +32,81 @@ afterAll(() => pipecd?.stop());
 const encryptionKey = (secret: Stored<SecretObject>): Buffer =>
   Buffer.from(secret.data?.["encryption-key"] ?? "", "base64");
 
+/** Whether the Secret of the piped says that older keys are still to be ended. */
+const hasOlderKeys = async (stack: Stack): Promise<boolean> =>
+  (await stack.get(Secret, names.piped)).metadata.annotations?.["pipecd.kanatakita.com/older-keys"] !==
+  undefined;
+
 describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("a piped whose Secret is deleted, or loses its key or its id, gets a new key as the same piped", async ({
+  test.for(["c", "l0"] as const)(
+    "a piped whose key is lost or edited gets a new key as the same piped, and the lost key ends (%s)",
+    async (profile, { expect }) => {
+      const stack = await startStack(pipecd, profile, `keys-piped-${profile}`);
+      const patch = (change: object) => () => stack.patch(Secret, names.piped, change);
+      const remove = () => stack.delete(Secret, names.piped);
+      let before = await keyOf(stack);
+      expect(await codeFor(pipecd, stack, before)).toBe(0);
+      // v0.57.0 keeps two keys, so each new one needs room.
+      for (const lose of [
+        remove,
+        remove,
+        patch({ data: { "piped-key": null } }),
+        patch({ data: { "piped-key": btoa("of somebody else") } }),
+        patch({ metadata: { annotations: { "pipecd.kanatakita.com/piped-id": null } } }),
+      ]) {
+        const digest = digestOf(await stack.get(DeploymentKind, names.piped));
+        const since = stack.server().calls.length;
+        await lose();
+        await stack.until(DeploymentKind, names.piped, (found) => digestOf(found) !== digest);
+        await stack.ready(Piped, names.piped);
+        await untilLetIn(stack, since);
+        const after = await keyOf(stack);
+        expect(after.id).toBe(before.id);
+        expect(after.key).not.toBe(before.key);
+        await expect.poll(() => hasOlderKeys(stack), patience).toBe(false);
+        expect(await codeFor(pipecd, stack, before)).toBe(16);
+        expect(await codeFor(pipecd, stack, after)).toBe(0);
+        before = after;
+      }
+      expect(stack.calls("RegisterPiped")).toHaveLength(1);
+      // Of the keys of v0.9.0, of which no more than three are kept, the others have been thrown away.
+      const keys = profile === "c" ? 1 : 3;
+      expect(stack.server().pipeds()).toMatchObject([
+        { id: before.id, name: "test-piped", disabled: false, keys },
+      ]);
+      expect((await stack.ready(Piped, names.piped)).status?.pipedID).toBe(before.id);
+      await stack.ready(Application, names.application);
+    },
+  );
+
+  test("a key that is lost while the server is away ends when it is back, as does one that PipeCD loses or a restored one", async ({
     expect,
   }) => {
-    const stack = await startStack(pipecd, "c", "keys-piped");
-    const patch = (change: object) => () => stack.patch(Secret, names.piped, change);
-    const remove = () => stack.delete(Secret, names.piped);
-    let before = await keyOf(stack);
-    // PipeCD keeps two keys, so each new one needs room.
-    for (const lose of [
-      remove,
-      remove,
-      patch({ data: { "piped-key": null } }),
-      patch({ metadata: { annotations: { "pipecd.kanatakita.com/piped-id": null } } }),
-    ]) {
-      const digest = digestOf(await stack.get(DeploymentKind, names.piped));
-      const since = stack.server().calls.length;
-      await lose();
-      await stack.until(DeploymentKind, names.piped, (found) => digestOf(found) !== digest);
-      await stack.ready(Piped, names.piped);
-      await untilLetIn(stack, since);
-      const after = await keyOf(stack);
-      expect(after.id).toBe(before.id);
-      expect(after.key).not.toBe(before.key);
-      before = after;
-    }
-    expect(stack.calls("RegisterPiped")).toHaveLength(1);
-    expect(stack.server().pipeds()).toMatchObject([{ id: before.id, name: "test-piped", disabled: false }]);
-    expect((await stack.ready(Piped, names.piped)).status?.pipedID).toBe(before.id);
-    await stack.ready(Application, names.application);
+    const stack = await startStack(pipecd, "c", "keys-away");
+    const server = stack.server();
+    const first = await keyOf(stack);
+    const backup = await stack.get(Secret, names.piped);
+    server.die();
+    await stack.delete(Secret, names.piped);
+    await stack.refused(Piped as never, names.piped, "ServerUnavailable");
+    const since = server.calls.length;
+    // A piped that reports at the same time may overwrite the new key.
+    server.loseUpdate();
+    server.restart();
+    await stack.ready(Piped, names.piped);
+    await untilLetIn(stack, since);
+    const second = await keyOf(stack);
+    expect(await codeFor(pipecd, stack, first)).toBe(16);
+    expect(await codeFor(pipecd, stack, second)).toBe(0);
+    expect(server.pipeds()).toMatchObject([{ id: first.id, keys: 1 }]);
+
+    const { annotations } = backup.metadata;
+    await stack.patch(Secret, names.piped, { data: backup.data, metadata: { annotations } });
+    // What PipeCD has is compared now.
+    await stack.edit(Piped as never, names.piped, { description: "restored" });
+    await expect.poll(async () => (await keyOf(stack)).key, patience).not.toBe(first.key);
+    await expect.poll(async () => codeFor(pipecd, stack, await keyOf(stack)), patience).toBe(0);
+    expect(await codeFor(pipecd, stack, second)).toBe(16);
   });
 
   test("the Secret pipecd that is deleted is made again with a random key, all pods get it, and all goes on", async ({

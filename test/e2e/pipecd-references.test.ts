@@ -141,7 +141,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     const { status } = await stack.ready(Environment, names.environment);
     const { pipeds } = await stack.console();
     const environmentIDs = [status?.environmentID ?? ""];
-    const piped = { name: "test-piped", description: "by hand", environmentIDs };
+    const piped = { name: "test-piped", description: "by hand", environmentIDs, keyID: "by-hand" };
     const [first, second] = [await pipeds.register(piped), await pipeds.register(piped)];
     await pipecd.apply("l0", stack.namespace, (object) =>
       ["Piped", "Application"].includes(object.kind) ? corrected(object) : undefined,

@@ -3,7 +3,15 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
-import { enabledPipeds, keyOf, names, startStack, untilLetIn } from "../harness/pipecdstack.ts";
+import {
+  codeFor,
+  enabledPipeds,
+  keyOf,
+  names,
+  patience,
+  startStack,
+  untilLetIn,
+} from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
@@ -65,6 +73,31 @@ test("a worker that dies after RegisterPiped or AddApplication, before it has wr
   expect(metadata.annotations?.["pipecd.kanatakita.com/piped-id"]).toBe(status?.pipedID);
 });
 
+test("a worker that dies after it has stored a new key ends the older ones when it is back", async () => {
+  const stack = await startStack(pipecd, "c", "unrevoked");
+  const server = stack.server();
+  const before = await keyOf(stack);
+  let isMade = false;
+  const held = server.hold(({ method }) => {
+    isMade ||= method === "RecreatePipedKey";
+    return isMade && method === "ListPipeds";
+  });
+  onTestFinished(() => held.drop());
+  const since = server.calls.length;
+  await stack.delete(Secret, names.piped);
+  await held.arrived;
+  const stored = await keyOf(stack);
+  expect(server.pipeds()).toMatchObject([{ keys: 2 }]);
+  for (const worker of pipecd.workers) await worker.kill();
+  held.drop();
+  for (const worker of pipecd.workers) await worker.start();
+  await untilLetIn(stack, since);
+  await expect.poll(() => server.pipeds(), patience).toMatchObject([{ id: before.id, keys: 1 }]);
+  expect(await keyOf(stack)).toEqual(stored);
+  expect(await codeFor(pipecd, stack, before)).toBe(16);
+  expect(await codeFor(pipecd, stack, stored)).toBe(0);
+});
+
 test("what was begun and never written down is undone when the object is deleted", async () => {
   const { server, at, rest } = await planeOnly("begun");
   const piped = server.hold("RegisterPiped");
@@ -82,7 +115,7 @@ test("v0.9.0: workers that die while a renamed piped makes way leave one that is
   const stack = await startStack(pipecd, "l0", "away-renamed");
   const since = stack.server().calls.length;
   // Both before any worker starts again: the second call may come before the last of them is ready.
-  const calls = ["DisablePiped", "RegisterPiped"].map((method) => stack.server().hold(method));
+  const calls = ["RegisterPiped", "DisablePiped"].map((method) => stack.server().hold(method));
   onTestFinished(() => {
     for (const held of calls) held.drop();
   });

@@ -18,6 +18,7 @@ import {
   type Stack,
   untilLetIn,
 } from "./pipecdstack.ts";
+import { conditionOf } from "./world.ts";
 
 let pipecd: Pipecd;
 let c: Stack;
@@ -107,7 +108,16 @@ export function agentTests(stacks: () => EditedStacks): void {
         "repoId more, found examples, other",
       );
       await pipecd.untilQuiet();
-      expect(enabledApplications(stack)).toEqual([]);
+      // The former one goes on.
+      const { status } = await stack.get(Application, names.application);
+      expect(enabledApplications(stack)).toMatchObject([
+        { id: status?.applicationID, path: status?.registered?.path },
+      ]);
+      expect(conditionOf(await stack.get(Application, names.application), "Registered")).toMatchObject({
+        status: "False",
+        reason: "FormerRegistered",
+        message: expect.stringContaining(`PipeCD has the application ${status?.applicationID} at examples/`),
+      });
       const { repositories = [] } = (await stack.get(Piped, names.piped)).spec.config;
       const more = { repoId: "more", remote: "https://example.com/more.git", branch: "main" };
       await stack.edit(Piped, names.piped, { config: { repositories: [...repositories, more] } });

@@ -18,12 +18,16 @@ const edited = async (stack: Stack, spec: object) => {
   const since = stack.server().calls.length;
   await stack.edit(Application, names.application, spec);
   const { status } = await stack.ready(Application, names.application);
-  const writes = stack
+  const writes = writesSince(stack, since);
+  return { before, after: status?.applicationID, registered: status?.registered, writes, since };
+};
+
+const writesSince = (stack: Stack, since: number) =>
+  stack
     .server()
     .calls.slice(since)
     .filter(({ method }) => !/^(List|Get|Report)/.test(method));
-  return { before, after: status?.applicationID, registered: status?.registered, writes };
-};
+const methodsSince = (stack: Stack, since: number) => writesSince(stack, since).map(({ method }) => method);
 
 /** Declares the tests of Applications. They come last: the Application is deleted in the end. */
 export function applicationTests(stacks: () => EditedStacks): void {
@@ -61,14 +65,19 @@ export function applicationTests(stacks: () => EditedStacks): void {
     { profile: "l0", field: "kind", spec: { kind: "Terraform" } },
     { profile: "l0", field: "cloudProvider", spec: { cloudProvider: "other-cluster" } },
     { profile: "l0", field: "name", spec: { name: "renamed" } },
-  ])("$profile: another $field is another application, and the former one goes first", async (one) => {
+  ])("$profile: another $field is another application, and the former one goes last", async (one) => {
     const stack = one.profile === "c" ? c : l0;
-    const { before, after, writes } = await edited(stack, one.spec);
+    const { before, after, since } = await edited(stack, one.spec);
     expect(after).not.toBe(before);
     const ended = one.profile === "c" ? "DeleteApplication" : "DisableApplication";
-    expect(writes.map(({ method }) => method)).toEqual([ended, "AddApplication"]);
-    expect(writes[0]?.request).toEqual({ applicationId: before });
+    await expect.poll(() => methodsSince(stack, since), patience).toEqual(["AddApplication", ended]);
+    expect(writesSince(stack, since)[1]?.request).toEqual({ applicationId: before });
     expect(enabledApplications(stack).map(({ id }) => id)).toEqual([after]);
+    await stack.until(Application, names.application, ({ status }) => status?.former === undefined);
+    const event = one.profile === "c" ? "deleted" : "disabled";
+    await expect
+      .poll(() => stack.notes(Application, names.application, "Retired"), patience)
+      .toContain(`PipeCD has ${event} the application ${before}: ${after} has replaced it`);
   });
 
   test("v0.57: its name, description and labels are sent once, and later values from git stay", async () => {
@@ -104,15 +113,23 @@ export function applicationTests(stacks: () => EditedStacks): void {
     await c.ready(Application, names.application);
   });
 
-  test("v0.57: two Applications at one place are two, and neither takes the other's", async () => {
+  test("v0.57: an Application at the place of another one waits, and is registered when that one goes elsewhere", async () => {
     const { spec, status } = await c.get(Application, names.application);
-    await c.create(Application as never, { kind: "Application", metadata: { name: "twin" }, spec });
-    const twin = await c.ready(Application, "twin");
-    expect(twin.status?.applicationID).not.toBe(status?.applicationID);
-    expect(enabledApplications(c)).toHaveLength(2);
+    const twin = { ...spec, path: `./${spec.path}/` };
+    await c.create(Application as never, { kind: "Application", metadata: { name: "twin" }, spec: twin });
+    const message = await c.refused(Application as never, "twin", "PlaceTaken");
+    expect(message).toContain(`the Application ${names.application} has `);
+    expect(enabledApplications(c).map(({ id }) => id)).toEqual([status?.applicationID]);
+    await c.edit(Application, names.application, { path: "kubernetes/elsewhere" });
+    const { status: registered } = await c.ready(Application, "twin");
+    await c.ready(Application, names.application);
+    expect(enabledApplications(c).map(({ id, path }) => [id, path])).toContainEqual([
+      registered?.applicationID,
+      twin.path,
+    ]);
     await c.delete(Application as never, "twin");
     await c.untilGone(Application as never, "twin");
-    expect(enabledApplications(c).map(({ id }) => id)).toEqual([status?.applicationID]);
+    expect(enabledApplications(c)).toMatchObject([{ path: "kubernetes/elsewhere" }]);
   });
 
   test.each([

@@ -8,6 +8,7 @@ import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { Application } from "../../functions/pipecd/kinds.ts";
 import { annotations, labels, secretKeys } from "../../functions/pipecd/names.ts";
 import type { Call, ControlPlane as Server } from "../pipecd/controlplane.ts";
+import { playPiped } from "../pipecd/playedpiped.ts";
 import type { Pipecd, SampleObject } from "./pipecd.ts";
 import { conditionOf, has } from "./world.ts";
 
@@ -202,6 +203,21 @@ export async function keyOf(stack: Stack, name: string = names.piped) {
     key: Buffer.from(data?.[secretKeys.pipedKey] ?? "", "base64").toString(),
     id: metadata.annotations?.[annotations.pipedID],
   };
+}
+
+/** The status code with which the server answers a piped that reports with a key. */
+export async function codeFor(
+  pipecd: Pipecd,
+  stack: Stack,
+  { id = "", key }: { readonly id?: string | undefined; readonly key: string },
+): Promise<number> {
+  const { profile } = stack.server();
+  const piped = playPiped({ profile, address: pipecd.pods.piped, project: "quickstart", id, key });
+  try {
+    return await piped.beat();
+  } finally {
+    piped.close();
+  }
 }
 
 /** Pipeds at PipeCD that are enabled. */

@@ -36,7 +36,7 @@ export interface PodsOptions {
 }
 
 /** All that runs. */
-export interface PipecdPods extends Pick<Served, "web" | "api"> {
+export interface PipecdPods extends Pick<Served, "web" | "api" | "piped"> {
   /** The server of a namespace. Throws where none has ever started. */
   plane(namespace: string): ControlPlane;
   /** How many connections to the WebService are open. */
@@ -213,6 +213,7 @@ export async function startPipecdPods({
     started: (namespace) => firstOf(namespace).promise,
     web: served.web,
     api: served.api,
+    piped: served.piped,
     connections: () => served.connections("web"),
     plane(namespace) {
       const plane = planes.get(namespace);

@@ -20,7 +20,19 @@ export interface PipedRecord {
   /** Ids of the repositories in its configuration, as it reported them when it started. */
   readonly repositories: readonly string[];
   readonly connection: Connection;
+  /** Creators of its keys; the key that PipeCD takes for the newest comes first. */
+  readonly keyIDs: readonly string[];
 }
+
+/** Keys of a piped, as PipeCD lists them. */
+interface ListedKey {
+  readonly creator: string;
+  readonly createdAt: bigint;
+}
+
+/** Of two keys with the same creation time, PipeCD takes the first in its list for the newer one. */
+export const keyIDsOf = (keys: readonly ListedKey[]): readonly string[] =>
+  keys.toSorted((a, b) => Number(b.createdAt - a.createdAt)).map(({ creator }) => creator);
 
 /** What a piped is registered with. */
 export interface NewPiped {
@@ -28,6 +40,16 @@ export interface NewPiped {
   readonly description: string;
   /** Up to v0.26: at least one. */
   readonly environmentIDs: readonly string[];
+  /** The creator that its key is to be listed under. */
+  readonly keyID: string;
+}
+
+/** A piped that has just been registered. */
+export interface RegisteredPiped {
+  readonly id: string;
+  readonly key: string;
+  /** Undefined where PipeCD lists the key under another creator: the APIService uses the name of the API key. */
+  readonly keyID: string | undefined;
 }
 
 /** A name of PipeCD's enumeration of kinds. */

@@ -5,7 +5,13 @@ import {
   type Piped,
   Piped_ConnectionStatus,
 } from "./generated/c/model_pb.ts";
-import type { ApplicationKindName, ApplicationPlace, ApplicationRecord, PipedRecord } from "./model.ts";
+import {
+  type ApplicationKindName,
+  type ApplicationPlace,
+  type ApplicationRecord,
+  keyIDsOf,
+  type PipedRecord,
+} from "./model.ts";
 import { nameOf } from "./names.ts";
 
 export const pipedRecord = (piped: Piped): PipedRecord => ({
@@ -16,6 +22,7 @@ export const pipedRecord = (piped: Piped): PipedRecord => ({
   environmentIDs: [],
   repositories: piped.repositories.map(({ id }) => id),
   connection: nameOf(Piped_ConnectionStatus, piped.status) ?? "UNKNOWN",
+  keyIDs: keyIDsOf(piped.keys),
 });
 
 export const applicationRecord = (application: Application): ApplicationRecord => ({

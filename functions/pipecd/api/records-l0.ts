@@ -5,7 +5,7 @@ import {
   type Piped,
   Piped_ConnectionStatus,
 } from "./generated/l0/model_pb.ts";
-import type { ApplicationKindName, ApplicationRecord, PipedRecord } from "./model.ts";
+import { type ApplicationKindName, type ApplicationRecord, keyIDsOf, type PipedRecord } from "./model.ts";
 import { nameOf } from "./names.ts";
 
 export const pipedRecord = (piped: Piped): PipedRecord => ({
@@ -16,6 +16,7 @@ export const pipedRecord = (piped: Piped): PipedRecord => ({
   environmentIDs: piped.envIds,
   repositories: piped.repositories.map(({ id }) => id),
   connection: nameOf(Piped_ConnectionStatus, piped.status) ?? "UNKNOWN",
+  keyIDs: keyIDsOf(piped.keys),
 });
 
 export const applicationRecord = (application: Application): ApplicationRecord => ({

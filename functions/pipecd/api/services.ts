@@ -12,6 +12,7 @@ import type {
   NewApplication,
   NewPiped,
   PipedRecord,
+  RegisteredPiped,
 } from "./model.ts";
 
 /** Environments: up to v0.26. */
@@ -23,8 +24,8 @@ export interface Environments {
 
 /** Pipeds that anybody who has an API key may work on. */
 export interface PipedWrites {
-  /** Makes one more, whatever there is of that name. The key is told here and never again. */
-  register(piped: NewPiped): Promise<{ readonly id: string; readonly key: string }>;
+  /** Registers one more, even if there is one of that name. PipeCD never returns the key again. */
+  register(piped: NewPiped): Promise<RegisteredPiped>;
   enable(id: string): Promise<void>;
   /** There is no call that deletes one. */
   disable(id: string): Promise<void>;
@@ -36,8 +37,13 @@ export interface PipedWrites {
 export interface Pipeds extends PipedWrites {
   /** With whether they are connected, which is a few minutes old at most. */
   list(options?: { readonly enabled?: true }): Promise<readonly PipedRecord[]>;
-  /** A new key for one that is there. The newest of those before goes on, older ones end. */
-  newKey(id: string): Promise<string>;
+  /**
+   * Creates a key that PipeCD lists under `keyID`. From v0.49.0 the newest of the former keys stays valid until
+   * {@link endOldKeys}; in v0.9.0 all former keys end.
+   */
+  newKey(id: string, keyID: string): Promise<string>;
+  /** Ends all keys but the newest. Undefined where {@link newKey} has ended them (up to v0.9.0). */
+  readonly endOldKeys: ((id: string) => Promise<void>) | undefined;
 }
 
 /** Applications. */
@@ -49,8 +55,10 @@ export interface Applications {
   /** Makes one more, whatever there is at that place. Returns its id. */
   add(application: NewApplication): Promise<string>;
   enable(id: string): Promise<void>;
-  /** Takes it away as far as the version can: up to v0.9.0 it is disabled. */
+  /** Deletes it; up to v0.9.0, which cannot delete, it is disabled. */
   delete(id: string): Promise<void>;
+  /** What {@link delete} makes of an application. */
+  readonly ending: "Deleted" | "Disabled";
   /** All of them: what is left out is emptied. Undefined where an application can not be changed (up to v0.9.0). */
   readonly update:
     | ((application: ApplicationRecord, settings: ApplicationSettings) => Promise<void>)

@@ -46,7 +46,7 @@ export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites =
   async register({ name, description }) {
     const request = { name, desc: description };
     const { id, key } = await called("RegisterPiped", service.registerPiped(request, context));
-    return { id, key };
+    return { id, key, keyID: undefined };
   },
   async enable(pipedId) {
     await called("EnablePiped", service.enablePiped({ pipedId }, context));
@@ -63,7 +63,8 @@ export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites =
 export const applicationsOf = (
   service: ServiceC,
   context: CallOptions,
-): Pick<Applications, "get" | "add" | "enable" | "delete"> => ({
+): Pick<Applications, "get" | "add" | "enable" | "delete" | "ending"> => ({
+  ending: "Deleted",
   async get(applicationId) {
     const answer = await unlessNotFound(
       called("GetApplication", service.getApplication({ applicationId }, context)),

@@ -11,6 +11,8 @@ export interface TokenOptions {
   readonly projectID: string;
   /** All bytes of the Secret's `encryption-key`. */
   readonly encryptionKey: Uint8Array;
+  /** Becomes the creator of keys, which may not be empty. Default: `denrei`. */
+  readonly subject?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -18,13 +20,18 @@ export interface TokenOptions {
 /** The server allows for no difference of clocks. Seconds. */
 const earlier = 30;
 const lifetime = 3600;
-/** Becomes the creator of keys: it may not be empty. */
-const subject = "denrei";
+const defaultSubject = "denrei";
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** An administrator of the project, for an hour. */
-export function webToken({ profile, projectID, encryptionKey, now }: TokenOptions): string {
+export function webToken({
+  profile,
+  projectID,
+  encryptionKey,
+  subject = defaultSubject,
+  now,
+}: TokenOptions): string {
   const seconds = Math.floor(now / 1000);
   const role = profile === "L0" ? { project_role: 2 } : { project_rbac_roles: ["Admin"] };
   const claims = {

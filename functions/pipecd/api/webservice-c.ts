@@ -14,24 +14,37 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
   readonly apiKeys: NonNullable<PipecdClient["apiKeys"]>;
 } {
   const { web, signal, profile, projectID, encryptionKey } = options;
-  const credentials = asAdministrator({ profile, projectID, encryptionKey });
-  const service = createClient(WebService, transportTo(web, credentials));
+  const serviceAs = (subject?: string) =>
+    createClient(
+      WebService,
+      transportTo(web, asAdministrator({ profile, projectID, encryptionKey, subject })),
+    );
+  const service = serviceAs();
   const context = { signal };
+  const endOldKeys = async (pipedId: string): Promise<void> => {
+    await called("DeleteOldPipedKeys", service.deleteOldPipedKeys({ pipedId }, context));
+  };
 
   return {
     environments: undefined,
     pipeds: {
       ...pipedsOf(service, context),
+      async register(piped) {
+        const { keyID } = piped;
+        return { ...(await pipedsOf(serviceAs(keyID), context).register(piped)), keyID };
+      },
       async list({ enabled } = {}) {
         const request = { withStatus: true, options: enabled === undefined ? {} : { enabled } };
         const { pipeds } = await called("ListPipeds", service.listPipeds(request, context));
         return pipeds.map(pipedRecord);
       },
-      async newKey(id) {
-        // There can be two at a time: with two of them a new one is refused.
-        await called("DeleteOldPipedKeys", service.deleteOldPipedKeys({ pipedId: id }, context));
-        return (await called("RecreatePipedKey", service.recreatePipedKey({ id }, context))).key;
+      async newKey(id, keyID) {
+        // PipeCD refuses a third key.
+        await endOldKeys(id);
+        const { key } = await called("RecreatePipedKey", serviceAs(keyID).recreatePipedKey({ id }, context));
+        return key;
       },
+      endOldKeys,
     },
     applications: {
       ...applicationsOf(service, context),

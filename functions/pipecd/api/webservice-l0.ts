@@ -7,11 +7,18 @@ import { WebService } from "./generated/l0/webservice_pb.ts";
 import { applicationRecord, kindOfL0, pipedRecord } from "./records-l0.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 
+/** How many keys a piped can have. */
+const mostKeys = 3;
+
 /** Opens it. */
 export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClient {
   const { profile, projectID, encryptionKey } = who;
-  const credentials = asAdministrator({ profile, projectID, encryptionKey });
-  const service = createClient(WebService, transportTo(web, credentials));
+  const serviceAs = (subject?: string) =>
+    createClient(
+      WebService,
+      transportTo(web, asAdministrator({ profile, projectID, encryptionKey, subject })),
+    );
+  const service = serviceAs();
   const context = { signal };
 
   return {
@@ -30,12 +37,20 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
         const { pipeds } = await called("ListPipeds", service.listPipeds(request, context));
         return pipeds.map(pipedRecord);
       },
-      async register({ name, description, environmentIDs }) {
+      async register({ name, description, environmentIDs, keyID }) {
         const request = { name, desc: description, envIds: [...environmentIDs] };
-        const { id, key } = await called("RegisterPiped", service.registerPiped(request, context));
-        return { id, key };
+        const { id, key } = await called("RegisterPiped", serviceAs(keyID).registerPiped(request, context));
+        return { id, key, keyID };
       },
-      newKey: async (id) => (await called("RecreatePipedKey", service.recreatePipedKey({ id }, context))).key,
+      async newKey(id, keyID) {
+        const creator = serviceAs(keyID);
+        let key = "";
+        // The oldest key makes way for a fourth one, and nothing else ends a key.
+        for (let made = 0; made < mostKeys; made++)
+          ({ key } = await called("RecreatePipedKey", creator.recreatePipedKey({ id }, context)));
+        return key;
+      },
+      endOldKeys: undefined,
       async enable(pipedId) {
         await called("EnablePiped", service.enablePiped({ pipedId }, context));
       },
@@ -45,6 +60,7 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
       update: undefined,
     },
     applications: {
+      ending: "Disabled",
       async list(pipedID) {
         const request = { options: { enabled: true } };
         const { applications } = await called("ListApplications", service.listApplications(request, context));

@@ -1,49 +1,38 @@
 /** The end of an application: PipeCD is told. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
-import { unlessNotFound } from "../api/errors.ts";
-import type { PipecdClient } from "../api/services.ts";
-import { Application, Piped } from "../kinds.ts";
+import { Application } from "../kinds.ts";
 import { sayGoodbye } from "../server/farewell.ts";
 import { openServer } from "../server/open.ts";
-import { isRegistering } from "../server/registering.ts";
+import { callerFor, retiring } from "../server/retiring.ts";
+import { begunAt, end } from "./former.ts";
 
 type App = Stored<Application>;
 
-/** Deletes what PipeCD has of it. */
+/** Deletes all that PipeCD has of it: the live one, those that it has replaced, and what a worker began to register. */
 export async function leave(application: App, ctx: Context): Promise<Result | undefined> {
   const { status = {}, spec } = application;
+  const { applicationID, registered, registering, former = [] } = status;
+  const known = [
+    ...(applicationID === undefined
+      ? []
+      : [{ id: applicationID, projectID: registered?.projectID ?? spec.projectID }]),
+    ...former.map((one) => ({ id: one.applicationID, projectID: one.registered.projectID })),
+  ];
   // One that was never registered need not be told of, whoever is there to hear it.
-  if (status.applicationID === undefined && !isRegistering(application)) return undefined;
+  if (known.length === 0 && registering === undefined) return undefined;
   await sayGoodbye(Application, application, ctx, async (plane) => {
-    const projectID = status.registered?.projectID ?? spec.projectID;
-    const client = await openServer(plane, { ...spec, projectID }, ctx);
-    const id = status.applicationID ?? (await begun(application, client, ctx));
-    if (id === undefined) return;
-    const record = await client.applications.get(id);
-    if (record === undefined || record.deleted) return;
-    ctx.assertOwned();
-    await unlessNotFound(client.applications.delete(id));
-    ctx.event("Normal", "Deleted", `PipeCD has deleted the application ${id}`);
+    const open = (projectID: string) => openServer(plane, callerFor(spec, projectID), ctx);
+    const remove = async (id: string, projectID: string) => {
+      const ending = await end(id, await open(projectID), ctx);
+      if (ending) ctx.event("Normal", ending, `PipeCD has ${ending.toLowerCase()} the application ${id}`);
+    };
+    const { error } = await retiring(known, ({ id, projectID }) => remove(id, projectID));
+    if (error) throw error;
+    if (registering === undefined) return;
+    const { projectID } = registering;
+    for (const id of await begunAt(application, registering, await open(projectID), ctx))
+      await remove(id, projectID);
   });
   return undefined;
-}
-
-/** What came of a registration whose end nobody has written down. */
-async function begun(
-  { spec }: App,
-  { applications }: PipecdClient,
-  ctx: Context,
-): Promise<string | undefined> {
-  const piped = await ctx.read.get(Piped, spec.pipedRef.objectName);
-  if (piped?.status?.pipedID === undefined) return undefined;
-  const taken = new Set((await ctx.read.list(Application)).map(({ status }) => status?.applicationID));
-  const records = await applications.list(piped.status.pipedID);
-  return records.find(
-    (record) =>
-      record.name === spec.name &&
-      record.repository === spec.repository &&
-      record.path === spec.path &&
-      !taken.has(record.id),
-  )?.id;
 }

@@ -1,21 +1,23 @@
 /**
  * How an application comes to be known at PipeCD. A piped overwrites its name, description and labels with what the repository
- * says, so it is known by where it is; and nothing is unique to PipeCD, so each is looked for before it is made.
+ * says, so it is known by where it is; and nothing is unique to PipeCD, so each is looked for before it is made. One that
+ * replaces another is registered first: the former one goes when the new one is in the status.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { ApplicationRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
-import { Application, type ControlPlane } from "../kinds.ts";
+import { Application } from "../kinds.ts";
 import { patience } from "../pace.ts";
+import type { Profile } from "../profile.ts";
 import { pacedWait, WaitingError } from "../server/dependent.ts";
-import { openServer } from "../server/open.ts";
 import { announcement } from "../server/registering.ts";
+import { canBecome, type Former, idsOf, isAt, isSameSpot, type Place, soFarOf } from "./place.ts";
+import { awaitPlace } from "./turn.ts";
 import type { Wanted } from "./wanted.ts";
 
 type App = Stored<Application>;
-type Place = Wanted["registered"];
 
 /** An application that is known. */
 export interface Registered {
@@ -27,21 +29,42 @@ export interface Registered {
 /** Sees to it that PipeCD knows the application as it is wanted. */
 export async function register(
   application: App,
-  { registered: place, kind, description, labels, pipedSince }: Wanted,
+  wanted: Wanted,
+  profile: Profile,
   client: PipecdClient,
-  plane: Stored<ControlPlane>,
   ctx: Context,
 ): Promise<Registered> {
-  const latest = await retireFormer(application, place, client, plane, ctx);
-  const found = await existing(latest, place, client, ctx);
+  const { registered: place } = wanted;
+  const { own, application: latest } = await ownRecord(application, place, client, ctx);
+  if (own?.last && isSameSpot(own.last, place) && own.record.pipedID === place.pipedID) {
+    await refresh(own.record, place, client, ctx);
+    return { id: own.record.id, application: latest };
+  }
+  await awaitPlace(latest, place, profile, ctx);
+  const found = own?.record ?? (await stranded(latest, place, client, ctx));
+  if (found?.pipedID !== place.pipedID)
+    await checkRepository(latest, place, wanted.pipedSince, client, ctx.now());
+  const announced = await ctx.status(
+    Application,
+    latest,
+    { registering: place },
+    announcement(soFarOf(latest)),
+  );
+  await awaitPlace(announced, place, profile, ctx);
   if (found) {
     await refresh(found, place, client, ctx);
-    return { id: found.id, application: latest };
+    return { id: found.id, application: announced };
   }
-  await checkRepository(latest, place, pipedSince, client, ctx.now());
-  const announced = await ctx.status(Application, latest, {}, announcement);
+  return { id: await add(wanted, client, ctx), application: announced };
+}
+
+async function add(
+  { registered: place, kind, description, labels }: Wanted,
+  { applications }: PipecdClient,
+  ctx: Context,
+): Promise<string> {
   ctx.assertOwned();
-  const id = await client.applications.add({
+  const id = await applications.add({
     name: place.name,
     pipedID: place.pipedID,
     environmentID: place.environmentID ?? "",
@@ -54,66 +77,64 @@ export async function register(
     labels,
   });
   ctx.event("Normal", "Registered", `PipeCD knows the application ${place.name} as ${id}`);
-  return { id, application: announced };
+  return id;
 }
 
-/** What can not be changed makes way for another one: its project, its repository, its path and its kind. */
-async function retireFormer(
+interface Own {
+  readonly record: ApplicationRecord;
+  /** Undefined where the status does not say what it was. */
+  readonly last: Former["registered"] | undefined;
+}
+
+/** The application of the status that can become what is wanted: the live one, else a former one that is still there. */
+async function ownRecord(
   application: App,
   place: Place,
   client: PipecdClient,
-  plane: Stored<ControlPlane>,
   ctx: Context,
-): Promise<App> {
-  const { applicationID, registered: last } = application.status ?? {};
-  if (applicationID === undefined || last === undefined || canBecome(last, place, client)) return application;
-  const { projectID } = last;
-  const former =
-    projectID === place.projectID ? client : await openServer(plane, { ...application.spec, projectID }, ctx);
-  const record = await former.applications.get(applicationID);
-  if (record && !record.deleted) {
-    ctx.assertOwned();
-    await former.applications.delete(applicationID);
-    ctx.event(
-      "Normal",
-      "Retired",
-      `PipeCD has deleted the application ${applicationID}: it can not become what is wanted`,
-    );
+): Promise<{ readonly own: Own | undefined; readonly application: App }> {
+  const { applicationID, registered, former = [] } = application.status ?? {};
+  let latest = application;
+  const find = async (id: string) => {
+    const record = await client.applications.get(id);
+    return record?.deleted === false ? record : undefined;
+  };
+  if (applicationID !== undefined && (registered === undefined || canBecome(registered, place, client))) {
+    const record = await find(applicationID);
+    if (record) return { own: { record, last: registered }, application };
+    latest = await noteLoss(application, applicationID, ctx);
   }
-  // A merge patch takes away what is null.
-  return ctx.status(Application, application, { applicationID: null, registered: null } as object);
+  for (const { applicationID: id, registered: last } of former) {
+    const record = canBecome(last, place, client) ? await find(id) : undefined;
+    if (record) return { own: { record, last }, application: latest };
+  }
+  return { own: undefined, application: latest };
 }
 
-type Last = NonNullable<NonNullable<Application["status"]>["registered"]>;
-
-function canBecome(last: Last, place: Place, { applications }: PipecdClient): boolean {
-  const stays = (field: keyof Place) => last[field] === place[field];
-  if (!(["projectID", "repository", "path", "kind"] as const).every(stays)) return false;
-  if (applications.update !== undefined) return true;
-  return (["name", "environmentID", "pipedID", "configFilename", "provider"] as const).every(stays);
+/** Nothing claims any more that PipeCD has it. */
+function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
+  const message = `PipeCD does not have the application ${id} any more`;
+  ctx.event("Warning", "RegistrationLost", `${message}: it is registered again`);
+  // A merge patch removes what is null.
+  return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
+    { type: "Registered", status: "False", reason: "RegistrationLost", message },
+  ]);
 }
 
-/** The application that is this one: by its id, else the only one at its place that is no other object's. */
-async function existing(
-  { metadata, status }: App,
+/** The only application at the place that belongs to no object: a worker died before it could write the id down. */
+async function stranded(
+  application: App,
   place: Place,
   { applications }: PipecdClient,
   ctx: Context,
 ): Promise<ApplicationRecord | undefined> {
-  const { applicationID } = status ?? {};
-  if (applicationID !== undefined) {
-    const own = await applications.get(applicationID);
-    if (own && !own.deleted) return own;
-    ctx.event(
-      "Warning",
-      "RegistrationLost",
-      `PipeCD does not have the application ${applicationID} any more: it is registered anew`,
-    );
-  }
-  const others = (await ctx.read.list(Application)).filter(({ metadata: { uid } }) => uid !== metadata.uid);
-  const taken = new Set(others.map((other) => other.status?.applicationID));
+  const taken = new Set((await ctx.live.list(Application)).flatMap(idsOf));
+  for (const id of idsOf(application)) taken.add(id);
   const same = (await applications.list(place.pipedID)).filter(
-    (record) => isAt(record, place) && !taken.has(record.id),
+    (record) =>
+      isAt(record, place) &&
+      !taken.has(record.id) &&
+      (applications.update !== undefined || isEqual(record, place)),
   );
   if (same.length <= 1) return same[0];
   throw new BlockedError(
@@ -123,12 +144,9 @@ async function existing(
   );
 }
 
-/** Whether a record is at a place. An empty filename is what PipeCD reads as .pipe.yaml. */
-export const isAt = (record: ApplicationRecord, place: Omit<Place, "environmentID">): boolean =>
-  record.repository === place.repository &&
-  record.path === place.path &&
-  (record.configFilename || ".pipe.yaml") === place.configFilename &&
-  record.kind === place.kind;
+/** Up to v0.9.0 nothing can be changed, so all of it has to be the same. */
+const isEqual = ({ name, provider }: ApplicationRecord, place: Place): boolean =>
+  name === place.name && provider === place.provider;
 
 /** Somebody may have changed or disabled it. */
 async function refresh(

@@ -25,6 +25,13 @@ export interface Wanted {
 type Registered = NonNullable<NonNullable<Application["status"]>["registered"]>;
 
 const configFilenames: Readonly<Record<Profile, string>> = { L0: ".pipe.yaml", C: "app.pipecd.yaml" };
+
+/** The name of its configuration file. */
+export const configFilenameOf = (
+  { configFilename }: Pick<Application["spec"], "configFilename">,
+  profile: Profile,
+): string => configFilename || configFilenames[profile];
+
 const defaultProvider = "kubernetes-default";
 
 /** Kinds that a version does not have. */
@@ -53,7 +60,7 @@ export async function wantedOf(
       repository: spec.repository,
       path: spec.path,
       kind,
-      configFilename: spec.configFilename || configFilenames[profile],
+      configFilename: configFilenameOf(spec, profile),
       provider: spec.platformProvider || spec.cloudProvider || defaultProvider,
     },
     kind,

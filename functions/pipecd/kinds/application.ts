@@ -40,6 +40,18 @@ const pathMessage =
   "expected a folder of the repository, by a path of at least two characters that does not start with /: ./ is the root";
 const providerMessage = "expected at most one of cloudProvider, platformProvider: they are the same";
 
+const registered = z.object({
+  name: text,
+  projectID: text,
+  environmentID: text.optional(),
+  pipedID: text,
+  repository: text,
+  path: text,
+  kind: text,
+  configFilename: text,
+  provider: text,
+});
+
 /** An application at PipeCD. */
 export const Application = defineKind({
   group,
@@ -95,20 +107,16 @@ export const Application = defineKind({
   status: z.object({
     applicationID: text.optional().describe("PipeCD's id of it."),
     pipedID: text.optional().describe("PipeCD's id of the agent that deploys it."),
-    registered: z
-      .object({
-        name: text,
-        projectID: text,
-        environmentID: text.optional(),
-        pipedID: text,
-        repository: text,
-        path: text,
-        kind: text,
-        configFilename: text,
-        provider: text,
-      })
+    registered: registered.optional().describe("What PipeCD was last told."),
+    registering: registered
       .optional()
-      .describe("What PipeCD was last told."),
+      .describe(
+        "What PipeCD is asked to register, until its id is known. No other Application takes its place.",
+      ),
+    former: z
+      .array(z.object({ applicationID: text, registered }))
+      .optional()
+      .describe("Applications at PipeCD that this one has replaced, until they are deleted there."),
     ...synced,
     observedGeneration,
     conditions: conditions("Ready: PipeCD has it as it is wanted."),

@@ -61,6 +61,14 @@ export const Piped = defineKind({
       })
       .optional()
       .describe("What PipeCD was last told."),
+    registering: z
+      .object({ name: text, projectID: text, keyID: text })
+      .optional()
+      .describe("What PipeCD is asked to register, until its id is known."),
+    former: z
+      .array(z.object({ pipedID: text, projectID: text }))
+      .optional()
+      .describe("Agents at PipeCD that this one has replaced, until they are disabled there."),
     availableReplicas: count.optional().describe("How many pods are available."),
     connection: z
       .enum(["ONLINE", "OFFLINE", "UNKNOWN"])

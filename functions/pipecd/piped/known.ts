@@ -7,8 +7,9 @@ import { driftMillis } from "../pace.ts";
 import type { Profile } from "../profile.ts";
 import { assertReady, isSyncDue, planeFor } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
-import { holderOf, keySecret } from "./keysecret.ts";
-import { canBecome, type Registered, register, retire, type Wanted } from "./registration.ts";
+import { rememberBegun } from "./former.ts";
+import { hasOlderKeys, holderOf, keySecret } from "./keysecret.ts";
+import { type Registered, register, type Wanted } from "./registration.ts";
 import { profileOfPiped, wantedOf } from "./wanted.ts";
 
 /** PipeCD knows that a piped is connected a minute after it is, so until then it is asked each minute. Milliseconds. */
@@ -36,19 +37,18 @@ export async function known(piped: Stored<Piped>, ctx: Context): Promise<Known> 
   const now = ctx.now();
   const held = holderOf(secret);
   const isAsWanted =
-    held !== undefined && held === status.pipedID && last !== undefined && isDeepStrictEqual(last, wanted);
+    held !== undefined &&
+    held === status.pipedID &&
+    isDeepStrictEqual(last, wanted) &&
+    status.registering === undefined &&
+    !hasOlderKeys(secret);
   if (secret && isAsWanted && !isSyncDue(status, plane, now, againMillis(status))) {
     const registered = { piped, id: held, secret, connection: status.connection ?? "UNKNOWN" } as const;
     return { plane, profile, wanted, registered, synced: undefined };
   }
   assertReady(plane);
   const client = await openServer(plane, piped.spec, ctx);
-  if (last !== undefined && !canBecome(last, wanted, client)) {
-    const former = await openServer(plane, { ...piped.spec, projectID: last.projectID }, ctx);
-    const retired = await retire(piped, secret, former, ctx);
-    const registered = await register(retired, undefined, wanted, client, ctx);
-    return { plane, profile, wanted, registered, synced: now };
-  }
-  const registered = await register(piped, secret, wanted, client, ctx);
+  const latest = await rememberBegun(piped, wanted, plane, ctx);
+  const registered = await register(latest, secret, wanted, client, ctx);
   return { plane, profile, wanted, registered, synced: now };
 }

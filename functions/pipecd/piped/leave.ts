@@ -12,10 +12,11 @@ import type { PipecdClient } from "../api/services.ts";
 import { Application, Piped } from "../kinds.ts";
 import { keptFor } from "../kubernetes/inuse.ts";
 import { isNamespaceGoing } from "../kubernetes/namespace.ts";
-import { annotations } from "../names.ts";
 import { sayGoodbye } from "../server/farewell.ts";
 import { openServer } from "../server/open.ts";
-import { isRegistering } from "../server/registering.ts";
+import { callerFor, retiring } from "../server/retiring.ts";
+import { type Former, formerOf, idsOf } from "./former.ts";
+import { pipedIn } from "./keysecret.ts";
 import { roleName } from "./objects.ts";
 
 /** Waits for the applications, stops the pod, disables the piped, and takes its rights away. */
@@ -31,10 +32,17 @@ export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result 
   const deployment = await ctx.live.get(Deployment, piped.metadata.name);
   if (deployment && controllerOf(deployment)?.uid === piped.metadata.uid)
     await ctx.delete(Deployment, deployment);
-  if (await mayBeKnown(piped, ctx))
+  const { spec, status } = piped;
+  const known = await knownOf(piped, ctx);
+  if (known.length > 0 || status?.registering !== undefined)
     await sayGoodbye(Piped, piped, ctx, async (plane) => {
-      const projectID = piped.status?.registered?.projectID ?? piped.spec.projectID;
-      await disable(piped, await openServer(plane, { ...piped.spec, projectID }, ctx), ctx);
+      const projects = new Set(
+        [...known, ...(status?.registering ? [status.registering] : [])].map(({ projectID }) => projectID),
+      );
+      const { error } = await retiring([...projects], async (projectID) =>
+        disable(piped, known, await openServer(plane, callerFor(spec, projectID), ctx), projectID, ctx),
+      );
+      if (error) throw error;
     });
   for (const kind of [ClusterRoleBinding, ClusterRole]) {
     const found = await ctx.live.get(kind, roleName(piped), "");
@@ -43,29 +51,42 @@ export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result 
   return undefined;
 }
 
-/** The id that was kept when it was registered, wherever that is. */
-async function keptID({ metadata, status }: Stored<Piped>, { live }: Context): Promise<string | undefined> {
-  if (status?.pipedID !== undefined) return status.pipedID;
+/** Pipeds at PipeCD that are this one's. One that was never registered has none. */
+async function knownOf(piped: Stored<Piped>, { live }: Context): Promise<readonly Former[]> {
+  const { metadata, spec, status } = piped;
   const secret = await live.get(Secret, metadata.name).catch((error: unknown) => {
-    // Where Secrets can not be read there is none of ours.
+    // Where Secrets cannot be read there is none of ours.
     if (isForbidden(error)) return undefined;
     throw error;
   });
-  if (secret === undefined || controllerOf(secret)?.uid !== metadata.uid) return undefined;
-  return secret.metadata.annotations?.[annotations.pipedID];
+  const isOurs = secret !== undefined && controllerOf(secret)?.uid === metadata.uid;
+  const projectID = status?.registered?.projectID ?? spec.projectID;
+  const current = status?.pipedID === undefined ? undefined : { pipedID: status.pipedID, projectID };
+  return formerOf(piped, [isOurs ? pipedIn(secret, projectID) : undefined, current], undefined);
 }
 
-/** One that was never registered need not be told of, whoever is there to hear it. */
-const mayBeKnown = async (piped: Stored<Piped>, ctx: Context): Promise<boolean> =>
-  isRegistering(piped) || (await keptID(piped, ctx)) !== undefined;
-
-async function disable(piped: Stored<Piped>, { pipeds }: PipecdClient, ctx: Context): Promise<void> {
+/** Disables what is this one's in a project; without an id, what a worker may have registered before it died. */
+async function disable(
+  piped: Stored<Piped>,
+  known: readonly Former[],
+  { pipeds }: PipecdClient,
+  projectID: string,
+  ctx: Context,
+): Promise<void> {
+  const { registering } = piped.status ?? {};
   const records = await pipeds.list({ enabled: true });
-  const kept = await keptID(piped, ctx);
-  const taken = new Set((await ctx.live.list(Piped)).map(({ status }) => status?.pipedID));
-  const isOurs = ({ id, name }: { readonly id: string; readonly name: string }) =>
-    kept === undefined ? name === piped.spec.name && !taken.has(id) : id === kept;
-  for (const { id } of records.filter(isOurs)) {
+  const others = (await ctx.live.list(Piped)).filter(({ metadata: { uid } }) => uid !== piped.metadata.uid);
+  const taken = new Set(others.flatMap(idsOf));
+  const isKnown = (id: string) => known.some((one) => one.pipedID === id);
+  const begun = records.filter(
+    ({ name, keyIDs }) =>
+      registering?.projectID === projectID &&
+      (keyIDs.includes(registering.keyID) ||
+        (name === registering.name && !known.some((one) => one.projectID === projectID))),
+  );
+  for (const { id } of records) {
+    const isOurs = isKnown(id) || (begun.some((one) => one.id === id) && !taken.has(id));
+    if (!isOurs) continue;
     ctx.assertOwned();
     await unlessNotFound(pipeds.disable(id));
     ctx.event("Normal", "Disabled", `PipeCD has disabled the piped ${id}`);

@@ -1,25 +1,22 @@
 import { expect, test } from "vitest";
 import type { PipecdClient } from "../api/services.ts";
-import { canBecome, type Wanted } from "./registration.ts";
+import { canBecome } from "./registration.ts";
 
-const last: Wanted = { name: "p", description: "d", projectID: "q", environmentID: "e" };
+const record = { name: "p", environmentIDs: ["e"] };
+const wanted = { name: "p", environmentID: "e" };
 const fixed = { pipeds: { update: undefined } } as unknown as PipecdClient;
 const free = { pipeds: { update: async () => {} } } as unknown as PipecdClient;
 
-test.each<readonly [string, Partial<Wanted>, old: boolean, current: boolean]>([
-  ["nothing", {}, true, true],
-  // Up to v0.9.0 it can not be told, but that is no reason to begin anew.
-  ["its description", { description: "other" }, true, true],
-  ["its name", { name: "other" }, false, true],
-  ["its environment", { environmentID: "other" }, false, true],
-  ["its project", { projectID: "other" }, false, false],
-])("of a piped %s can change: up to v0.9.0 and from v0.49.0", (_, change, old, current) => {
-  expect(canBecome(last, { ...last, ...change }, fixed)).toBe(old);
-  expect(canBecome(last, { ...last, ...change }, free)).toBe(current);
+test.each<readonly [string, Partial<typeof wanted>, old: boolean]>([
+  ["nothing", {}, true],
+  ["its name", { name: "other" }, false],
+  ["its environment", { environmentID: "other" }, false],
+])("v0.57.0 can change %s of a piped, and v0.9.0 needs another piped where it cannot", (_, change, old) => {
+  expect(canBecome(record, { ...wanted, ...change }, fixed)).toBe(old);
+  expect(canBecome(record, { ...wanted, ...change }, free)).toBe(true);
 });
 
-test("one that is in no environment has not changed it", () => {
-  const { environmentID: _, ...without } = last;
-  expect(canBecome(without, { ...without }, fixed)).toBe(true);
-  expect(canBecome(without, last, fixed)).toBe(false);
+test("a piped without an environment is one that needs none", () => {
+  expect(canBecome({ name: "p", environmentIDs: [] }, { name: "p" }, fixed)).toBe(true);
+  expect(canBecome({ name: "p", environmentIDs: [] }, wanted, fixed)).toBe(false);
 });

@@ -5,7 +5,6 @@
  * leaves one behind that nobody has the key of; the next try finds it by its name and has a new key made.
  */
 import type { SecretObject } from "../../../bus/kube/kind.ts";
-import { Secret } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -14,7 +13,17 @@ import type { PipecdClient } from "../api/services.ts";
 import { Piped } from "../kinds.ts";
 import { patience } from "../pace.ts";
 import { announcement } from "../server/registering.ts";
-import { holderOf, writeKey } from "./keysecret.ts";
+import { type Former, formerOf, idsOf } from "./former.ts";
+import {
+  hasOlderKeys,
+  holderOf,
+  type IssuedKey,
+  isListed,
+  newKeyID,
+  pipedIn,
+  withoutOlderKeys,
+  writeKey,
+} from "./keysecret.ts";
 import { awaitTurn } from "./turn.ts";
 
 /** What PipeCD is to know of a piped. */
@@ -37,39 +46,104 @@ export async function register(
   client: PipecdClient,
   ctx: Context,
 ): Promise<Registered> {
+  const { name, projectID } = wanted;
   const records = await client.pipeds.list();
-  const held = holderOf(secret);
-  const known = records.find(({ id }) => id === held);
-  if (secret && known) {
+  const find = (id: string | undefined) =>
+    records.find((record) => record.id === id && canBecome(record, wanted, client));
+  const known = find(holderOf(secret));
+  if (secret && known && isListed(secret, known)) {
     await refresh(known, wanted, client, ctx);
-    return { piped, id: known.id, secret, connection: known.connection };
+    const kept = await endOlderKeys(secret, known, client, ctx);
+    return { piped, id: known.id, secret: kept, connection: known.connection };
   }
-  if (held)
-    ctx.event(
-      "Warning",
-      "RegistrationLost",
-      `PipeCD does not know the piped ${held} any more: it is registered anew`,
-    );
-  const own = records.find(({ id }) => id === piped.status?.pipedID);
-  if (own) return keepIssued(piped, own, await adopt(own, wanted, client, ctx), secret, ctx);
-  await adoptable(piped, records, wanted, ctx);
-  await awaitTurn(piped, ctx);
-  const latest = await ctx.status(Piped, piped, {}, announcement);
+  const held = pipedIn(secret, projectID);
+  const own = known ?? find(piped.status?.pipedID) ?? find(held?.pipedID);
+  const before = await noteHeld(await noteLoss(piped, held, records, wanted, ctx), held, own?.id, ctx);
+  if (own) return keepIssued(before, own, await adopt(own, wanted, client, ctx), secret, client, ctx);
+  await adoptable(before, records, wanted, ctx);
+  await awaitTurn(before, ctx);
+  const keyID = newKeyID();
+  const registering = { name, projectID, keyID };
+  const latest = await ctx.status(Piped, before, { registering }, announcement(soFarOf(before)));
   await awaitTurn(latest, ctx);
   const found = await adoptable(latest, await client.pipeds.list(), wanted, ctx);
-  const issued = found ? await adopt(found, wanted, client, ctx) : await add(wanted, client, ctx);
-  return keepIssued(latest, found, issued, secret, ctx);
+  const issued = found ? await adopt(found, wanted, client, ctx) : await add(wanted, keyID, client, ctx);
+  return keepIssued(latest, found, issued, secret, client, ctx);
 }
 
 async function keepIssued(
   piped: Stored<Piped>,
   record: PipedRecord | undefined,
-  issued: { readonly id: string; readonly key: string },
+  issued: IssuedKey,
   found: Stored<SecretObject> | undefined,
+  client: PipecdClient,
   ctx: Context,
 ): Promise<Registered> {
+  const { id } = issued;
   const secret = await writeKey(piped, found, issued, ctx);
-  return { piped, id: issued.id, secret, connection: record?.connection ?? "UNKNOWN" };
+  if (!issued.hasOlder) return { piped, id, secret, connection: record?.connection ?? "UNKNOWN" };
+  const listed = (await client.pipeds.list()).find((one) => one.id === id);
+  if (listed === undefined || !isListed(secret, listed))
+    throw new BlockedError(
+      "NotListed",
+      `expected PipeCD to list the new key of the piped ${id} as its newest one, found another one. Another key is created.`,
+    );
+  return {
+    piped,
+    id,
+    secret: await endOlderKeys(secret, listed, client, ctx),
+    connection: listed.connection,
+  };
+}
+
+/** A lost key may be in other hands, so older keys end as soon as the new one is in the Secret. */
+async function endOlderKeys(
+  secret: Stored<SecretObject>,
+  { id, keyIDs }: PipedRecord,
+  { pipeds }: PipecdClient,
+  ctx: Context,
+): Promise<Stored<SecretObject>> {
+  if (!hasOlderKeys(secret)) return secret;
+  if (keyIDs.length > 1 && pipeds.endOldKeys) {
+    ctx.assertOwned();
+    await pipeds.endOldKeys(id);
+    ctx.event("Normal", "KeysRevoked", `PipeCD has ended the older keys of the piped ${id}`);
+  }
+  return withoutOlderKeys(secret, ctx);
+}
+
+/** What PipeCD has of a piped, as far as its status says. */
+export function soFarOf({ status }: Pick<Piped, "status">): string | undefined {
+  if (status?.pipedID === undefined) return undefined;
+  const { name, projectID } = status.registered ?? {};
+  return `PipeCD knows it as ${status.pipedID}${name === undefined ? "" : `, with the name ${name} in the project ${projectID}`}`;
+}
+
+/** Remembers a piped that only the Secret knows, before the Secret is overwritten. */
+async function noteHeld(
+  piped: Stored<Piped>,
+  held: Former | undefined,
+  id: string | undefined,
+  ctx: Context,
+): Promise<Stored<Piped>> {
+  if (held === undefined || held.pipedID === id || held.pipedID === piped.status?.pipedID) return piped;
+  return ctx.status(Piped, piped, { former: formerOf(piped, [held], undefined) });
+}
+
+/** Says that PipeCD has lost the piped, where it has. */
+async function noteLoss(
+  piped: Stored<Piped>,
+  held: Former | undefined,
+  records: readonly PipedRecord[],
+  { projectID }: Wanted,
+  ctx: Context,
+): Promise<Stored<Piped>> {
+  if (held?.projectID !== projectID || records.some(({ id }) => id === held.pipedID)) return piped;
+  const message = `PipeCD does not know the piped ${held.pipedID} any more`;
+  ctx.event("Warning", "RegistrationLost", `${message}: it is registered again`);
+  return ctx.status(Piped, piped, {}, [
+    { type: "Registered", status: "False", reason: "RegistrationLost", message },
+  ]);
 }
 
 /** Somebody may have changed or disabled it. */
@@ -101,7 +175,7 @@ async function adoptable(
   { live }: Pick<Context, "live">,
 ): Promise<PipedRecord | undefined> {
   const others = (await live.list(Piped)).filter(({ metadata: { uid } }) => uid !== metadata.uid);
-  const taken = new Set(others.map((other) => other.status?.pipedID));
+  const taken = new Set(others.flatMap(idsOf));
   const same = records.filter(
     (record) =>
       record.name === name &&
@@ -122,47 +196,36 @@ async function adopt(
   wanted: Wanted,
   client: PipecdClient,
   ctx: Context,
-): Promise<{ readonly id: string; readonly key: string }> {
+): Promise<IssuedKey> {
+  const { id } = record;
   await refresh(record, wanted, client, ctx);
   ctx.assertOwned();
-  const key = await client.pipeds.newKey(record.id);
-  ctx.event("Normal", "Adopted", `PipeCD had the piped ${record.id} already, and has made a new key for it`);
-  return { id: record.id, key };
+  const keyID = newKeyID();
+  const key = await client.pipeds.newKey(id, keyID);
+  ctx.event("Normal", "Adopted", `PipeCD had the piped ${id} already, and has made a new key for it`);
+  const hasOlder = client.pipeds.endOldKeys !== undefined;
+  return { id, projectID: wanted.projectID, key, keyID, hasOlder };
 }
 
 async function add(
-  { name, description, environmentID }: Wanted,
+  { name, description, projectID, environmentID }: Wanted,
+  keyID: string,
   { pipeds }: PipecdClient,
   ctx: Context,
-): Promise<{ readonly id: string; readonly key: string }> {
+): Promise<IssuedKey> {
   ctx.assertOwned();
   const environmentIDs = environmentID === undefined ? [] : [environmentID];
-  const issued = await pipeds.register({ name, description, environmentIDs });
+  const issued = await pipeds.register({ name, description, environmentIDs, keyID });
   ctx.event("Normal", "Registered", `PipeCD knows the piped ${name} as ${issued.id}`);
-  return issued;
+  return { ...issued, projectID, hasOlder: false };
 }
 
-/** Whether one that was registered can become what is wanted, or has to make way for another one. */
-export const canBecome = (last: Wanted, wanted: Wanted, client: Pick<PipecdClient, "pipeds">): boolean =>
-  last.projectID === wanted.projectID &&
-  (client.pipeds.update !== undefined ||
-    (last.name === wanted.name && last.environmentID === wanted.environmentID));
-
-/** Ends one that makes way. `client` is of its project. */
-export async function retire(
-  piped: Stored<Piped>,
-  secret: Stored<SecretObject> | undefined,
-  client: PipecdClient,
-  ctx: Context,
-): Promise<Stored<Piped>> {
-  const id = holderOf(secret) ?? piped.status?.pipedID;
-  if (id !== undefined && (await client.pipeds.list()).some((record) => record.id === id)) {
-    ctx.assertOwned();
-    await client.pipeds.disable(id);
-    ctx.event("Normal", "Retired", `the piped ${id} is disabled: this version of PipeCD can not change it`);
-  }
-  if (secret) await ctx.delete(Secret, secret);
-  // A merge patch takes away what is null.
-  const gone = { pipedID: null, registered: null, environmentID: null } as object;
-  return ctx.status(Piped, piped, gone);
-}
+/** Whether a piped of the wanted project can become what is wanted, or is replaced: v0.9.0 can change none. */
+export const canBecome = (
+  { name, environmentIDs }: Pick<PipedRecord, "name" | "environmentIDs">,
+  wanted: Pick<Wanted, "name" | "environmentID">,
+  { pipeds }: Pick<PipecdClient, "pipeds">,
+): boolean =>
+  pipeds.update !== undefined ||
+  (name === wanted.name &&
+    (wanted.environmentID === undefined || environmentIDs.includes(wanted.environmentID)));

@@ -6,6 +6,7 @@ import type { Deployment } from "../../../bus/kube/workloads.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Piped } from "../kinds.ts";
 import { ready, syncedNow, untilSync } from "../server/dependent.ts";
+import { formerOf } from "./former.ts";
 import { againMillis, type Known } from "./known.ts";
 
 /** Writes it, and says when to look again. */
@@ -18,7 +19,12 @@ export async function report(
     deployment,
   }: Omit<Known, "profile"> & { readonly deployment: Stored<Deployment> | undefined },
   ctx: Context,
-): Promise<Result> {
+): Promise<{ readonly piped: Stored<Piped>; readonly result: Result }> {
+  const { id, piped } = registered;
+  const { pipedID, registered: last } = piped.status ?? {};
+  const replaced =
+    pipedID === undefined ? undefined : { pipedID, projectID: last?.projectID ?? wanted.projectID };
+  const former = formerOf(piped, [replaced], id);
   const status = {
     pipedID: registered.id,
     ...(wanted.environmentID !== undefined && { environmentID: wanted.environmentID }),
@@ -26,13 +32,17 @@ export async function report(
     connection: registered.connection,
     availableReplicas: deployment?.status?.availableReplicas ?? 0,
     ...(synced !== undefined && syncedNow(plane, synced)),
+    // A merge patch removes what is null.
+    registering: null,
+    former: former.length > 0 ? former : null,
   };
-  const message = `PipeCD knows it as ${registered.id}`;
-  const written = await ctx.status(Piped, registered.piped, status, [
+  const message = `PipeCD knows it as ${id}`;
+  const written = await ctx.status(Piped, piped, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
     runsOf(deployment),
   ]);
-  return { requeueAfter: untilSync(written.status ?? {}, ctx.now(), againMillis(written.status ?? {})) };
+  const requeueAfter = untilSync(written.status ?? {}, ctx.now(), againMillis(written.status ?? {}));
+  return { piped: written, result: { requeueAfter } };
 }
 
 function runsOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {

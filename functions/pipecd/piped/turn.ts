@@ -25,7 +25,6 @@ export async function awaitTurn(piped: Stored<Piped>, ctx: Context): Promise<voi
       other.metadata.uid !== metadata.uid &&
       other.spec.name === spec.name &&
       other.spec.projectID === spec.projectID &&
-      other.status?.pipedID === undefined &&
       isRegistering(other),
   );
   const [first] = rivals.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));

@@ -5,6 +5,7 @@
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import { type Dependent, isReady, planeOf } from "../controlplane/find.ts";
@@ -108,22 +109,31 @@ export function told({ conditions }: DependentStatus, error: unknown, now: numbe
   return blockedBy(error, since(conditions, "Stalled", "True"), now);
 }
 
-/** Runs a reconcile that may have to wait: the object says for what. */
+/** Runs a reconcile that may have to wait: the object says for what. `claims` is what it has to say beside that it failed. */
 export async function orWait<T extends Dependent>(
   kind: Kind<T>,
   object: Stored<T>,
   ctx: Context,
   work: () => Promise<{ readonly requeueAfter?: number } | undefined>,
+  claims: (latest: Stored<T>) => readonly ConditionUpdate[] = () => [],
 ): Promise<{ readonly requeueAfter?: number } | undefined> {
   const status = (object.status ?? {}) as DependentStatus;
+  // It may have said something else meanwhile.
+  const latest = async () => (await ctx.read.get(kind, ctx.key.name)) ?? object;
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof WaitingError)) throw told(status, error, ctx.now());
+    if (!(error instanceof WaitingError)) {
+      if (error instanceof PipecdError || error instanceof BlockedError) {
+        const found = await latest();
+        const updates = claims(found);
+        if (updates.length > 0) await ctx.status(kind, found, {}, updates);
+      }
+      throw told(status, error, ctx.now());
+    }
     const { reason, message, againMillis, conditions } = error;
-    // It may have said something else meanwhile.
-    const latest = (await ctx.read.get(kind, ctx.key.name)) ?? object;
-    await ctx.status(kind, latest, {}, [...conditions, ready("False", reason, message)]);
+    const found = await latest();
+    await ctx.status(kind, found, {}, [...claims(found), ...conditions, ready("False", reason, message)]);
     return againMillis === undefined ? undefined : { requeueAfter: againMillis };
   }
 }

@@ -56,13 +56,14 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
       name,
       description: "first",
       environmentIDs: await environmentIDs(client as PipecdClient),
+      keyID: randomUUID(),
     });
     const find = async (options = {}) => (await pipeds.list(options)).find((piped) => piped.id === id);
     expect(await find()).toMatchObject({ name, description: "first", disabled: false, repositories: [] });
     await report(id, key);
     expect((await find())?.repositories).toEqual(["examples"]);
     const keys = [key];
-    for (let more = 0; more < 4; more++) keys.push(await pipeds.newKey(id));
+    for (let more = 0; more < 4; more++) keys.push(await pipeds.newKey(id, randomUUID()));
     expect(new Set(keys).size).toBe(5);
     await pipeds.update?.(id, { name: `${name}-2`, description: "second" });
     if (profile === "C") expect(await find()).toMatchObject({ name: `${name}-2`, description: "second" });
@@ -88,6 +89,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
         name: `client-${randomUUID()}`,
         description: "",
         environmentIDs: environments,
+        keyID: randomUUID(),
       });
       const place = { repository: "examples", path: "kubernetes/canary", configFilename: "app.pipecd.yaml" };
       const wanted = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ApplicationRecord } from "../api/model.ts";
-import { isAt } from "./registration.ts";
+import { isAt } from "./place.ts";
 
 const record: ApplicationRecord = {
   id: "id",

@@ -1,0 +1,90 @@
+/** Applications at PipeCD that another one has replaced: they are remembered until PipeCD has deleted them. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { unlessNotFound } from "../api/errors.ts";
+import type { PipecdClient } from "../api/services.ts";
+import { isReady } from "../controlplane/find.ts";
+import { Application, type ControlPlane } from "../kinds.ts";
+import { openServer } from "../server/open.ts";
+import { callerFor, type Retired, retired, retiring } from "../server/retiring.ts";
+import { canBecome, type Former, idsOf, isAt, type Kept, type Place } from "./place.ts";
+
+type App = Stored<Application>;
+
+/** What `id` replaces: those in the status, and the one that was live so far. */
+export function formerOf({ status }: Pick<Application, "status">, id: string | undefined): Former[] {
+  const { applicationID, registered, former = [] } = status ?? {};
+  const live = applicationID === undefined || registered === undefined ? [] : [{ applicationID, registered }];
+  return [...former.filter((one) => one.applicationID !== applicationID), ...live].filter(
+    (one) => one.applicationID !== id,
+  );
+}
+
+/** What a worker registered before it died, at the place that it had announced. */
+export async function begunAt(
+  application: App,
+  place: Kept,
+  { applications }: PipecdClient,
+  ctx: Context,
+): Promise<readonly string[]> {
+  const taken = new Set((await ctx.live.list(Application)).flatMap(idsOf));
+  for (const id of idsOf(application)) taken.add(id);
+  const records = await applications.list(place.pipedID);
+  // The place is announced, so no other Application has one there that is not in its status. A person may.
+  return records
+    .filter((record) => record.name === place.name && isAt(record, place) && !taken.has(record.id))
+    .map(({ id }) => id);
+}
+
+/** Remembers what a worker registered before it died, when the object is to be at another place by now. */
+export async function rememberBegun(
+  application: App,
+  place: Place,
+  client: PipecdClient,
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<App> {
+  const { registering: begun, former = [] } = application.status ?? {};
+  if (begun === undefined) return application;
+  // It is looked for at the place that is wanted, and taken up.
+  const isThere = begun.pipedID === place.pipedID && begun.configFilename === place.configFilename;
+  if (isThere && canBecome(begun, place, client)) return application;
+  const other = await openServer(plane, callerFor(application.spec, begun.projectID), ctx);
+  const strays = await begunAt(application, begun, other, ctx);
+  const found = strays.map((applicationID) => ({ applicationID, registered: begun }));
+  // A merge patch removes what is null.
+  const noted = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
+  return ctx.status(Application, application, noted as object);
+}
+
+/** Deletes former applications. Those that PipeCD does not let go of are tried again. */
+export async function retire(application: App, plane: Stored<ControlPlane>, ctx: Context): Promise<Retired> {
+  if (!isReady(plane)) return {};
+  const { former = [], applicationID } = application.status ?? {};
+  const { left, error } = await retiring(former, async (one) => {
+    if (one.applicationID === applicationID) return;
+    const client = await openServer(plane, callerFor(application.spec, one.registered.projectID), ctx);
+    const ending = await end(one.applicationID, client, ctx);
+    if (ending)
+      ctx.event(
+        "Normal",
+        "Retired",
+        `PipeCD has ${ending.toLowerCase()} the application ${one.applicationID}: ${applicationID} has replaced it`,
+      );
+  });
+  return retired(Application, application, left, error, ctx);
+}
+
+/** Ends an application as far as the version can; undefined when that was done before. */
+export async function end(
+  id: string,
+  { applications }: PipecdClient,
+  ctx: Context,
+): Promise<"Deleted" | "Disabled" | undefined> {
+  const { ending } = applications;
+  const record = await applications.get(id);
+  if (record === undefined || record.deleted || (ending === "Disabled" && record.disabled)) return undefined;
+  ctx.assertOwned();
+  await unlessNotFound(applications.delete(id));
+  return ending;
+}

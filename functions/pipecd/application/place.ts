@@ -1,0 +1,61 @@
+/** Where applications are at PipeCD: what tells one from another. Pure. */
+import { posix } from "node:path";
+import type { ApplicationRecord } from "../api/model.ts";
+import type { PipecdClient } from "../api/services.ts";
+import type { Application } from "../kinds.ts";
+import type { Wanted } from "./wanted.ts";
+
+/** Where an application is to be, and all that can be changed of it. */
+export type Place = Wanted["registered"];
+type Status = NonNullable<Application["status"]>;
+/** The same, as it is kept. */
+export type Kept = NonNullable<Status["registered"]>;
+/** An application at PipeCD that another one has replaced. */
+export type Former = NonNullable<Status["former"]>[number];
+
+type Spot = Pick<Kept, "pipedID" | "repository" | "path" | "configFilename">;
+
+const folder = (path: string): string => posix.normalize(`${path}/`);
+
+/** Whether two are the same file of the same agent, however its path is written. */
+export const isSameSpot = (a: Spot, b: Spot): boolean =>
+  a.pipedID === b.pipedID &&
+  a.repository === b.repository &&
+  folder(a.path) === folder(b.path) &&
+  a.configFilename === b.configFilename;
+
+/** Whether a record is at a place. An empty filename is what PipeCD reads as .pipe.yaml. */
+export const isAt = (
+  record: ApplicationRecord,
+  place: Pick<Kept, "repository" | "path" | "configFilename" | "kind">,
+): boolean =>
+  record.repository === place.repository &&
+  record.path === place.path &&
+  (record.configFilename || ".pipe.yaml") === place.configFilename &&
+  record.kind === place.kind;
+
+/** Whether one that is registered can become what is wanted. Its project, repository, path and kind stay; up to v0.9.0, all. */
+export function canBecome(
+  last: Kept,
+  place: Place,
+  { applications }: Pick<PipecdClient, "applications">,
+): boolean {
+  const stays = (field: keyof Place) => last[field] === place[field];
+  if (!(["projectID", "repository", "path", "kind"] as const).every(stays)) return false;
+  if (applications.update !== undefined) return true;
+  return (["name", "environmentID", "pipedID", "configFilename", "provider"] as const).every(stays);
+}
+
+/** All applications at PipeCD that belong to an object. */
+export const idsOf = ({ status }: Pick<Application, "status">): readonly (string | undefined)[] => [
+  status?.applicationID,
+  ...(status?.former ?? []).map(({ applicationID }) => applicationID),
+];
+
+/** What PipeCD has of an object, as far as its status says. */
+export function soFarOf({ status }: Pick<Application, "status">): string | undefined {
+  if (status?.applicationID === undefined) return undefined;
+  const { repository, path, projectID } = status.registered ?? {};
+  const where = repository === undefined ? "" : ` at ${repository}/${path} in the project ${projectID}`;
+  return `PipeCD has the application ${status.applicationID}${where}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * PipeCD takes any number of applications at one place, and each of them deploys. So an Application waits while another one of
+ * its namespace has its place, or comes first. Each announces the place that it takes and looks at the others again, so two
+ * that begin at once see each other.
+ */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import { Application } from "../kinds.ts";
+import type { Profile } from "../profile.ts";
+import { pacedWait, WaitingError } from "../server/dependent.ts";
+import { isSameSpot, type Place } from "./place.ts";
+import { configFilenameOf } from "./wanted.ts";
+
+type App = Stored<Application>;
+
+/** Reason of the condition Ready of one that waits. */
+export const placeTaken = "PlaceTaken";
+
+/** Whether an Application waits for the place that another one has. */
+export const isWaitingForPlace = ({ status }: Pick<Application, "status">): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === "Ready" && reason === placeTaken) === true;
+
+const ageOf = ({ metadata: { creationTimestamp = "", uid } }: App): string => `${creationTimestamp} ${uid}`;
+
+/** What another Application has to do with a place. */
+type Claim = "registered" | "announced" | "wanted" | undefined;
+
+function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profile: Profile): Claim {
+  const isHere = (kept: Parameters<typeof isSameSpot>[0] | undefined) =>
+    kept !== undefined && isSameSpot(kept, place);
+  const { applicationID, registered, registering, former = [] } = status ?? {};
+  if ((applicationID !== undefined && isHere(registered)) || former.some((one) => isHere(one.registered)))
+    return "registered";
+  if (isHere(registering)) return "announced";
+  if (metadata.deletionTimestamp !== undefined || spec.projectID !== place.projectID) return undefined;
+  if (spec.pipedRef.objectName !== mine.spec.pipedRef.objectName) return undefined;
+  const { repository, path } = spec;
+  const wanted = {
+    pipedID: place.pipedID,
+    repository,
+    path,
+    configFilename: configFilenameOf(spec, profile),
+  };
+  return isHere(wanted) ? "wanted" : undefined;
+}
+
+/** The Application that has the place or comes first; undefined when `mine` may take it. `others` are those of its namespace. */
+export function inTheWay(
+  mine: App,
+  others: readonly App[],
+  place: Place,
+  profile: Profile,
+): { readonly other: App; readonly claim: NonNullable<Claim> } | undefined {
+  const { registering } = mine.status ?? {};
+  const hasAnnounced = registering !== undefined && isSameSpot(registering, place);
+  for (const other of others.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))) {
+    if (other.metadata.uid === mine.metadata.uid) continue;
+    const claim = claimOf(other, mine, place, profile);
+    if (claim === undefined) continue;
+    if (claim === "wanted" && (hasAnnounced || ageOf(mine) < ageOf(other))) continue;
+    return { other, claim };
+  }
+  return undefined;
+}
+
+/** Throws a {@link WaitingError} while another Application is in the way. To be called before the announcement, and after it. */
+export async function awaitPlace(mine: App, place: Place, profile: Profile, ctx: Context): Promise<void> {
+  const found = inTheWay(mine, await ctx.live.list(Application), place, profile);
+  if (found === undefined) return;
+  const { other, claim } = found;
+  const { registering } = mine.status ?? {};
+  const keepsAnnouncement = claim === "announced" && ageOf(mine) < ageOf(other);
+  if (registering !== undefined && isSameSpot(registering, place) && !keepsAnnouncement)
+    // A merge patch removes what is null.
+    await ctx.status(Application, mine, { registering: null } as object, [
+      { type: "Registered", status: "False", reason: placeTaken, message: messageOf(other, place) },
+    ]);
+  throw new WaitingError(placeTaken, messageOf(other, place), pacedWait(mine.status ?? {}, ctx.now()));
+}
+
+const messageOf = ({ metadata: { name } }: App, { repository, path, configFilename }: Place): string =>
+  `the Application ${name} has ${configFilename} in ${repository}/${path} of this agent: delete it, or give one of them another path or configFilename`;

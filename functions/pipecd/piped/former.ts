@@ -1,0 +1,82 @@
+/** Pipeds at PipeCD that another one has replaced: they are remembered until PipeCD has disabled them. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
+import type { PipecdClient } from "../api/services.ts";
+import { isReady } from "../controlplane/find.ts";
+import { type ControlPlane, Piped } from "../kinds.ts";
+import { openServer } from "../server/open.ts";
+import { callerFor, type Retired, retired, retiring } from "../server/retiring.ts";
+
+/** Where a piped is. */
+export type Former = NonNullable<NonNullable<Piped["status"]>["former"]>[number];
+
+/** All that `id` replaces: those in the status, and `more`. */
+export function formerOf(
+  { status }: Pick<Piped, "status">,
+  more: readonly (Former | undefined)[],
+  id: string | undefined,
+): Former[] {
+  const found = new Map<string, Former>();
+  for (const one of [...(status?.former ?? []), ...more])
+    if (one !== undefined && one.pipedID !== id) found.set(one.pipedID, one);
+  return [...found.values()];
+}
+
+/** All pipeds at PipeCD that belong to an object. */
+export const idsOf = ({ status }: Pick<Piped, "status">): readonly (string | undefined)[] => [
+  status?.pipedID,
+  ...(status?.former ?? []).map(({ pipedID }) => pipedID),
+];
+
+/** Remembers a piped that a worker registered before it died, when the object is to be another one by now. */
+export async function rememberBegun(
+  piped: Stored<Piped>,
+  wanted: { readonly name: string; readonly projectID: string },
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<Stored<Piped>> {
+  const { registering: begun, pipedID } = piped.status ?? {};
+  if (begun === undefined) return piped;
+  const { name, projectID, keyID } = begun;
+  if (name === wanted.name && projectID === wanted.projectID) return piped;
+  const { pipeds } = await openServer(plane, callerFor(piped.spec, projectID), ctx);
+  const strays = (await pipeds.list()).filter(({ id, keyIDs }) => id !== pipedID && keyIDs.includes(keyID));
+  const former = formerOf(
+    piped,
+    strays.map(({ id }) => ({ pipedID: id, projectID })),
+    undefined,
+  );
+  // A merge patch removes what is null.
+  const noted = { registering: null, ...(former.length > 0 && { former }) };
+  return ctx.status(Piped, piped, noted as object);
+}
+
+/** Disables former pipeds. Those that PipeCD does not let go of are tried again. */
+export async function retire(
+  piped: Stored<Piped>,
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<Retired> {
+  if (!isReady(plane)) return {};
+  const { former = [], pipedID } = piped.status ?? {};
+  const others = (await ctx.live.list(Piped)).filter(({ metadata: { uid } }) => uid !== piped.metadata.uid);
+  const taken = new Set(others.map(({ status }) => status?.pipedID));
+  const { left, error } = await retiring(former, async (one) => {
+    if (one.pipedID === pipedID || taken.has(one.pipedID)) return;
+    const client = await openServer(plane, callerFor(piped.spec, one.projectID), ctx);
+    if (await disable(one.pipedID, client, ctx))
+      ctx.event(
+        "Normal",
+        "Retired",
+        `PipeCD has disabled the piped ${one.pipedID}: another one has replaced it`,
+      );
+  });
+  return retired(Piped, piped, left, error, ctx);
+}
+
+async function disable(id: string, { pipeds }: PipecdClient, ctx: Context): Promise<boolean> {
+  if (!(await pipeds.list({ enabled: true })).some((record) => record.id === id)) return false;
+  ctx.assertOwned();
+  await pipeds.disable(id);
+  return true;
+}
