@@ -83,14 +83,26 @@ async function keepApplication(
   const isAsWanted = registering === undefined && isDeepStrictEqual(last, wanted.registered);
   if (applicationID !== undefined && isAsWanted && !isSyncDue(status, plane, now)) {
     const said = await say(application, wanted, applicationID, {}, ctx);
-    return { requeueAfter: untilSync(status, now), ...(await retire(said, plane, ctx)) };
+    return finish(said, plane, untilSync(status, now), ctx);
   }
   assertReady(plane);
   const client = await openServer(plane, application.spec, ctx);
   const before = await rememberBegun(application, wanted.registered, client, plane, ctx);
   const { id, application: latest } = await register(before, wanted, profileOfPlane(plane), client, ctx);
   const said = await say(latest, wanted, id, syncedNow(plane, now), ctx);
-  return { requeueAfter: driftMillis, ...(await retire(said, plane, ctx)) };
+  return finish(said, plane, driftMillis, ctx);
+}
+
+/** Ends what the application has replaced, and says that all is as it should be. */
+async function finish(
+  application: Stored<Application>,
+  plane: Stored<ControlPlane>,
+  againMillis: number,
+  ctx: Context,
+): Promise<Result> {
+  const { object, requeueAfter = againMillis } = await retire(application, plane, ctx);
+  await ctx.status(Application, object, {}, [ready("True", "Registered", "PipeCD has it as it is wanted")]);
+  return { requeueAfter };
 }
 
 /** Writes what PipeCD has now, and which applications it has replaced, in one step. */
@@ -112,7 +124,8 @@ function say(
   };
   return ctx.status(Application, application, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
-    ready("True", "Registered", message),
+    // Ready comes when those have gone.
+    ...(former.length > 0 ? [] : [ready("True", "Registered", "PipeCD has it as it is wanted")]),
   ]);
 }
 

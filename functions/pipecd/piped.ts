@@ -23,7 +23,7 @@ import { known } from "./piped/known.ts";
 import { leave } from "./piped/leave.ts";
 import { objectsOf, type PipedBlueprint } from "./piped/objects.ts";
 import { soFarOf } from "./piped/registration.ts";
-import { report } from "./piped/status.ts";
+import { report, runsOf } from "./piped/status.ts";
 import { configOf } from "./piped/wanted.ts";
 import { outbound } from "./server/address.ts";
 import { orWait } from "./server/dependent.ts";
@@ -93,7 +93,8 @@ export default defineFunction({
           if (child.kind === Deployment) deployment = kept as Stored<Deployment>;
         }
         const { piped: written, result } = await report({ ...found, deployment }, ctx);
-        const { requeueAfter = result.requeueAfter } = await retire(written, found.plane, ctx);
+        const { object, requeueAfter = result.requeueAfter } = await retire(written, found.plane, ctx);
+        await ctx.status(Piped, object, {}, [runsOf(deployment)]);
         return requeueAfter === undefined ? undefined : { requeueAfter };
       },
       claims,

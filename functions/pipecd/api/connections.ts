@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { Recent } from "../../../bus/recent.ts";
+import { openSession, type Session } from "./session.ts";
 
 /** Where a server listens, and how it is spoken to. */
 export interface Endpoint {
@@ -10,6 +11,8 @@ export interface Endpoint {
   readonly address: string;
   /** Undefined for plain text. `ca` is PEM text; without it the system's authorities count. */
   readonly tls: { readonly ca: string | undefined } | undefined;
+  /** Whose server it is, and which pods run it: with another revision, connections to the former pods are closed. */
+  readonly server?: { readonly id: string; readonly revision: string | undefined };
 }
 
 /** What a call may take at most. The server itself gives its stores ten seconds. Milliseconds. */
@@ -17,7 +20,7 @@ const deadlineMillis = 15_000;
 /** Connections without a call are closed after. Milliseconds. */
 const idleMillis = 60_000;
 
-const sessions = new Recent<Http2SessionManager>({ keptMillis: 3_600_000, limit: 500 });
+const sessions = new Recent<Session>({ keptMillis: 3_600_000, limit: 500 });
 
 /** What may be sent twice: it is a question, or says what is to be and not what is to be done. */
 const repeatable = /^(List|Get|Update|Enable|Disable|Delete)/;
@@ -39,20 +42,22 @@ const again: Interceptor = (next) => async (request) => {
   }
 };
 
-/** The way to a server, on the connection that there is. */
-export function transportTo({ address, tls }: Endpoint, credentials: Interceptor): Transport {
+/** The way to a server, on the connection that there is. Calls of all transports to a server use the newest revision. */
+export function transportTo({ address, tls, server }: Endpoint, credentials: Interceptor): Transport {
   const baseUrl = `${tls === undefined ? "http" : "https"}://${address}`;
   const ca = tls?.ca;
-  const name = `${baseUrl} ${createHash("sha256")
+  const name = `${baseUrl} ${server?.id ?? ""} ${createHash("sha256")
     .update(ca ?? "")
     .digest("hex")}`;
   let session = sessions.get(name);
   if (session === undefined) {
     const options = ca === undefined ? undefined : { ca };
     // The server takes frequent pings amiss, so there are none.
-    session = new Http2SessionManager(baseUrl, { idleConnectionTimeoutMs: idleMillis }, options);
+    const open = () => new Http2SessionManager(baseUrl, { idleConnectionTimeoutMs: idleMillis }, options);
+    session = openSession({ open });
     sessions.set(name, session);
   }
+  session.renew(server?.revision);
   return createGrpcTransport({
     baseUrl,
     sessionManager: session,

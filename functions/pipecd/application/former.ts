@@ -58,8 +58,12 @@ export async function rememberBegun(
 }
 
 /** Deletes former applications. Those that PipeCD does not let go of are tried again. */
-export async function retire(application: App, plane: Stored<ControlPlane>, ctx: Context): Promise<Retired> {
-  if (!isReady(plane)) return {};
+export async function retire(
+  application: App,
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<Retired<Application>> {
+  if (!isReady(plane)) return { object: application };
   const { former = [], applicationID } = application.status ?? {};
   const { left, error } = await retiring(former, async (one) => {
     if (one.applicationID === applicationID) return;

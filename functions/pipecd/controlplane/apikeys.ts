@@ -1,15 +1,17 @@
 /**
- * API keys that are made for the projects of a control plane, and kept in a Secret. PipeCD tells a key once, so one that is
- * lost, whoever died before it was written down, is disabled, and another one is made.
+ * API keys that are made for the projects of a control plane, and kept in a Secret. PipeCD returns a key once, so another one
+ * replaces a key that is lost, and the lost one is disabled.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
+import type { APIKeys } from "../api/services.ts";
 import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, findSecret } from "../kubernetes/secrets.ts";
+import { annotations } from "../names.ts";
 import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
 
@@ -35,10 +37,11 @@ export async function bootstrapKeys(plane: Stored<ControlPlane>, ctx: Context): 
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
   const isComplete = projects.every((project) => hasKey(secret, project));
-  if (isComplete && !isSyncDue(status, plane, now))
+  if (isComplete && !hasOlderKeys(secret) && !isSyncDue(status, plane, now))
     return { ...said("True", "Bootstrapped", "each project has one"), againMillis: untilSync(status, now) };
   try {
     for (const project of projects) await keepKey(plane, project, ctx);
+    await settle(plane, ctx);
   } catch (error) {
     if (!(error instanceof PipecdError)) throw error;
     const trouble = since(status.conditions, conditionType, "False");
@@ -62,10 +65,20 @@ const said = (
   conditions: [{ type: conditionType, status, reason, message }],
 });
 
+/** Whether older keys of a project may still be enabled. */
+const hasOlderKeys = (secret: Stored<SecretObject> | undefined): boolean =>
+  secret?.metadata.annotations?.[annotations.olderKeys] !== undefined;
+
 const hasKey = (secret: SecretObject | undefined, projectID: string): boolean =>
   secret !== undefined && bytesIn(secret, keyOfProject(projectID)).length > 0;
 
-/** Has one made where there is none that is known and good. */
+/** A key begins with its id. */
+const idOf = (key: string): string | undefined => key.split(".")[0];
+
+/**
+ * Creates a key where PipeCD has none that is in the Secret. Older ones are disabled last, because a Secret with a disabled
+ * key would stop all that use it.
+ */
 async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<void> {
   const { apiKeys } = await openServer(
     plane,
@@ -75,20 +88,41 @@ async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Cont
   if (apiKeys === undefined) throw new TypeError("expected a server with API keys");
   const enabled = (await apiKeys.list()).filter(({ name, disabled }) => name === keyName && !disabled);
   const secret = await findSecret(apiKeysSecret(plane), ctx);
-  if (hasKey(secret, projectID) && enabled.length === 1) return;
-  for (const { id } of enabled) {
+  const kept = secret && idOf(bytesIn(secret, keyOfProject(projectID)).toString());
+  const isGood = enabled.some(({ id }) => id === kept);
+  const current = isGood ? kept : await makeKey(plane, projectID, secret, apiKeys, ctx);
+  for (const { id } of enabled.filter((one) => one.id !== current)) {
     ctx.assertOwned();
     await apiKeys.disable(id);
+    ctx.event("Normal", "KeysRevoked", `PipeCD has disabled the API key ${id} of the project ${projectID}`);
   }
+}
+
+async function makeKey(
+  plane: Stored<ControlPlane>,
+  projectID: string,
+  secret: Stored<SecretObject> | undefined,
+  apiKeys: APIKeys,
+  ctx: Context,
+): Promise<string | undefined> {
   ctx.assertOwned();
   const made = await apiKeys.generate(keyName);
   const data = { [keyOfProject(projectID)]: Buffer.from(made).toString("base64") };
-  const metadata = { name: apiKeysSecret(plane) };
-  if (secret) await ctx.patch(Secret, secret, { data });
+  // Until all older keys are disabled, PipeCD is asked at each look.
+  const metadata = { name: apiKeysSecret(plane), annotations: { [annotations.olderKeys]: "revoke" } };
+  if (secret) await ctx.patch(Secret, secret, { metadata, data });
   else await ctx.create(Secret, { metadata, type: "Opaque", spec: undefined, data });
   ctx.event(
     "Normal",
     "APIKeyMade",
     `an API key of the project ${projectID} is in the Secret ${metadata.name}`,
   );
+  return idOf(made);
+}
+
+/** Notes that all older keys are disabled. */
+async function settle(plane: Stored<ControlPlane>, ctx: Context): Promise<void> {
+  const secret = await findSecret(apiKeysSecret(plane), ctx);
+  if (hasOlderKeys(secret) && secret)
+    await ctx.patch(Secret, secret, { metadata: { annotations: { [annotations.olderKeys]: null } } });
 }

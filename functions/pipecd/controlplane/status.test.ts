@@ -66,6 +66,7 @@ test("all four parts are available: it is ready, and counts the pods of each", (
     availableServerReplicas: 3,
     availableCacheReplicas: 1,
     availableOpsReplicas: 1,
+    serverRevision: "server/0",
   });
   expect(said.conditions).toEqual([
     ...stores,
@@ -150,4 +151,16 @@ test("what is not there has no pods that are available", () => {
     availableCacheReplicas: 0,
     availableOpsReplicas: 0,
   });
+});
+
+test("names the server's pods by the revision of its Deployment as soon as all of them are new", () => {
+  const revisionOf = (status: DeploymentStatus, revision: string) => {
+    const server = deployment("server", status);
+    server.metadata.annotations = { "deployment.kubernetes.io/revision": revision };
+    return saidOf(planeOf(), found(deploymentsWith({ server }))).status.serverRevision;
+  };
+  expect(revisionOf(running, "7")).toBe("server/7");
+  expect(revisionOf({ ...running, replicas: 2 }, "8")).toBeUndefined();
+  expect(revisionOf({ ...running, observedGeneration: 1 }, "8")).toBeUndefined();
+  expect(revisionOf(running, "8")).toBe("server/8");
 });

@@ -33,9 +33,20 @@ export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Fo
       availableServerReplicas: available("server"),
       availableCacheReplicas: available("cache"),
       availableOpsReplicas: available("ops"),
+      ...revisionOf(deployments.server),
     },
     conditions: [...stores, readyOf(plane, found)],
   };
+}
+
+/** The annotation of the deployment controller counts the changes of what its pods are made from. */
+const revisionAnnotation = "deployment.kubernetes.io/revision";
+
+/** The pods of the server, once all of them are new; what was said before holds until then. */
+function revisionOf(server: Stored<Deployment> | undefined): Pick<Status, "serverRevision"> {
+  if (server === undefined || rolloutOf(server).state !== "done") return {};
+  const { uid, annotations } = server.metadata;
+  return { serverRevision: `${uid}/${annotations?.[revisionAnnotation] ?? "0"}` };
 }
 
 const ready = (status: "True" | "False", reason: string, message: string): ConditionUpdate => ({

@@ -69,6 +69,12 @@ export const ControlPlane = defineKind({
       .enum(["L0", "C"])
       .optional()
       .describe("What the version speaks: L0 is v0.8.0 to v0.9.0, C is v0.49.0 and later."),
+    serverRevision: z
+      .string()
+      .optional()
+      .describe(
+        "Which pods of the server were the last to be rolled out: workers close connections to former ones.",
+      ),
     datastoreSince: time
       .optional()
       .describe("Since when the datastore has been ready, if it is one of this namespace."),

@@ -56,8 +56,8 @@ export async function retire(
   piped: Stored<Piped>,
   plane: Stored<ControlPlane>,
   ctx: Context,
-): Promise<Retired> {
-  if (!isReady(plane)) return {};
+): Promise<Retired<Piped>> {
+  if (!isReady(plane)) return { object: piped };
   const { former = [], pipedID } = piped.status ?? {};
   const others = (await ctx.live.list(Piped)).filter(({ metadata: { uid } }) => uid !== piped.metadata.uid);
   const taken = new Set(others.map(({ status }) => status?.pipedID));

@@ -39,13 +39,15 @@ export async function report(
   const message = `PipeCD knows it as ${id}`;
   const written = await ctx.status(Piped, piped, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
-    runsOf(deployment),
+    // Ready comes when those have gone.
+    ...(former.length > 0 ? [] : [runsOf(deployment)]),
   ]);
   const requeueAfter = untilSync(written.status ?? {}, ctx.now(), againMillis(written.status ?? {}));
   return { piped: written, result: { requeueAfter } };
 }
 
-function runsOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {
+/** Whether its pod runs, for the condition Ready. */
+export function runsOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {
   if (deployment === undefined) return ready("False", "Progressing", "the Deployment is yet to be made");
   const { state, reason, message } = rolloutOf(deployment);
   if (state !== "done") return ready("False", reason, message);

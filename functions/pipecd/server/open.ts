@@ -31,7 +31,8 @@ export async function openServer(
   checkTls(plane, caller);
   const secret = await secretWith(objectNames.secret, [secretKeys.encryptionKey], ctx);
   const tls = caller.insecure ? undefined : { ca: await authorityOf(plane, ctx) };
-  const endpoint = (service: ServiceName): Endpoint => ({ address: addressOf(service, plane), tls });
+  const server = { id: plane.metadata.uid, revision: plane.status?.serverRevision };
+  const endpoint = (service: ServiceName): Endpoint => ({ address: addressOf(service, plane), tls, server });
   // Loaded late: a bridge knows these functions and never calls them.
   const { pipecdClient } = await import("../api/client.ts");
   return pipecdClient({

@@ -34,7 +34,9 @@ export async function retiring<F>(
 }
 
 /** What has come of it. */
-export interface Retired {
+export interface Retired<T extends KubeObject> {
+  /** The newest version of the object. */
+  readonly object: Stored<T>;
   /** When to try again. Milliseconds. */
   readonly requeueAfter?: number;
 }
@@ -55,20 +57,19 @@ export async function retired<T extends Retiring>(
   left: readonly object[],
   error: PipecdError | BlockedError | undefined,
   ctx: Context,
-): Promise<Retired> {
+): Promise<Retired<T>> {
   const { conditions, former = [] } = (object.status ?? {}) as NonNullable<Retiring["status"]>;
   if (error === undefined) {
-    if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return {};
+    if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return { object };
     // A merge patch removes what is null.
     const status = { former: null, conditions: withoutConditions(conditions, conditionType) };
-    await ctx.status(kind, object, status as object);
-    return {};
+    return { object: await ctx.status(kind, object, status as object) };
   }
   const { reason, message, retryAfterMillis } =
     error instanceof BlockedError
       ? error
       : blockedBy(error, since(conditions, conditionType, "False"), ctx.now());
-  await ctx.status(kind, object, { former: left } as object, [
+  const latest = await ctx.status(kind, object, { former: left } as object, [
     {
       type: conditionType,
       status: "False",
@@ -76,5 +77,5 @@ export async function retired<T extends Retiring>(
       message: `PipeCD is still to end what this object has replaced: ${message}`,
     },
   ]);
-  return { requeueAfter: retryAfterMillis };
+  return { object: latest, requeueAfter: retryAfterMillis };
 }
