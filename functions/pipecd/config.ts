@@ -2,3 +2,4 @@
 export { controlPlaneConfig } from "./config/controlplane.ts";
 export { pipedConfig, pipedKeyFile } from "./config/piped.ts";
 export { ConfigError } from "./config/problems.ts";
+export { ignoredLogins } from "./config/sso.ts";

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Deployment, Service, StatefulSet } from "../../bus/kube/workloads.ts";
 import { Application, ControlPlane, Minio } from "../../functions/pipecd/kinds.ts";
+import { configKeys } from "../../functions/pipecd/names.ts";
 import { type Pipecd, sample, startPipecd } from "../harness/pipecd.ts";
 import { corrected, DeploymentKind, emptyStack, imageOf, names, type Stack } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
@@ -164,4 +165,69 @@ test("a Minio without storage has a volume that goes with its one pod, and says 
   expect(spec.replicas).toBe(1);
   expect(spec.template.spec.volumes).toEqual([{ name: "volume", emptyDir: {} }]);
   expect(spec.template.spec.containers[0]?.volumeMounts).toHaveLength(1);
+});
+
+describe("the configuration of a ControlPlane", () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await emptyStack(pipecd, "refused-config");
+  });
+  const { config } = specOf("ControlPlane");
+  const create = (name: string, changed: object) =>
+    stack.create(any(ControlPlane), {
+      ...{ kind: "ControlPlane", metadata: { name } },
+      spec: { version: "v0.57.0", config: { ...config, ...changed } },
+    });
+  const withMinio = (fields: object) => ({
+    filestore: { minioConfig: { ...config.filestore.minioConfig, ...fields } },
+  });
+
+  test.each([
+    ["a time that Go cannot hold", { cache: { ttl: "9999999999h" } }, "expected at most 9000000000 seconds"],
+    ["a time beyond the most seconds", { cache: { ttl: "2500001h" } }, "expected at most 9000000000 seconds"],
+    [
+      "an endpoint without a scheme",
+      withMinio({ endpoint: "m:9000" }),
+      "expected an address with its scheme",
+    ],
+    [
+      "a schedule of six fields",
+      { insightCollector: { deployment: { schedule: "0 0 * * * *" } } },
+      "expected five fields of cron",
+    ],
+  ])("is refused by the API server with %s", async (_, changed, message) => {
+    await expect(create("wrong", changed)).rejects.toThrow(message);
+  });
+
+  test("is taken with times, endpoints and schedules that PipeCD reads", async () => {
+    await create("right", {
+      cache: { ttl: "2499999h" },
+      ...withMinio({ endpoint: "HTTPS://minio.example.com" }),
+      insightCollector: {
+        application: { schedule: "CRON_TZ=UTC 0 9 * * mon-fri" },
+        deployment: { schedule: "@every 1h30m" },
+      },
+    });
+    await stack.delete(any(ControlPlane), "right");
+    await stack.untilGone(any(ControlPlane), "right");
+  });
+
+  test("may lack both stores, which the condition names, and may have two blocks of a login", async () => {
+    const client = { clientId: "i", clientSecret: "s" };
+    const sharedSSOConfigs = [{ name: "sso", github: client, google: client }];
+    await create(names.plane, { datastore: undefined, filestore: undefined, sharedSSOConfigs });
+    const message = await stack.refused(any(ControlPlane), names.plane, "ConfigInvalid");
+    expect(message).toContain("spec.config.datastore is needed, and has no default: mysqlConfig");
+    expect(message).toContain("spec.config.filestore is needed, and has no default: minioConfig");
+    await pipecd.apply("c", stack.namespace, (object) =>
+      ["Secret", "Minio", "Mysql"].includes(object.kind) ? object : undefined,
+    );
+    await stack.edit(any(ControlPlane), names.plane, {
+      config: { datastore: config.datastore, filestore: config.filestore },
+      volumeMounts: specOf("ControlPlane").volumeMounts,
+    });
+    const plane = await stack.ready(ControlPlane, names.plane);
+    expect(conditionOf(plane, "Ready")?.message).toContain("sharedSSOConfigs[0].google");
+    expect((await stack.get(ConfigMap, "pipecd")).data?.[configKeys.controlPlane]).not.toContain("google");
+  });
 });

@@ -11,13 +11,13 @@ import { openWire, type Wire } from "../pipecd/contract/wire.ts";
 let pipecd: Pipecd;
 let stack: Stack;
 beforeAll(async () => {
-  // A server that was replaced ends when the test says so.
+  // Replaced servers run until the test ends them.
   pipecd = await startPipecd({ lingerMillis: 3_600_000 });
   stack = await startStack(pipecd, "c", "rollout");
 });
 afterAll(() => pipecd?.stop());
 
-/** The status code of a call for a project, over a connection of one's own. */
+/** Calls the server over a new connection, and returns the status code. */
 async function caller(): Promise<(project: string) => Promise<number>> {
   const wire: Wire = openWire();
   onTestFinished(() => wire.close());

@@ -1,4 +1,4 @@
-/** A process of a control plane's server. What it has read at its start holds until it ends. */
+/** A process of a control plane's server. It keeps the settings that it has read at its start until it ends. */
 import { type DescMessage, fromBinary, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import type { Answers } from "./answers.ts";
 import type { Answer, Call, Outcome } from "./controlplane.ts";

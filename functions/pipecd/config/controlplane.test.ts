@@ -4,11 +4,12 @@ import type { ControlPlane } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
 import { controlPlaneConfig } from "./controlplane.ts";
 import { ConfigError } from "./problems.ts";
+import { ignoredLogins } from "./sso.ts";
 
 type Spec = NonNullable<ControlPlane["spec"]>;
 type Config = Spec["config"];
 
-const minioConfig = { endpoint: "http://m:9000", bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" };
+const minioConfig = { endpoint: "http://m:9000", bucket: "bucket", accessKeyFile: "/a", secretKeyFile: "/s" };
 const stores = {
   L0: { datastore: { mongoDBConfig: { url: "mongodb://m", database: "d" } }, filestore: { minioConfig } },
   C: { datastore: { mysqlConfig: { url: "u@tcp(m)", database: "d" } }, filestore: { minioConfig } },
@@ -43,12 +44,12 @@ describe("up to v0.9.0 there is", () => {
   test.each<readonly [string, Partial<Config>, string]>([
     [
       "no MySQL",
-      { datastore: { mysqlConfig: { url: "u/d" } } },
+      { datastore: { mysqlConfig: { url: "u@tcp(m)/d" } } },
       "spec.config.datastore.mysqlConfig needs PipeCD v0.49.0 or later",
     ],
     [
       "no S3",
-      { filestore: { s3Config: { bucket: "b", region: "r" } } },
+      { filestore: { s3Config: { bucket: "bucket", region: "r" } } },
       "spec.config.filestore.s3Config needs PipeCD v0.49.0 or later",
     ],
     [
@@ -72,7 +73,7 @@ describe("up to v0.9.0 there is", () => {
     ],
     [
       "no length of logins",
-      sso({ google: client, sessionTtl: 1 }),
+      sso({ github: client, sessionTtl: 1 }),
       "spec.config.sharedSSOConfigs[0].sessionTtl needs PipeCD v0.49.0 or later",
     ],
     [
@@ -144,9 +145,29 @@ describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
     expect(rendered(profile, sso({ github: client })).sharedSSOConfigs).toEqual([
       { name: "sso", provider: "GITHUB", github: client },
     ]);
-    expect(rendered(profile, sso({ google: client })).sharedSSOConfigs).toEqual([
-      { name: "sso", provider: "GOOGLE", google: client },
+  });
+
+  test("a login with Google alone is refused, and ignored beside another one", () => {
+    const problem =
+      "spec.config.sharedSSOConfigs[0].google: no version of PipeCD can log in with Google: use github or oidc";
+    expect(problemsOf(profile, sso({ google: client }))).toEqual([problem]);
+    expect(problemsOf(profile, sso({ provider: "GOOGLE", google: client, github: client }))).toEqual([
+      problem,
     ]);
+    const both = sso({ google: client, github: client });
+    expect(rendered(profile, both).sharedSSOConfigs).toEqual([
+      { name: "sso", provider: "GITHUB", github: client },
+    ]);
+    expect(ignoredLogins(both)).toEqual(["spec.config.sharedSSOConfigs[0].google"]);
+    expect(ignoredLogins(sso({ github: client }))).toEqual([]);
+  });
+
+  test("a control plane without stores is refused with the stores that it can have", () => {
+    const [datastore, filestore] = problemsOf(profile, { datastore: undefined, filestore: {} });
+    expect(datastore).toMatch(
+      /^spec\.config\.datastore is needed, and has no default: .+ or firestoreConfig$/,
+    );
+    expect(filestore).toMatch(/^spec\.config\.filestore is needed, and has no default: minioConfig/);
   });
 
   test("lengths of time are text, and left out where they are nothing", () => {
@@ -167,15 +188,18 @@ describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
 
 test("MySQL has the name of its database, and both files of its user", () => {
   const path = "spec.config.datastore.mysqlConfig";
-  const problems = (mysqlConfig: NonNullable<Config["datastore"]["mysqlConfig"]>) =>
+  const problems = (mysqlConfig: NonNullable<NonNullable<Config["datastore"]>["mysqlConfig"]>) =>
     problemsOf("C", { datastore: { mysqlConfig } });
   expect(problems({ url: "u@tcp(m)/d" })).toEqual([]);
-  expect(problems({ url: "u@tcp(m)" })).toEqual([`${path}: expected a database, or a url that ends with it`]);
+  expect(problems({ url: "u@tcp(m)" })).toEqual([
+    `${path}.url: expected user:password@tcp(host:port)/database, or the name of the database in the field database`,
+  ]);
   expect(problems({ url: "m:3306", database: "d", usernameFile: "/u" })).toEqual([
     `${path}.passwordFile is needed`,
   ]);
   expect(problems({ url: "m:3306/d", usernameFile: "/u", passwordFile: "/p" })).toEqual([
     `${path}.database is needed`,
+    `${path}.url: expected host:port, for user and password are in files`,
   ]);
 });
 

@@ -1,9 +1,14 @@
 /** The configuration file of a control plane. */
-import type { ssoBlockOf } from "../kinds/controlplaneconfig.ts";
-import type { ControlPlane, ControlPlaneConfig, Datastore, Filestore, SharedSSOConfig } from "../kinds.ts";
+import type { ControlPlane, ControlPlaneConfig, Datastore, Filestore } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
-import { documentOf, durationOf, given, someGiven, variantOf } from "./fields.ts";
+import { scheduleProblem } from "./cron.ts";
+import { documentOf } from "./document.ts";
+import { durationOf, given, someGiven, variantOf } from "./fields.ts";
+import { bucketProblem, endpointProblem } from "./miniourl.ts";
+import { mongoProblem } from "./mongourl.ts";
+import { mysqlProblem } from "./mysqlurl.ts";
 import { Problems } from "./problems.ts";
+import { ssoOf } from "./sso.ts";
 
 type Spec = NonNullable<ControlPlane["spec"]>;
 type ConfigOf<Union, Name extends keyof Union> = Partial<NonNullable<Union[Name]>>;
@@ -56,8 +61,23 @@ export function controlPlaneConfig(spec: Spec, profile: Profile): string {
   return documentOf("ControlPlane", rendered);
 }
 
-function datastoreOf(datastore: Datastore, problems: Problems): RenderedDatastore {
+/** PipeCD has no default for its stores: without one the server ends when it starts. */
+function isStoreGiven<Store extends object>(
+  store: Store | undefined,
+  path: string,
+  expected: string,
+  problems: Problems,
+): store is Store {
+  const isGiven = Object.values(store ?? {}).some((variant) => variant !== undefined);
+  if (!isGiven) problems.add(`${path} is needed, and has no default: ${expected}`);
+  return isGiven;
+}
+
+function datastoreOf(datastore: Datastore | undefined, problems: Problems): RenderedDatastore | undefined {
   const path = `${at}.datastore`;
+  const variants =
+    problems.profile === "L0" ? "mongoDBConfig or firestoreConfig" : "mysqlConfig or firestoreConfig";
+  if (!isStoreGiven(datastore, path, variants, problems)) return undefined;
   const variant = variantOf(datastore);
   switch (variant.type) {
     case "firestoreConfig": {
@@ -75,6 +95,7 @@ function datastoreOf(datastore: Datastore, problems: Problems): RenderedDatastor
     case "mongoDBConfig": {
       const { url, database, usernameFile, passwordFile } = variant.config;
       problems.until("v0.12.0", path, { mongoDBConfig: variant.config });
+      if (problems.profile === "L0") problems.of(`${path}.mongoDBConfig.url`, mongoProblem(url));
       return { type: "MONGODB", config: given({ url, database, usernameFile, passwordFile }) };
     }
     case "mysqlConfig":
@@ -88,16 +109,19 @@ function mysqlOf(
   problems: Problems,
 ): ConfigOf<Datastore, "mysqlConfig"> {
   const path = `${at}.datastore.mysqlConfig`;
+  const hasFiles = Boolean(usernameFile || passwordFile);
   // PipeCD reads neither file unless all three are there.
-  if (usernameFile || passwordFile) problems.needed(path, { usernameFile, passwordFile, database });
-  else if (!database && !url.includes("/")) {
-    problems.add(`${path}: expected a database, or a url that ends with it`);
-  }
+  if (hasFiles) problems.needed(path, { usernameFile, passwordFile, database });
+  const found = mysqlProblem({ url, database, hasFiles });
+  if (problems.profile === "C" && found) problems.add(`${path}.${found.field}: ${found.problem}`);
   return given({ url, database, usernameFile, passwordFile });
 }
 
-function filestoreOf(filestore: Filestore, problems: Problems): RenderedFilestore {
+function filestoreOf(filestore: Filestore | undefined, problems: Problems): RenderedFilestore | undefined {
   const path = `${at}.filestore`;
+  const variants =
+    problems.profile === "L0" ? "minioConfig or gcsConfig" : "minioConfig, gcsConfig or s3Config";
+  if (!isStoreGiven(filestore, path, variants, problems)) return undefined;
   const variant = variantOf(filestore);
   switch (variant.type) {
     case "gcsConfig": {
@@ -118,6 +142,8 @@ function filestoreOf(filestore: Filestore, problems: Problems): RenderedFilestor
     }
     case "minioConfig": {
       const { endpoint, bucket, accessKeyFile, secretKeyFile, autoCreateBucket } = variant.config;
+      problems.of(`${path}.minioConfig.endpoint`, endpointProblem(endpoint));
+      problems.of(`${path}.minioConfig.bucket`, bucketProblem(bucket));
       return {
         type: "MINIO",
         config: given({ endpoint, bucket, accessKeyFile, secretKeyFile, autoCreateBucket }),
@@ -130,6 +156,10 @@ function insightCollectorOf({ insightCollector }: ControlPlaneConfig, problems: 
   if (insightCollector === undefined) return undefined;
   problems.from("v0.49.0", at, { insightCollector });
   const { application, deployment } = insightCollector;
+  for (const [name, collector] of Object.entries({ application, deployment })) {
+    if (!collector?.schedule || collector.enabled === false) continue;
+    problems.of(`${at}.insightCollector.${name}.schedule`, scheduleProblem(collector.schedule));
+  }
   return someGiven({
     application: application && someGiven({ enabled: application.enabled, schedule: application.schedule }),
     deployment:
@@ -139,68 +169,5 @@ function insightCollectorOf({ insightCollector }: ControlPlaneConfig, problems: 
         schedule: deployment.schedule,
         chunkMaxCount: deployment.chunkMaxCount,
       }),
-  });
-}
-
-/** The provider of a block where none is named. */
-const providerOf = { github: "GITHUB", google: "GOOGLE", oidc: "OIDC" } as const;
-type Sso = {
-  readonly name: string;
-  readonly provider: keyof typeof ssoBlockOf;
-  readonly sessionTtl?: number;
-};
-type SsoBlock<Name extends keyof SharedSSOConfig> = NonNullable<SharedSSOConfig[Name]>;
-type RenderedSso = Partial<Sso> &
-  (
-    | { readonly github: Partial<SsoBlock<"github">> }
-    | { readonly google: Partial<SsoBlock<"google">> }
-    | { readonly oidc: Partial<SsoBlock<"oidc">> }
-  );
-
-function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): RenderedSso {
-  const { name, sessionTtl } = sso;
-  problems.from("v0.49.0", path, { sessionTtl });
-  const variant = variantOf(sso, "name", "provider", "sessionTtl");
-  const provider = sso.provider ?? providerOf[variant.type];
-  if (provider === "GITHUB_ENTERPRISE" && problems.profile === "C") {
-    problems.add(
-      `${path}.provider: GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older: use GITHUB with a baseUrl`,
-    );
-  }
-  const common = given({ name, provider, sessionTtl }) as Partial<Sso>;
-  switch (variant.type) {
-    case "github": {
-      const { clientId, clientSecret, baseUrl, uploadUrl, proxyUrl } = variant.config;
-      problems.from("v0.49.0", `${path}.github`, { proxyUrl });
-      return { ...common, github: given({ clientId, clientSecret, baseUrl, uploadUrl, proxyUrl }) };
-    }
-    case "google": {
-      const { clientId, clientSecret } = variant.config;
-      return { ...common, google: { clientId, clientSecret } };
-    }
-    case "oidc":
-      problems.from("v0.49.0", path, { oidc: variant.config });
-      return { ...common, oidc: oidcOf(variant.config, path, problems) };
-  }
-}
-
-function oidcOf(oidc: SsoBlock<"oidc">, path: string, problems: Problems): Partial<SsoBlock<"oidc">> {
-  const { rolesClaimKey, usernameClaimKey, avatarUrlClaimKey } = oidc;
-  if (problems.profile === "C") {
-    problems.from("v0.52.0", `${path}.oidc`, { rolesClaimKey, usernameClaimKey, avatarUrlClaimKey });
-  }
-  return given({
-    clientId: oidc.clientId,
-    clientSecret: oidc.clientSecret,
-    issuer: oidc.issuer,
-    redirectUri: oidc.redirectUri,
-    authorizationEndpoint: oidc.authorizationEndpoint,
-    tokenEndpoint: oidc.tokenEndpoint,
-    userInfoEndpoint: oidc.userInfoEndpoint,
-    proxyUrl: oidc.proxyUrl,
-    scopes: oidc.scopes,
-    rolesClaimKey,
-    usernameClaimKey,
-    avatarUrlClaimKey,
   });
 }

@@ -1,5 +1,5 @@
 /** How fields of PipeCD's configuration are made and written. */
-import { stringify } from "yaml";
+import { nanosIn } from "../kinds/goduration.ts";
 import type { Duration } from "../kinds.ts";
 
 /** One variant of a union that an object has as one optional field each. */
@@ -45,16 +45,12 @@ export const sorted = (map: Readonly<Record<string, string>> | undefined) =>
     ? undefined
     : Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-/** A length of time as Go reads it; undefined for none. Numbers are seconds: Go would take them for nanoseconds. */
+/**
+ * A length of time as Go reads it; undefined for none, and for less than a nanosecond. Numbers are seconds: Go would take them
+ * for nanoseconds.
+ */
 export function durationOf(duration: Duration | undefined): string | undefined {
   if (duration === undefined) return undefined;
   if (typeof duration === "number") return duration === 0 ? undefined : `${duration}s`;
-  return /[1-9]/.test(duration) ? duration : undefined;
+  return nanosIn(duration) === 0n ? undefined : duration;
 }
-
-/** A configuration file. Text that YAML 1.1 takes for something else is quoted: that is what PipeCD reads. */
-export const documentOf = (kind: "ControlPlane" | "Piped", spec: object): string =>
-  stringify(
-    { apiVersion: "pipecd.dev/v1beta1", kind, spec },
-    { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false },
-  );

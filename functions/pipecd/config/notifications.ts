@@ -88,6 +88,7 @@ function receiverOf(receiver: NotificationReceiver, path: string, problems: Prob
         problems.oneOf(slack, { hookURL, oauthTokenData, oauthTokenFile });
         if (hookURL) problems.atMostOneOf(slack, { hookURL, channelID });
         else problems.needed(slack, { channelID });
+        problems.base64(slack, { oauthTokenData });
       }
       return {
         name,

@@ -257,15 +257,31 @@ test.each<readonly [string, Config, readonly string[]]>([
 });
 
 const kms = { keyName: "k", decryptServiceAccountFile: "/d", encryptServiceAccountFile: "/e" };
-test("secrets can be Google's", () => {
-  expect(rendered("C", { secretManagement: { gcpKMS: kms } }).secretManagement).toEqual({
-    type: "GCP_KMS",
-    config: kms,
-  });
-  expect(rendered("L0", { sealedSecretManagement: { gcpKMS: kms } }).sealedSecretManagement).toEqual({
-    type: "GCP_KMS",
-    config: kms,
-  });
+test("secrets of Google Cloud KMS are refused, for no agent can read them", () => {
+  const problem = (profile: Profile, config: Partial<PipedConfig>) => problemsOf(profile, config);
+  expect(problem("C", { secretManagement: { gcpKMS: kms } })).toEqual([
+    "spec.config.secretManagement.gcpKMS: no version of PipeCD can use Google Cloud KMS: use keyPair",
+  ]);
+  expect(problem("L0", { sealedSecretManagement: { gcpKMS: kms } })).toEqual([
+    "spec.config.sealedSecretManagement.gcpKMS: no version of PipeCD can use Google Cloud KMS: use sealingKey",
+  ]);
+});
+
+test("data that is to be base64 is checked as the agent decodes it", () => {
+  const key = { privateKeyData: "YQ", publicKeyFile: "/p" };
+  const slack = { name: "r", slack: { oauthTokenData: "a-b_", channelID: "c" } };
+  expect(
+    problemsOf("C", {
+      git: { sshKeyData: "-----BEGIN" },
+      secretManagement: { keyPair: key },
+      notifications: { receivers: [slack] },
+    }),
+  ).toEqual([
+    "spec.config.git.sshKeyData: expected base64, with its padding",
+    "spec.config.notifications.receivers[0].slack.oauthTokenData: expected base64, with its padding",
+    "spec.config.secretManagement.keyPair.privateKeyData: expected base64, with its padding",
+  ]);
+  expect(problemsOf("C", { git: { username: "u", password: "aHVudGVyMg==" } })).toEqual([]);
 });
 
 test("what does not fit the schema is no union", () => {

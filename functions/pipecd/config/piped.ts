@@ -2,7 +2,8 @@
 import type { Piped, PipedConfig } from "../kinds.ts";
 import { secretKeys } from "../names.ts";
 import type { Profile } from "../profile.ts";
-import { documentOf, durationOf, given, someGiven, sorted } from "./fields.ts";
+import { documentOf } from "./document.ts";
+import { durationOf, given, someGiven, sorted } from "./fields.ts";
 import { notificationsOf } from "./notifications.ts";
 import { Problems } from "./problems.ts";
 import { analysisProviderOf, cloudProviderOf } from "./providers.ts";
@@ -63,7 +64,8 @@ export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonl
     imageProviders: config.imageProviders?.map(imageProviderOf),
     notifications: config.notifications && notificationsOf(config.notifications, problems),
     sealedSecretManagement:
-      config.sealedSecretManagement && sealedSecretManagementOf(config.sealedSecretManagement),
+      config.sealedSecretManagement &&
+      sealedSecretManagementOf(config.sealedSecretManagement, `${at}.sealedSecretManagement`, problems),
     secretManagement:
       config.secretManagement &&
       secretManagementOf(config.secretManagement, `${at}.secretManagement`, problems),
@@ -81,6 +83,7 @@ function gitOf({ git }: PipedConfig, problems: Problems) {
   problems.from("v0.49.0", `${at}.git`, { sshKeyData, password });
   problems.atMostOneOf(`${at}.git`, { sshKeyFile, sshKeyData, password });
   if (password) problems.needed(`${at}.git`, { username: git.username });
+  problems.base64(`${at}.git`, { sshKeyData, password });
   return someGiven({
     username: git.username,
     email: git.email,

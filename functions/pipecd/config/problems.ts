@@ -1,5 +1,6 @@
 /** What keeps a configuration from being one that PipeCD can have. */
 import { isAtLeast, type Profile, versionOf } from "../profile.ts";
+import { isBase64 } from "./base64.ts";
 
 /** The version of PipeCD that is wanted can not have the configuration. */
 export class ConfigError extends Error {
@@ -37,6 +38,11 @@ export class Problems {
     this.#problems.push(problem);
   }
 
+  /** Adds the problem of one field, if there is one. */
+  of(path: string, problem: string | undefined): void {
+    if (problem !== undefined) this.add(`${path}: ${problem}`);
+  }
+
   /** None of the fields may be given before a version. */
   from(first: "v0.49.0" | "v0.52.0" | "v0.56.0", path: string, fields: Fields): void {
     if (!this.#isBefore(first)) return;
@@ -53,6 +59,13 @@ export class Problems {
   needed(path: string, fields: Fields): void {
     for (const [name, value] of Object.entries(fields)) {
       if (!isGiven(value)) this.add(`${path}.${name} is needed`);
+    }
+  }
+
+  /** Those of the fields that are given have to be in base64. */
+  base64(path: string, fields: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value] of Object.entries(fields)) {
+      if (value && !isBase64(value)) this.add(`${path}.${name}: expected base64, with its padding`);
     }
   }
 

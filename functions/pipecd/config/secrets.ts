@@ -6,14 +6,17 @@ import type { Problems } from "./problems.ts";
 type Kms = NonNullable<SecretManagement["gcpKMS"]>;
 type RenderedKms = { readonly type: "GCP_KMS"; readonly config: Kms };
 
-const kmsOf = ({ keyName, decryptServiceAccountFile, encryptServiceAccountFile }: Kms): RenderedKms => ({
-  type: "GCP_KMS",
-  config: { keyName, decryptServiceAccountFile, encryptServiceAccountFile },
-});
+function kmsOf(kms: Kms, path: string, instead: string, problems: Problems): RenderedKms {
+  problems.add(`${path}.gcpKMS: no version of PipeCD can use Google Cloud KMS: use ${instead}`);
+  const { keyName, decryptServiceAccountFile, encryptServiceAccountFile } = kms;
+  return { type: "GCP_KMS", config: { keyName, decryptServiceAccountFile, encryptServiceAccountFile } };
+}
 
 /** How secrets are read up to v0.9.0. */
 export function sealedSecretManagementOf(
   management: SealedSecretManagement,
+  path: string,
+  problems: Problems,
 ):
   | RenderedKms
   | { readonly type: "SEALING_KEY"; readonly config: NonNullable<SealedSecretManagement["sealingKey"]> } {
@@ -24,7 +27,7 @@ export function sealedSecretManagementOf(
       return { type: "SEALING_KEY", config: { privateKeyFile, publicKeyFile } };
     }
     case "gcpKMS":
-      return kmsOf(variant.config);
+      return kmsOf(variant.config, path, "sealingKey", problems);
   }
 }
 
@@ -40,13 +43,14 @@ export function secretManagementOf(
       const { privateKeyFile, privateKeyData, publicKeyFile, publicKeyData } = variant.config;
       problems.oneOf(`${path}.keyPair`, { privateKeyFile, privateKeyData });
       problems.oneOf(`${path}.keyPair`, { publicKeyFile, publicKeyData });
+      problems.base64(`${path}.keyPair`, { privateKeyData, publicKeyData });
       return {
         type: "KEY_PAIR",
         config: given({ privateKeyFile, privateKeyData, publicKeyFile, publicKeyData }),
       };
     }
     case "gcpKMS":
-      return kmsOf(variant.config);
+      return kmsOf(variant.config, path, "keyPair", problems);
   }
 }
 

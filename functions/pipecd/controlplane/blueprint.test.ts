@@ -5,7 +5,7 @@ import { blueprintOf, profileOfPlane } from "./blueprint.ts";
 
 type Spec = ControlPlane["spec"];
 
-const minioConfig = { endpoint: "http://m:9000", bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" };
+const minioConfig = { endpoint: "http://m:9000", bucket: "bucket", accessKeyFile: "/a", secretKeyFile: "/s" };
 const mongo = {
   datastore: { mongoDBConfig: { url: "mongodb://m", database: "d" } },
   filestore: { minioConfig },

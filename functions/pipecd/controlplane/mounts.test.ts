@@ -4,7 +4,7 @@ import { blueprintOf } from "./blueprint.ts";
 import type { Component } from "./components.ts";
 import { type Blueprint, cache, gateway, givenMounts, ops, server } from "./parts.ts";
 
-const minioConfig = { endpoint: "http://m:9000", bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" };
+const minioConfig = { endpoint: "http://m:9000", bucket: "bucket", accessKeyFile: "/a", secretKeyFile: "/s" };
 
 const planeOf = (more: Partial<ControlPlane["spec"]> = {}): ControlPlane => ({
   apiVersion: "pipecd.kanatakita.com/v1alpha1",

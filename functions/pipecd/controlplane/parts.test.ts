@@ -7,7 +7,7 @@ import { type Blueprint, cache, gateway, ops, server } from "./parts.ts";
 
 type Spec = ControlPlane["spec"];
 
-const minioConfig = { endpoint: "http://m:9000", bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" };
+const minioConfig = { endpoint: "http://m:9000", bucket: "bucket", accessKeyFile: "/a", secretKeyFile: "/s" };
 const stores = {
   "v0.9.0": { mongoDBConfig: { url: "mongodb://m", database: "d" } },
   "v0.57.0": { mysqlConfig: { url: "u@tcp(m)", database: "d" } },

@@ -53,6 +53,18 @@ const found = (deployments: Found["deployments"], more: Partial<Found> = {}): Fo
 const readyOf = (...args: Parameters<typeof saidOf>) =>
   saidOf(...args).conditions.find(({ type }) => type === "Ready");
 
+test("a login that PipeCD does not look at is named beside what is available", () => {
+  const client = { clientId: "i", clientSecret: "s" };
+  const sharedSSOConfigs = [{ name: "sso", github: client, google: client }];
+  const config = { datastore: {}, filestore: {}, sharedSSOConfigs };
+  expect(readyOf(planeOf({ config }), found(deploymentsWith()))).toMatchObject({
+    status: "True",
+    reason: "Available",
+    message:
+      "gateway, server, cache and ops are available. Ignored, for PipeCD uses one provider of each login: spec.config.sharedSSOConfigs[0].google",
+  });
+});
+
 test("all four parts are available: it is ready, and counts the pods of each", () => {
   const server = deployment(
     "server",

@@ -3,6 +3,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { rolloutOf } from "../../../bus/kube/rollout.ts";
 import type { Deployment } from "../../../bus/kube/workloads.ts";
+import { ignoredLogins } from "../config.ts";
 import type { ControlPlane } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
 import { type Component, components, replicasOf } from "./components.ts";
@@ -73,5 +74,8 @@ function readyOf(
     if (state === "failed") return ready("False", "ProgressDeadlineExceeded", message);
     if (state === "progressing") return ready("False", "Progressing", `${component}: ${message}`);
   }
-  return ready("True", "Available", "gateway, server, cache and ops are available");
+  const ignored = ignoredLogins(plane.spec.config);
+  const rest =
+    ignored.length > 0 ? `. Ignored, for PipeCD uses one provider of each login: ${ignored.join(", ")}` : "";
+  return ready("True", "Available", `gateway, server, cache and ops are available${rest}`);
 }

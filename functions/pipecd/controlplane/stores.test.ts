@@ -12,7 +12,7 @@ const plane = (mongoUrl: string, endpoint: string): Stored<ControlPlane> => ({
     version: "v0.9.0",
     config: {
       datastore: { mongoDBConfig: { url: mongoUrl, database: "d" } },
-      filestore: { minioConfig: { endpoint, bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" } },
+      filestore: { minioConfig: { endpoint, bucket: "bucket", accessKeyFile: "/a", secretKeyFile: "/s" } },
     },
   },
 });

@@ -1,13 +1,13 @@
 /** What a ControlPlane says of PipeCD's configuration: one optional field for each variant of a union. */
 import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
-import { duration, exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
+import { atMostOne, duration, filled, inTheOpen, most, text, texts } from "./fields.ts";
 
 const usernameFile = text.optional().describe("Path of a file with the name of the user.");
 const passwordFile = text.optional().describe("Path of a file with the password.");
 const credentialsFile = text.optional().describe("Path of a file with the credentials.");
 
-const datastore = exactlyOne(
+const datastore = atMostOne(
   z.object({
     firestoreConfig: z
       .object({
@@ -49,7 +49,14 @@ const datastore = exactlyOne(
 /** Where a control plane keeps its objects. */
 export type Datastore = z.infer<typeof datastore>;
 
-const filestore = exactlyOne(
+const schemeMissing = "expected an address with its scheme, such as http://minio-sample-minio:9000";
+const scheme = "^[A-Za-z][A-Za-z0-9+.-]*://";
+const endpoint = filled
+  .max(2048)
+  .refine((text) => new RegExp(scheme).test(text), schemeMissing)
+  .meta(cel({ rule: `self.matches('${scheme}')`, message: schemeMissing }));
+
+const filestore = atMostOne(
   z.object({
     gcsConfig: z
       .object({ bucket: text.optional(), credentialsFile })
@@ -68,7 +75,7 @@ const filestore = exactlyOne(
       .describe("Amazon S3: needs PipeCD v0.49.0 or later."),
     minioConfig: z
       .object({
-        endpoint: filled.describe("Address with its scheme: http://minio-sample-minio:9000."),
+        endpoint: endpoint.describe("Address with its scheme: http://minio-sample-minio:9000."),
         bucket: filled,
         accessKeyFile: filled.describe("Path of a file with the access key."),
         secretKeyFile: filled.describe("Path of a file with the secret key."),
@@ -92,11 +99,14 @@ const ssoFields = z.object({
     .enum(["GITHUB", "GITHUB_ENTERPRISE", "GOOGLE", "OIDC"])
     .optional()
     .describe(
-      "Default: what is given. GITHUB_ENTERPRISE is of PipeCD v0.9.0 and older, OIDC of v0.49.0 and later.",
+      "Default: the provider of the block that is given, of several github. GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older, OIDC v0.49.0 or later. No version of PipeCD can log in with GOOGLE.",
     ),
   sessionTtl: z.int().min(1).optional().describe("How many hours a login lasts. From PipeCD v0.49.0."),
   github: z.object({ ...client, baseUrl: text.optional(), uploadUrl: text.optional(), proxyUrl }).optional(),
-  google: z.object(client).optional(),
+  google: z
+    .object(client)
+    .optional()
+    .describe("Ignored beside another block, refused alone: no version of PipeCD can log in with Google."),
   oidc: z
     .object({
       ...client,
@@ -115,7 +125,7 @@ const ssoFields = z.object({
     .describe("OpenID Connect: needs PipeCD v0.49.0 or later."),
 });
 const ssoBlocks = ["github", "google", "oidc"] as const;
-const oneBlock = `expected exactly one of ${ssoBlocks.join(", ")}`;
+const oneBlock = `expected one of ${ssoBlocks.join(", ")}`;
 const blockOfProvider = "expected the block of the provider: github, google or oidc";
 /** Which block belongs to a provider. */
 export const ssoBlockOf = {
@@ -125,12 +135,12 @@ export const ssoBlockOf = {
   OIDC: "oidc",
 } as const;
 const sharedSSOConfig = ssoFields
-  .refine((sso) => ssoBlocks.filter((block) => sso[block] !== undefined).length === 1, oneBlock)
+  .refine((sso) => ssoBlocks.filter((block) => sso[block] !== undefined).length >= 1, oneBlock)
   .refine((sso) => sso.provider === undefined || sso[ssoBlockOf[sso.provider]] !== undefined, blockOfProvider)
   .meta(
     cel(
       {
-        rule: `${ssoBlocks.map((name) => `(has(self.${name}) ? 1 : 0)`).join(" + ")} == 1`,
+        rule: `${ssoBlocks.map((name) => `has(self.${name})`).join(" || ")}`,
         message: oneBlock,
       },
       {
@@ -142,9 +152,20 @@ const sharedSSOConfig = ssoFields
 /** A way to log in that projects share. */
 export type SharedSSOConfig = z.infer<typeof sharedSSOConfig>;
 
-const collector = (schedule: string) => ({
+const notSchedule = "expected five fields of cron such as '0 * * * *', or a descriptor such as @daily";
+const scheduleShape = String.raw`^((CRON_)?TZ=\S* +)?(@.+|\s*[^@\s]\S*(\s+\S+){4}\s*)$|^$`;
+const schedule = text
+  .max(1024)
+  .refine((value) => new RegExp(scheduleShape, "u").test(value), notSchedule)
+  .meta(cel({ rule: `self.matches(r'${scheduleShape}')`, message: notSchedule }));
+
+const collector = (usual: string) => ({
   enabled: z.boolean().optional().describe("Default: true."),
-  schedule: text.optional().describe(`Default: ${schedule}.`),
+  schedule: schedule
+    .optional()
+    .describe(
+      `When, in UTC: five fields of cron, @hourly, @daily and the like, or @every 2h. Default: ${usual}.`,
+    ),
 });
 
 /** A control plane's configuration. */
@@ -153,8 +174,8 @@ export const controlPlaneConfig = z.object({
   stateKey: text
     .optional()
     .describe(`Signs the state that a login passes through the identity provider. ${inTheOpen}`),
-  datastore: datastore.describe("Where objects are kept."),
-  filestore: filestore.describe("Where files are kept."),
+  datastore: datastore.optional().describe("Where objects are kept. Needed: PipeCD has no default."),
+  filestore: filestore.optional().describe("Where files are kept. Needed: PipeCD has no default."),
   cache: z
     .object({
       ttl: duration

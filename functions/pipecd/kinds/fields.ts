@@ -3,6 +3,7 @@ import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
 import { objectName, quantity, time } from "../../../bus/kube/fields.ts";
 import { secretKeys } from "../names.ts";
+import { nanosIn } from "./goduration.ts";
 
 export { age, conditions, objectName, observedGeneration, ready, time } from "../../../bus/kube/fields.ts";
 
@@ -55,17 +56,41 @@ export function exactlyOne<Shape extends z.ZodRawShape>(
     .meta(cel({ rule: `${counted(names)} == 1`, message }));
 }
 
+/** At least one variant may be missing: a union that the originals take without any. */
+export function atMostOne<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  ...names: (string & keyof Shape)[]
+) {
+  const message = `expected at most one of ${names.join(", ")}`;
+  return schema
+    .refine((value) => given(value, names) <= 1, message)
+    .meta(cel({ rule: `${counted(names)} <= 1`, message }));
+}
+
 /** https://pkg.go.dev/time#ParseDuration, without signs. */
 const durationText =
   /^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))*$/;
 /** So many seconds fit Go's durations, which count nanoseconds in 64 bits. */
 const mostSeconds = 9_000_000_000;
 
+const mostNanos = BigInt(mostSeconds) * 1_000_000_000n;
+const tooLong = `expected at most ${mostSeconds} seconds`;
+const isShortEnough = (duration: number | string): boolean =>
+  typeof duration === "number" || (nanosIn(duration) ?? mostNanos + 1n) <= mostNanos;
+
 /** A length of time: seconds, or text as Go reads it. */
-export const duration = z.union([
-  z.int().min(0).max(mostSeconds),
-  z.string().regex(durationText, "expected seconds, or a length of time such as 90s, 5m or 1h30m"),
-]);
+export const duration = z
+  .union([
+    z.int().min(0).max(mostSeconds),
+    z.string().max(64).regex(durationText, "expected seconds, or a length of time such as 90s, 5m or 1h30m"),
+  ])
+  .refine(isShortEnough, tooLong)
+  .meta(
+    cel({
+      rule: `type(self) == int || duration(self) <= duration('${mostSeconds}s')`,
+      message: tooLong,
+    }),
+  );
 export type Duration = z.infer<typeof duration>;
 
 /** Where data is kept. */

@@ -5,7 +5,7 @@ import { datastoreOf, filestoreOf, isUsed, type StoreKind, storeAt } from "./use
 
 type Config = ControlPlane["spec"]["config"];
 
-const minioConfig = { bucket: "b", accessKeyFile: "/a", secretKeyFile: "/s" };
+const minioConfig = { bucket: "bucket", accessKeyFile: "/a", secretKeyFile: "/s" };
 const planeOf = (config: Partial<Config>): ControlPlane => ({
   apiVersion: "pipecd.kanatakita.com/v1alpha1",
   kind: "ControlPlane",
@@ -103,7 +103,7 @@ describe("Minio's address", () => {
 test("what others run is none of the namespace's stores", () => {
   const plane = planeOf({
     datastore: { firestoreConfig: { namespace: "n", environment: "e", project: "p" } },
-    filestore: { gcsConfig: { bucket: "b" } },
+    filestore: { gcsConfig: { bucket: "bucket" } },
   });
   expect([datastoreOf(plane), filestoreOf(plane)]).toEqual([undefined, undefined]);
 });

@@ -34,7 +34,7 @@ export function datastoreOf({
   metadata,
   spec,
 }: Pick<ControlPlane, "metadata" | "spec">): StoreName | undefined {
-  const { mongoDBConfig, mysqlConfig } = spec.config.datastore;
+  const { mongoDBConfig, mysqlConfig } = spec.config.datastore ?? {};
   if (mongoDBConfig) return storeAt(urlHost(mongoDBConfig.url), metadata);
   if (mysqlConfig) return storeAt(mysqlHost(mysqlConfig.url), metadata);
   return undefined;
@@ -45,7 +45,7 @@ export function filestoreOf({
   metadata,
   spec,
 }: Pick<ControlPlane, "metadata" | "spec">): StoreName | undefined {
-  const { minioConfig } = spec.config.filestore;
+  const { minioConfig } = spec.config.filestore ?? {};
   return minioConfig && storeAt(urlHost(minioConfig.endpoint), metadata);
 }
 

@@ -1,0 +1,92 @@
+/** Ways to log in that projects share, as PipeCD reads them. */
+import { ssoBlockOf } from "../kinds/controlplaneconfig.ts";
+import type { ControlPlaneConfig, SharedSSOConfig } from "../kinds.ts";
+import { given } from "./fields.ts";
+import type { Problems } from "./problems.ts";
+
+type Provider = keyof typeof ssoBlockOf;
+type Block = (typeof ssoBlockOf)[Provider];
+type Sso = { readonly name: string; readonly provider: Provider; readonly sessionTtl?: number };
+type SsoBlock<Name extends Block> = NonNullable<SharedSSOConfig[Name]>;
+type RenderedSso = Partial<Sso> &
+  (
+    | { readonly github: Partial<SsoBlock<"github">> }
+    | { readonly google: Partial<SsoBlock<"google">> }
+    | { readonly oidc: Partial<SsoBlock<"oidc">> }
+  );
+
+/** The provider of each block. Of several blocks without a provider the first one counts, so those that work come first. */
+const providerOf = { github: "GITHUB", oidc: "OIDC", google: "GOOGLE" } as const;
+const blocks = Object.keys(providerOf) as readonly Block[];
+
+const givenBlocks = (sso: SharedSSOConfig): readonly Block[] =>
+  blocks.filter((block) => sso[block] !== undefined);
+
+/** PipeCD logs in with one provider, whatever else is given. */
+function chosenProvider(sso: SharedSSOConfig): Provider {
+  const [first] = givenBlocks(sso);
+  if (sso.provider !== undefined) return sso.provider;
+  if (first === undefined) throw new TypeError(`expected one of ${blocks.join(", ")}, found none`);
+  return providerOf[first];
+}
+
+/** Blocks that PipeCD does not look at, by their paths. */
+export function ignoredLogins({
+  sharedSSOConfigs = [],
+}: Pick<ControlPlaneConfig, "sharedSSOConfigs">): readonly string[] {
+  return sharedSSOConfigs.flatMap((sso, index) =>
+    givenBlocks(sso)
+      .filter((block) => block !== ssoBlockOf[chosenProvider(sso)])
+      .map((block) => `spec.config.sharedSSOConfigs[${index}].${block}`),
+  );
+}
+
+/** `path` is that of the entry in its object. */
+export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): RenderedSso {
+  const { name, sessionTtl } = sso;
+  problems.from("v0.49.0", path, { sessionTtl });
+  const provider = chosenProvider(sso);
+  if (provider === "GITHUB_ENTERPRISE" && problems.profile === "C") {
+    problems.add(
+      `${path}.provider: GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older: use GITHUB with a baseUrl`,
+    );
+  }
+  const common = given({ name, provider, sessionTtl }) as Partial<Sso>;
+  const block = ssoBlockOf[provider];
+  switch (block) {
+    case "github": {
+      const { clientId, clientSecret, baseUrl, uploadUrl, proxyUrl } = sso.github as SsoBlock<"github">;
+      problems.from("v0.49.0", `${path}.github`, { proxyUrl });
+      return { ...common, github: given({ clientId, clientSecret, baseUrl, uploadUrl, proxyUrl }) };
+    }
+    case "google": {
+      problems.add(`${path}.google: no version of PipeCD can log in with Google: use github or oidc`);
+      const { clientId, clientSecret } = sso.google as SsoBlock<"google">;
+      return { ...common, google: { clientId, clientSecret } };
+    }
+    case "oidc":
+      problems.from("v0.49.0", path, { oidc: sso.oidc });
+      return { ...common, oidc: oidcOf(sso.oidc as SsoBlock<"oidc">, path, problems) };
+  }
+}
+
+function oidcOf(oidc: SsoBlock<"oidc">, path: string, problems: Problems): Partial<SsoBlock<"oidc">> {
+  const { rolesClaimKey, usernameClaimKey, avatarUrlClaimKey } = oidc;
+  if (problems.profile === "C") {
+    problems.from("v0.52.0", `${path}.oidc`, { rolesClaimKey, usernameClaimKey, avatarUrlClaimKey });
+  }
+  return given({
+    clientId: oidc.clientId,
+    clientSecret: oidc.clientSecret,
+    issuer: oidc.issuer,
+    redirectUri: oidc.redirectUri,
+    authorizationEndpoint: oidc.authorizationEndpoint,
+    tokenEndpoint: oidc.tokenEndpoint,
+    userInfoEndpoint: oidc.userInfoEndpoint,
+    proxyUrl: oidc.proxyUrl,
+    scopes: oidc.scopes,
+    rolesClaimKey,
+    usernameClaimKey,
+    avatarUrlClaimKey,
+  });
+}

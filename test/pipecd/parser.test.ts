@@ -1,0 +1,53 @@
+/** Denrei refuses what PipeCD's programs refuse when they start: `parser.nightly.test.ts` records and compares. */
+import { expect, test } from "vitest";
+import { documentOf } from "../../functions/pipecd/config/document.ts";
+import { checkedFields, type FieldName } from "./parser/fields.ts";
+import { recorded } from "./parser/recorded.ts";
+import { checkedValues, stricter } from "./parser/values.ts";
+
+const names = Object.keys(checkedFields) as FieldName[];
+
+test.each(names)("%s: the values that PipeCD refuses are refused, and the others are not", (name) => {
+  const { problemOf } = checkedFields[name];
+  const record = recorded()[name];
+  const refusedByPipecd = checkedValues[name].filter((value) => record[value] || stricter[name]?.[value]);
+  expect(checkedValues[name].filter((value) => problemOf(value) !== undefined)).toEqual(refusedByPipecd);
+});
+
+test.each(names)("%s: only values that PipeCD reads are said to be refused beyond PipeCD", (name) => {
+  for (const value of Object.keys(stricter[name] ?? {})) expect(recorded()[name][value]).toBe("");
+});
+
+test("strings that YAML may take for something else are quoted, and in ASCII where they are not printable", () => {
+  const odd = [
+    "0o5",
+    "3e26_",
+    "1_000",
+    ".5",
+    "0x1p-2",
+    "~",
+    "<<",
+    "y",
+    "on",
+    "1:30",
+    "2001-01-01",
+    "=",
+    "",
+    "a: b",
+    "a #b",
+  ];
+  const unprintable = ["\x7f", "\u0085", "\u2028", "\ufeff", "\0"];
+  const text = documentOf("Piped", { odd, unprintable, map: { "<<": "y", yes: "no" } });
+  for (const value of odd) expect(text).toContain(`- ${JSON.stringify(value)}\n`);
+  expect(text).toContain('"<<": "y"\n    "yes": "no"\n');
+  expect(text).toMatch(/^[\n -~]*$/);
+  for (const value of unprintable)
+    expect(text).toContain(`"\\u${value.charCodeAt(0).toString(16).padStart(4, "0")}"`);
+});
+
+test("plain words, paths and addresses stay as they are", () => {
+  const plain = ["quickstart", "/etc/piped-secret/piped-key", "http://m:9000", "root:te/st@tcp(m:3306)"];
+  expect(documentOf("Piped", { plain })).toBe(
+    `apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  plain:\n${plain.map((value) => `    - ${value}\n`).join("")}`,
+  );
+});

@@ -1,0 +1,121 @@
+/** Fields that PipeCD checks when it starts: where they are in its file, and what Denrei says of a value. */
+
+import { checkObject, InvalidObjectError } from "../../../bus/kube/kind.ts";
+import { durationOf } from "../../../functions/pipecd/config/fields.ts";
+import { mongoProblem } from "../../../functions/pipecd/config/mongourl.ts";
+import { ConfigError, controlPlaneConfig, pipedConfig } from "../../../functions/pipecd/config.ts";
+import { ControlPlane, type Duration, Piped } from "../../../functions/pipecd/kinds.ts";
+import type { Question } from "./parser.ts";
+
+/** A field. */
+export interface CheckedField {
+  /** What PipeCD is asked. Its configuration is written here, without the code that is tested. */
+  ask(value: string): Question;
+  /** What Denrei finds wrong with the object that has the value. */
+  problemOf(value: string): string | undefined;
+}
+
+const minioConfig = {
+  endpoint: "http://m:9000",
+  bucket: "bucket",
+  accessKeyFile: "/a",
+  secretKeyFile: "/s",
+};
+const mysqlConfig = { url: "u:p@tcp(m:3306)", database: "d" };
+const plane = { datastore: { mysqlConfig }, filestore: { minioConfig } };
+const planeFile = {
+  datastore: { type: "MYSQL", config: mysqlConfig },
+  filestore: { type: "MINIO", config: { ...minioConfig, autoCreateBucket: true } },
+};
+const piped = { apiAddress: "pipecd:8080", webAddress: "http://pipecd" };
+const ours = { projectID: "p", pipedID: "i", pipedKeyFile: "/k" };
+
+/** JSON is YAML, whatever is in its strings. */
+const file = (kind: string, spec: object): Question => ({
+  text: JSON.stringify({ apiVersion: "pipecd.dev/v1beta1", kind, spec }),
+});
+
+function problem(render: () => unknown): string | undefined {
+  try {
+    render();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof InvalidObjectError) return error.message;
+    throw error;
+  }
+}
+
+const checked = (kind: "ControlPlane" | "Piped", spec: object) =>
+  checkObject((kind === "Piped" ? Piped : ControlPlane) as never, { kind, spec } as never) as unknown as {
+    spec: never;
+  };
+
+const ofPlane = (fileOf: (value: string) => object, objectOf: (value: string) => object): CheckedField => ({
+  ask: (value) => file("ControlPlane", { ...planeFile, ...fileOf(value) }),
+  problemOf: (value) =>
+    problem(() => {
+      const { spec } = checked("ControlPlane", {
+        version: "v0.57.0",
+        config: { ...plane, ...objectOf(value) },
+      });
+      return controlPlaneConfig(spec, "C");
+    }),
+});
+
+const ofPiped = (fieldsOf: (value: string) => object): CheckedField => ({
+  ask: (value) => file("Piped", { ...ours, ...piped, ...fieldsOf(value) }),
+  problemOf: (value) =>
+    problem(() => {
+      const spec = {
+        version: "v0.57.0",
+        name: "n",
+        description: "d",
+        projectID: "p",
+        config: { ...piped, ...fieldsOf(value) },
+      };
+      return pipedConfig(checked("Piped", spec).spec, "C", { pipedID: "i" });
+    }),
+});
+
+const ofMysql = (fieldsOf: (value: string) => object): CheckedField =>
+  ofPlane(
+    (value) => ({ datastore: { type: "MYSQL", config: fieldsOf(value) } }),
+    (value) => ({ datastore: { mysqlConfig: fieldsOf(value) } }),
+  );
+const userFiles = { usernameFile: "/u", passwordFile: "/p" };
+
+/** By what they are called in the record. */
+export const checkedFields = {
+  schedule: ofPlane(
+    (schedule) => ({ insightCollector: { deployment: { schedule } } }),
+    (schedule) => ({ insightCollector: { deployment: { schedule } } }),
+  ),
+  endpoint: ofPlane(
+    (endpoint) => ({ filestore: { type: "MINIO", config: { ...minioConfig, endpoint } } }),
+    (endpoint) => ({ filestore: { minioConfig: { ...minioConfig, endpoint } } }),
+  ),
+  bucket: ofPlane(
+    (bucket) => ({
+      filestore: { type: "MINIO", config: { ...minioConfig, bucket, autoCreateBucket: true } },
+    }),
+    (bucket) => ({ filestore: { minioConfig: { ...minioConfig, bucket } } }),
+  ),
+  mysqlURL: ofMysql((url) => ({ url })),
+  mysqlURLWithDatabase: ofMysql((url) => ({ url, database: "d" })),
+  mysqlURLWithFiles: ofMysql((url) => ({ url, database: "d", ...userFiles })),
+  mysqlDatabase: ofMysql((database) => ({ ...mysqlConfig, database })),
+  ttl: ofPlane(
+    (ttl) => ({ cache: { ttl: durationOf(ttl as Duration) } }),
+    (ttl) => ({ cache: { ttl } }),
+  ),
+  syncInterval: ofPiped((syncInterval) => ({ syncInterval })),
+  gitPassword: ofPiped((password) => ({ git: { username: "u", password } })),
+  sshKeyData: ofPiped((sshKeyData) => ({ git: { sshKeyData } })),
+  mongoURL: {
+    ask: (mongodb: string) => ({ mongodb }),
+    problemOf: mongoProblem,
+  },
+} satisfies Record<string, CheckedField>;
+
+/** The name of a field. */
+export type FieldName = keyof typeof checkedFields;
