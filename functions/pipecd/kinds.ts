@@ -8,6 +8,7 @@ export type {
   SharedSSOConfig,
 } from "./kinds/controlplaneconfig.ts";
 export { Environment } from "./kinds/environment.ts";
+export { EventRegistration } from "./kinds/eventregistration.ts";
 export type { Duration } from "./kinds/fields.ts";
 export { Piped } from "./kinds/piped.ts";
 export type { PipedConfig } from "./kinds/pipedconfig.ts";

@@ -1,4 +1,6 @@
 /** What a control plane has stored, for tests to look at. */
+import { EventStatus } from "../../functions/pipecd/api/generated/c/model_pb.ts";
+import { nameOf } from "../../functions/pipecd/api/names.ts";
 import type { PlaneC } from "./c/plane.ts";
 import type { PlaneL0 } from "./l0/plane.ts";
 
@@ -52,6 +54,28 @@ export interface ApiKeyState {
   readonly writes: boolean;
 }
 
+/** A stored event of v0.57.0. */
+export interface EventState {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly contexts: Readonly<Record<string, string>>;
+  readonly data: string;
+  readonly commit: string;
+  readonly project: string;
+  readonly status: string;
+  readonly description: string;
+}
+
+/** A deployment that a piped of v0.57.0 has created. */
+export interface DeploymentState {
+  readonly application: string;
+  readonly applicationName: string;
+  readonly commit: string;
+  readonly message: string;
+  readonly summary: string;
+}
+
 /** Copies of the rows; reading them is no call, and works during an outage. */
 export interface Inspection {
   pipeds(): PipedState[];
@@ -59,10 +83,14 @@ export interface Inspection {
   applications(): ApplicationState[];
   environments(): EnvironmentState[];
   apiKeys(): ApiKeyState[];
+  /** In the order in which they were registered; none in v0.9.0. */
+  events(): EventState[];
+  /** In their order; none in v0.9.0. */
+  deployments(): DeploymentState[];
 }
 
 /** Of v0.57.0. */
-export const inspectionOfC = ({ store }: PlaneC): Inspection => ({
+export const inspectionOfC = ({ store, deployments }: PlaneC): Inspection => ({
   pipeds: () => store.pipeds.dump().map((piped) => ({ ...pipedState(piped), environments: [] })),
   applications: () =>
     store.applications.dump().map((one) => ({
@@ -79,6 +107,22 @@ export const inspectionOfC = ({ store }: PlaneC): Inspection => ({
       ...{ id, name, disabled },
       project: projectId,
       writes: role === 1,
+    })),
+  events: () =>
+    store.events.dump().map(({ id, name, labels, contexts, data, projectId, status, ...event }) => ({
+      ...{ id, name, labels, contexts, data },
+      commit: event.triggerCommitHash,
+      project: projectId,
+      status: nameOf(EventStatus, status) ?? "",
+      description: event.statusDescription,
+    })),
+  deployments: () =>
+    deployments.map(({ applicationId, applicationName, trigger, summary }) => ({
+      application: applicationId,
+      applicationName,
+      commit: trigger?.commit?.hash ?? "",
+      message: trigger?.commit?.message ?? "",
+      summary,
     })),
 });
 
@@ -99,6 +143,8 @@ export const inspectionOfL0 = ({ store }: PlaneL0): Inspection => ({
       .dump()
       .map(({ id, name, desc, projectId }) => ({ id, name, description: desc, project: projectId })),
   apiKeys: () => [],
+  events: () => [],
+  deployments: () => [],
 });
 
 interface PipedRow {

@@ -4,7 +4,10 @@ import { reflect } from "@bufbuild/protobuf/reflect";
 import { invalidArgument, RpcError } from "./status.ts";
 
 /** What a field must be. */
-export type Rule = "not empty" | "given" | "defined" | "a relative path" | "one or more";
+export type Rule = "not empty" | "given" | "defined" | "a relative path" | "one or more" | MapRule;
+
+/** What the entries of a map must be. */
+type MapRule = "filled entries" | "trailers";
 
 /** Rules by the full name of a message, then by field. They are checked in the order in which the message has its fields. */
 export type Rules = Readonly<Record<string, Readonly<Record<string, Rule>>>>;
@@ -22,6 +25,9 @@ export function problemOf(rules: Rules, schema: DescMessage, message: Message): 
   for (const field of schema.fields) {
     const rule = fields[field.name];
     const value: unknown = reflected.get(field);
+    const entry = rule === undefined ? undefined : brokenEntry(rule, field, value);
+    if (entry !== undefined)
+      return `invalid ${nameOf(schema)}.${camel(field.name)}[${entry.key}]: ${entry.reason}`;
     const reason = rule === undefined ? undefined : brokenBy(rule, field, value, reflected.isSet(field));
     if (reason !== undefined) return `invalid ${nameOf(schema)}.${camel(field.name)}: ${reason}`;
     const cause = reflected.isSet(field) ? causeIn(rules, field, value) : undefined;
@@ -51,10 +57,30 @@ function causeIn(rules: Rules, field: DescField, value: unknown): { path: string
 
 const messageOf = (reflected: unknown): Message => (reflected as { readonly message: Message }).message;
 
+const empty = "value length must be at least 1 runes";
+const trailer = /^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$/;
+
+/** The first entry of a map, by key, that breaks its rule. */
+function brokenEntry(
+  rule: Rule,
+  field: DescField,
+  map: unknown,
+): { key: string; reason: string } | undefined {
+  if (field.fieldKind !== "map") return undefined;
+  const entries = [...(map as Iterable<[string, string]>)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [key, value] of entries) {
+    if (key === "") return { key, reason: empty };
+    if (rule === "trailers" && !trailer.test(key))
+      return { key, reason: `value does not match regex pattern "${trailer.source}"` };
+    if (value === "") return { key, reason: empty };
+  }
+  return undefined;
+}
+
 function brokenBy(rule: Rule, field: DescField, value: unknown, isSet: boolean): string | undefined {
   switch (rule) {
     case "not empty":
-      return value === "" ? "value length must be at least 1 runes" : undefined;
+      return value === "" ? empty : undefined;
     case "given":
       return isSet ? undefined : "value is required";
     case "defined":
@@ -63,6 +89,9 @@ function brokenBy(rule: Rule, field: DescField, value: unknown, isSet: boolean):
         : undefined;
     case "a relative path":
       return /^[^/].+$/u.test(String(value)) ? undefined : 'value does not match regex pattern "^[^/].+$"';
+    case "filled entries":
+    case "trailers":
+      return undefined;
     case "one or more":
       return isSet ? undefined : "value must contain at least 1 item(s)";
   }

@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
 import { withApiKey } from "./credentials.ts";
 import { called } from "./errors.ts";
+import { type EventWrites, eventWrites } from "./events.ts";
 import { APIService } from "./generated/c/apiservice_pb.ts";
 import { applicationRecord, gitPath } from "./records-c.ts";
 import type { Applications, ClientOptions, PipedWrites } from "./services.ts";
@@ -12,12 +13,13 @@ import { applicationsOf, pipedsOf } from "./shared-c.ts";
 export function apiService(
   { api, signal }: Pick<ClientOptions, "api" | "signal">,
   apiKey: string,
-): { readonly pipeds: PipedWrites; readonly applications: Applications } {
+): { readonly pipeds: PipedWrites; readonly applications: Applications; readonly events: EventWrites } {
   const service = createClient(APIService, transportTo(api, withApiKey(apiKey)));
   const context = { signal };
 
   return {
     pipeds: pipedsOf(service, context),
+    events: eventWrites(service, context),
     applications: {
       ...applicationsOf(service, context),
       async list(pipedId) {

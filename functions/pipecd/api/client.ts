@@ -10,5 +10,10 @@ export function pipecdClient(options: ClientOptions): PipecdClient {
   const web = webServiceC(options);
   if (options.apiKey === undefined) return web;
   const api = apiService(options, options.apiKey);
-  return { ...web, pipeds: { ...web.pipeds, ...api.pipeds }, applications: api.applications };
+  return {
+    ...web,
+    pipeds: { ...web.pipeds, ...api.pipeds },
+    applications: api.applications,
+    events: { ...web.events, ...api.events },
+  };
 }

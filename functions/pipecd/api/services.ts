@@ -4,6 +4,7 @@
  */
 import type { Profile } from "../profile.ts";
 import type { Endpoint } from "./connections.ts";
+import type { Events } from "./events.ts";
 import type {
   APIKeyRecord,
   ApplicationRecord,
@@ -79,6 +80,8 @@ export interface PipecdClient {
   readonly pipeds: Pipeds;
   readonly applications: Applications;
   readonly apiKeys: APIKeys | undefined;
+  /** Undefined up to v0.9.0, which has none. */
+  readonly events: Events | undefined;
 }
 
 /** Whom to call, and as whom. */

@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
 import { asAdministrator } from "./credentials.ts";
 import { called } from "./errors.ts";
+import { type Events, eventReads } from "./events.ts";
 import { APIKey_Role, ApplicationKind } from "./generated/c/model_pb.ts";
 import { WebService } from "./generated/c/webservice_pb.ts";
 import { applicationRecord, pipedRecord } from "./records-c.ts";
@@ -12,6 +13,7 @@ import { applicationsOf, pipedsOf } from "./shared-c.ts";
 /** Opens it. */
 export function webServiceC(options: ClientOptions): PipecdClient & {
   readonly apiKeys: NonNullable<PipecdClient["apiKeys"]>;
+  readonly events: Events;
 } {
   const { web, signal, profile, projectID, encryptionKey } = options;
   const serviceAs = (subject?: string) =>
@@ -27,6 +29,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
 
   return {
     environments: undefined,
+    events: { ...eventReads(service, context), register: undefined },
     pipeds: {
       ...pipedsOf(service, context),
       async register(piped) {

@@ -92,5 +92,6 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
       update: undefined,
     },
     apiKeys: undefined,
+    events: undefined,
   };
 }

@@ -8,7 +8,15 @@ import { type Claims, claimsOf } from "../tokens.ts";
 import { type PlaneC, storeHasProject } from "./plane.ts";
 
 /** What methods of the WebService do, as far as that is less than everything that an administrator may. */
-const reads = ["ListPipeds", "GetPiped", "ListApplications", "GetApplication", "ListDeployments", "GetMe"];
+const reads = [
+  "ListPipeds",
+  "GetPiped",
+  "ListApplications",
+  "GetApplication",
+  "ListDeployments",
+  "GetMe",
+  "ListEvents",
+];
 const changesOfApplications = [
   ...["AddApplication", "UpdateApplication", "DeleteApplication", "SyncApplication"],
   ...["EnableApplication", "DisableApplication"],

@@ -11,6 +11,7 @@ import { type Claims, isSignedBy } from "../tokens.ts";
 import { apiApplications } from "./apiapplications.ts";
 import { webApiKeys } from "./apikeys.ts";
 import { apiCaller, apiKeyId, webCaller } from "./callers.ts";
+import { apiEvents, webEvents } from "./events.ts";
 import { apiPipeds, webPipeds } from "./pipeds.ts";
 import { pipedMethods } from "./pipedservice.ts";
 import { openMemory, openStore, type PlaneC, storeHasProject } from "./plane.ts";
@@ -21,6 +22,7 @@ import { webApplications } from "./webapplications.ts";
 export const openPlaneC = (plane: Plane): PlaneC => ({
   ...plane,
   store: openStore(tableFaults(plane)),
+  deployments: [],
   redis: { lastUsed: new Map(), stats: new Map() },
   memory: openMemory(plane.clock),
 });
@@ -35,6 +37,7 @@ export function servicesOfC(plane: PlaneC): Service[] {
         ...webPipeds(plane),
         ...webApplications(plane),
         ...webApiKeys(plane),
+        ...webEvents(plane),
         getMe: (_, { subject, avatarUrl, project }) => ({ subject, avatarUrl, projectId: project }),
       },
       // Nothing deploys here, and nobody reports applications that are not registered.
@@ -47,7 +50,7 @@ export function servicesOfC(plane: PlaneC): Service[] {
     openService<typeof APIService, APIKey>({
       port: "api",
       service: APIService,
-      handlers: { ...apiPipeds(plane), ...apiApplications(plane) },
+      handlers: { ...apiPipeds(plane), ...apiApplications(plane), ...apiEvents(plane) },
       rules: apiRules,
       authenticate: (metadata) => apiCaller(plane, metadata),
       projectOf: ({ projectId }) => projectId,

@@ -5,6 +5,7 @@ import type { PipedService } from "../generated/c/pipedservice_pb.ts";
 import type { PipedCaller } from "../pipedtokens.ts";
 import type { Handlers } from "../service.ts";
 import { internal, RpcError } from "../status.ts";
+import { pipedEvents } from "./events.ts";
 import type { PlaneC } from "./plane.ts";
 import { pipedOf, stored } from "./rows.ts";
 
@@ -12,6 +13,7 @@ import { pipedOf, stored } from "./rows.ts";
 export function pipedMethods(plane: PlaneC): Handlers<typeof PipedService, PipedCaller> {
   const { redis, outage, seconds } = plane;
   return {
+    ...pipedEvents(plane),
     reportStat(_, { id }) {
       if (outage.cache) throw new RpcError(internal, "failed to store the reported piped stat");
       redis.stats.set(id, seconds());

@@ -6,9 +6,12 @@ import {
   ApplicationSchema,
   type Command,
   CommandSchema,
+  type Event,
+  EventSchema,
   type Piped,
   PipedSchema,
 } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { Deployment } from "../generated/c/pipedservice_pb.ts";
 import { binaryOrder, uuidOf } from "../ids.ts";
 import { openPipedMemory, type PipedMemory } from "../pipedtokens.ts";
 import type { Plane } from "../plane.ts";
@@ -23,6 +26,7 @@ export interface Store {
   readonly applications: Table<Application>;
   readonly apiKeys: Table<APIKey>;
   readonly commands: Table<Command>;
+  readonly events: Table<Event>;
   /** Projects that are not in the configuration file. */
   readonly projects: Set<string>;
 }
@@ -50,11 +54,13 @@ export interface Memory {
 export interface PlaneC extends Plane {
   readonly store: Store;
   readonly redis: Redis;
+  /** That pipeds have created, in their order. Nothing ever runs them. */
+  readonly deployments: Deployment[];
   readonly memory: Memory;
 }
 
 /** Characters that fit into the columns that names are indexed by. */
-const nameLimits = { piped: 100, application: 50, apiKey: 100 };
+const nameLimits = { piped: 100, application: 50, apiKey: 100, event: 50 };
 
 /** An empty datastore. */
 export function openStore(common: Pick<TableRules<never>, "isDown" | "isOverwritten">): Store {
@@ -80,6 +86,12 @@ export function openStore(common: Pick<TableRules<never>, "isDown" | "isOverwrit
       fits: (row) =>
         problemOf(modelRules, APIKeySchema, row) === undefined && fits(row.name, nameLimits.apiKey),
       order: (a, b) => inOrder(binaryOrder(a.id), binaryOrder(b.id)),
+    }),
+    events: openTable(EventSchema, {
+      keyOf: uuidOf,
+      ...common,
+      fits: (row) =>
+        problemOf(modelRules, EventSchema, row) === undefined && fits(row.name, nameLimits.event),
     }),
     commands: openTable(CommandSchema, { keyOf: uuidOf, ...common, fits: () => true }),
     projects: new Set(),

@@ -23,6 +23,13 @@ export const modelRules: Rules = {
     kind: "defined",
     git_path: "given",
   },
+  "model.Event": {
+    id: "not empty",
+    name: "not empty",
+    data: "not empty",
+    project_id: "not empty",
+    status: "defined",
+  },
   "model.APIKey": {
     id: "not empty",
     name: "not empty",
@@ -89,8 +96,25 @@ export const apiRules: Rules = {
     DeleteApplication: ofApplication,
     SyncApplication: ofApplication,
     GetCommand: { command_id: "not empty" },
+    RegisterEvent: {
+      name: "not empty",
+      data: "not empty",
+      labels: "filled entries",
+      contexts: "trailers",
+    },
   }),
 };
 
 /** Of requests to the PipedService. */
-export const pipedRules: Rules = model;
+export const pipedRules: Rules = {
+  ...model,
+  ...within("grpc.service.pipedservice", {
+    GetLatestEvent: { name: "not empty" },
+    ListEvents: { order: "defined", status: "defined" },
+  }),
+  "grpc.service.pipedservice.ReportEventStatusesRequest.Event": {
+    id: "not empty",
+    status: "defined",
+    status_description: "not empty",
+  },
+};

@@ -16,7 +16,10 @@ beforeEach(() => {
 const dropped = fails(14, "Connection dropped");
 const token = () => admin()[0]?.[1] ?? "";
 
-const deadly = (title: string, call: () => ReturnType<typeof web<"listPipeds" | "listApplications">>) => {
+const deadly = (
+  title: string,
+  call: () => ReturnType<typeof web<"listPipeds" | "listApplications" | "listEvents">>,
+) => {
   row(title, call, dropped);
   test(`… and the process after "${title}" is another one`, async () => {
     expect((await web("listPipeds", {})).code).toBe(0);
@@ -25,6 +28,8 @@ const deadly = (title: string, call: () => ReturnType<typeof web<"listPipeds" | 
 
 describe("requests that end the process", () => {
   deadly("ListApplications without options", () => web("listApplications", {}));
+  // By the source: it was not tried on a running server.
+  deadly("ListEvents without options", () => web("listEvents", {}));
   deadly('cookie pair without "="', () => web("listPipeds", {}, [["cookie", "token"]]));
   deadly('cookie with trailing ";"', () => web("listPipeds", {}, [["cookie", `${token()};`]]));
   deadly("empty cookie value", () => web("listPipeds", {}, [["cookie", ""]]));

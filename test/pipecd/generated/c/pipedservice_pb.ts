@@ -5,17 +5,17 @@
 // @generated from file c/pipedservice.proto (package grpc.service.pipedservice, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ApplicationGitRepository, Piped_CloudProvider, Piped_PlatformProvider, Piped_Plugin, Piped_SecretEncryption } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Application, ApplicationGitPath, ApplicationGitRepository, Event, EventStatus, Piped_CloudProvider, Piped_PlatformProvider, Piped_Plugin, Piped_SecretEncryption } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { file_c_model } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file c/pipedservice.proto.
  */
 export const file_c_pipedservice: GenFile = /*@__PURE__*/
-  fileDesc("ChRjL3BpcGVkc2VydmljZS5wcm90bxIZZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZSIoChFSZXBvcnRTdGF0UmVxdWVzdBITCgtwaXBlZF9zdGF0cxgBIAEoDCItChJSZXBvcnRTdGF0UmVzcG9uc2USFwoPcmVwb3J0X2ludGVydmFsGAEgASgDIsACChZSZXBvcnRQaXBlZE1ldGFSZXF1ZXN0Eg8KB3ZlcnNpb24YASABKAkSMwoPY2xvdWRfcHJvdmlkZXJzGAIgAygLMhoubW9kZWwuUGlwZWQuQ2xvdWRQcm92aWRlchI5ChJwbGF0Zm9ybV9wcm92aWRlcnMYBiADKAsyHS5tb2RlbC5QaXBlZC5QbGF0Zm9ybVByb3ZpZGVyEiQKB3BsdWdpbnMYByADKAsyEy5tb2RlbC5QaXBlZC5QbHVnaW4SNQoMcmVwb3NpdG9yaWVzGAMgAygLMh8ubW9kZWwuQXBwbGljYXRpb25HaXRSZXBvc2l0b3J5EjgKEXNlY3JldF9lbmNyeXB0aW9uGAQgASgLMh0ubW9kZWwuUGlwZWQuU2VjcmV0RW5jcnlwdGlvbhIOCgZjb25maWcYBSABKAkiPQoXUmVwb3J0UGlwZWRNZXRhUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIUCgx3ZWJfYmFzZV91cmwYAiABKAky8wEKDFBpcGVkU2VydmljZRJpCgpSZXBvcnRTdGF0EiwuZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZS5SZXBvcnRTdGF0UmVxdWVzdBotLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuUmVwb3J0U3RhdFJlc3BvbnNlEngKD1JlcG9ydFBpcGVkTWV0YRIxLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuUmVwb3J0UGlwZWRNZXRhUmVxdWVzdBoyLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuUmVwb3J0UGlwZWRNZXRhUmVzcG9uc2ViBnByb3RvMw", [file_c_model]);
+  fileDesc("ChRjL3BpcGVkc2VydmljZS5wcm90bxIZZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZSIoChFSZXBvcnRTdGF0UmVxdWVzdBITCgtwaXBlZF9zdGF0cxgBIAEoDCItChJSZXBvcnRTdGF0UmVzcG9uc2USFwoPcmVwb3J0X2ludGVydmFsGAEgASgDIsACChZSZXBvcnRQaXBlZE1ldGFSZXF1ZXN0Eg8KB3ZlcnNpb24YASABKAkSMwoPY2xvdWRfcHJvdmlkZXJzGAIgAygLMhoubW9kZWwuUGlwZWQuQ2xvdWRQcm92aWRlchI5ChJwbGF0Zm9ybV9wcm92aWRlcnMYBiADKAsyHS5tb2RlbC5QaXBlZC5QbGF0Zm9ybVByb3ZpZGVyEiQKB3BsdWdpbnMYByADKAsyEy5tb2RlbC5QaXBlZC5QbHVnaW4SNQoMcmVwb3NpdG9yaWVzGAMgAygLMh8ubW9kZWwuQXBwbGljYXRpb25HaXRSZXBvc2l0b3J5EjgKEXNlY3JldF9lbmNyeXB0aW9uGAQgASgLMh0ubW9kZWwuUGlwZWQuU2VjcmV0RW5jcnlwdGlvbhIOCgZjb25maWcYBSABKAkiPQoXUmVwb3J0UGlwZWRNZXRhUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIUCgx3ZWJfYmFzZV91cmwYAiABKAkiGQoXTGlzdEFwcGxpY2F0aW9uc1JlcXVlc3QiRAoYTGlzdEFwcGxpY2F0aW9uc1Jlc3BvbnNlEigKDGFwcGxpY2F0aW9ucxgBIAMoCzISLm1vZGVsLkFwcGxpY2F0aW9uIqIBChVHZXRMYXRlc3RFdmVudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRJMCgZsYWJlbHMYAiADKAsyPC5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLkdldExhdGVzdEV2ZW50UmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjUKFkdldExhdGVzdEV2ZW50UmVzcG9uc2USGwoFZXZlbnQYASABKAsyDC5tb2RlbC5FdmVudCLzAQoRTGlzdEV2ZW50c1JlcXVlc3QSDAoEZnJvbRgBIAEoAxIKCgJ0bxgCIAEoAxIzCgVvcmRlchgDIAEoDjIkLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuTGlzdE9yZGVyEkMKBnN0YXR1cxgEIAEoDjIzLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuTGlzdEV2ZW50c1JlcXVlc3QuU3RhdHVzIkoKBlN0YXR1cxIHCgNBTEwQABIPCgtOT1RfSEFORExFRBABEgsKB1NVQ0NFU1MQAhILCgdGQUlMVVJFEAMSDAoIT1VUREFURUQQBCIyChJMaXN0RXZlbnRzUmVzcG9uc2USHAoGZXZlbnRzGAEgAygLMgwubW9kZWwuRXZlbnQivgEKGlJlcG9ydEV2ZW50U3RhdHVzZXNSZXF1ZXN0EksKBmV2ZW50cxgBIAMoCzI7LmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuUmVwb3J0RXZlbnRTdGF0dXNlc1JlcXVlc3QuRXZlbnQaUwoFRXZlbnQSCgoCaWQYASABKAkSIgoGc3RhdHVzGAIgASgOMhIubW9kZWwuRXZlbnRTdGF0dXMSGgoSc3RhdHVzX2Rlc2NyaXB0aW9uGAMgASgJIh0KG1JlcG9ydEV2ZW50U3RhdHVzZXNSZXNwb25zZSJUChdDcmVhdGVEZXBsb3ltZW50UmVxdWVzdBI5CgpkZXBsb3ltZW50GAEgASgLMiUuZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZS5EZXBsb3ltZW50IhoKGENyZWF0ZURlcGxveW1lbnRSZXNwb25zZSJbCgZDb21taXQSDAoEaGFzaBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg4KBmF1dGhvchgDIAEoCRIOCgZicmFuY2gYBCABKAkSEgoKY3JlYXRlZF9hdBgOIAEoAyJZChFEZXBsb3ltZW50VHJpZ2dlchIxCgZjb21taXQYASABKAsyIS5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLkNvbW1pdBIRCgl0aW1lc3RhbXAYAyABKAMilQIKCkRlcGxveW1lbnQSCgoCaWQYASABKAkSFgoOYXBwbGljYXRpb25faWQYAiABKAkSGAoQYXBwbGljYXRpb25fbmFtZRgDIAEoCRIQCghwaXBlZF9pZBgFIAEoCRISCgpwcm9qZWN0X2lkGAYgASgJEisKCGdpdF9wYXRoGAggASgLMhkubW9kZWwuQXBwbGljYXRpb25HaXRQYXRoEj0KB3RyaWdnZXIYFCABKAsyLC5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLkRlcGxveW1lbnRUcmlnZ2VyEg8KB3N1bW1hcnkYFiABKAkSEgoKY3JlYXRlZF9hdBhlIAEoAxISCgp1cGRhdGVkX2F0GGYgASgDKigKCUxpc3RPcmRlchIICgROT05FEAASBwoDQVNDEAESCAoEREVTQxACMtYGCgxQaXBlZFNlcnZpY2USaQoKUmVwb3J0U3RhdBIsLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuUmVwb3J0U3RhdFJlcXVlc3QaLS5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLlJlcG9ydFN0YXRSZXNwb25zZRJ4Cg9SZXBvcnRQaXBlZE1ldGESMS5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLlJlcG9ydFBpcGVkTWV0YVJlcXVlc3QaMi5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLlJlcG9ydFBpcGVkTWV0YVJlc3BvbnNlEnsKEExpc3RBcHBsaWNhdGlvbnMSMi5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLkxpc3RBcHBsaWNhdGlvbnNSZXF1ZXN0GjMuZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZS5MaXN0QXBwbGljYXRpb25zUmVzcG9uc2USdQoOR2V0TGF0ZXN0RXZlbnQSMC5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLkdldExhdGVzdEV2ZW50UmVxdWVzdBoxLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuR2V0TGF0ZXN0RXZlbnRSZXNwb25zZRJpCgpMaXN0RXZlbnRzEiwuZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZS5MaXN0RXZlbnRzUmVxdWVzdBotLmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuTGlzdEV2ZW50c1Jlc3BvbnNlEoQBChNSZXBvcnRFdmVudFN0YXR1c2VzEjUuZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZS5SZXBvcnRFdmVudFN0YXR1c2VzUmVxdWVzdBo2LmdycGMuc2VydmljZS5waXBlZHNlcnZpY2UuUmVwb3J0RXZlbnRTdGF0dXNlc1Jlc3BvbnNlEnsKEENyZWF0ZURlcGxveW1lbnQSMi5ncnBjLnNlcnZpY2UucGlwZWRzZXJ2aWNlLkNyZWF0ZURlcGxveW1lbnRSZXF1ZXN0GjMuZ3JwYy5zZXJ2aWNlLnBpcGVkc2VydmljZS5DcmVhdGVEZXBsb3ltZW50UmVzcG9uc2ViBnByb3RvMw", [file_c_model]);
 
 /**
  * @generated from message grpc.service.pipedservice.ReportStatRequest
@@ -123,6 +123,410 @@ export const ReportPipedMetaResponseSchema: GenMessage<ReportPipedMetaResponse> 
   messageDesc(file_c_pipedservice, 3);
 
 /**
+ * Those of the piped that are enabled.
+ *
+ * @generated from message grpc.service.pipedservice.ListApplicationsRequest
+ */
+export type ListApplicationsRequest = Message<"grpc.service.pipedservice.ListApplicationsRequest"> & {
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ListApplicationsRequest.
+ * Use `create(ListApplicationsRequestSchema)` to create a new message.
+ */
+export const ListApplicationsRequestSchema: GenMessage<ListApplicationsRequest> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 4);
+
+/**
+ * @generated from message grpc.service.pipedservice.ListApplicationsResponse
+ */
+export type ListApplicationsResponse = Message<"grpc.service.pipedservice.ListApplicationsResponse"> & {
+  /**
+   * @generated from field: repeated model.Application applications = 1;
+   */
+  applications: Application[];
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ListApplicationsResponse.
+ * Use `create(ListApplicationsResponseSchema)` to create a new message.
+ */
+export const ListApplicationsResponseSchema: GenMessage<ListApplicationsResponse> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 5);
+
+/**
+ * @generated from message grpc.service.pipedservice.GetLatestEventRequest
+ */
+export type GetLatestEventRequest = Message<"grpc.service.pipedservice.GetLatestEventRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: map<string, string> labels = 2;
+   */
+  labels: { [key: string]: string };
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.GetLatestEventRequest.
+ * Use `create(GetLatestEventRequestSchema)` to create a new message.
+ */
+export const GetLatestEventRequestSchema: GenMessage<GetLatestEventRequest> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 6);
+
+/**
+ * @generated from message grpc.service.pipedservice.GetLatestEventResponse
+ */
+export type GetLatestEventResponse = Message<"grpc.service.pipedservice.GetLatestEventResponse"> & {
+  /**
+   * @generated from field: model.Event event = 1;
+   */
+  event?: Event | undefined;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.GetLatestEventResponse.
+ * Use `create(GetLatestEventResponseSchema)` to create a new message.
+ */
+export const GetLatestEventResponseSchema: GenMessage<GetLatestEventResponse> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 7);
+
+/**
+ * @generated from message grpc.service.pipedservice.ListEventsRequest
+ */
+export type ListEventsRequest = Message<"grpc.service.pipedservice.ListEventsRequest"> & {
+  /**
+   * When events were created, in seconds since the epoch. 0 is no limit.
+   *
+   * @generated from field: int64 from = 1;
+   */
+  from: bigint;
+
+  /**
+   * @generated from field: int64 to = 2;
+   */
+  to: bigint;
+
+  /**
+   * @generated from field: grpc.service.pipedservice.ListOrder order = 3;
+   */
+  order: ListOrder;
+
+  /**
+   * @generated from field: grpc.service.pipedservice.ListEventsRequest.Status status = 4;
+   */
+  status: ListEventsRequest_Status;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ListEventsRequest.
+ * Use `create(ListEventsRequestSchema)` to create a new message.
+ */
+export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 8);
+
+/**
+ * @generated from enum grpc.service.pipedservice.ListEventsRequest.Status
+ */
+export const ListEventsRequest_Status = {
+  /**
+   * @generated from enum value: ALL = 0;
+   */
+  ALL: 0,
+
+  /**
+   * @generated from enum value: NOT_HANDLED = 1;
+   */
+  NOT_HANDLED: 1,
+
+  /**
+   * @generated from enum value: SUCCESS = 2;
+   */
+  SUCCESS: 2,
+
+  /**
+   * @generated from enum value: FAILURE = 3;
+   */
+  FAILURE: 3,
+
+  /**
+   * @generated from enum value: OUTDATED = 4;
+   */
+  OUTDATED: 4,
+} as const;
+
+/**
+ * @generated from enum grpc.service.pipedservice.ListEventsRequest.Status
+ */
+export type ListEventsRequest_Status = (typeof ListEventsRequest_Status)[keyof typeof ListEventsRequest_Status] | UnknownEnum;
+
+/**
+ * Describes the enum grpc.service.pipedservice.ListEventsRequest.Status.
+ */
+export const ListEventsRequest_StatusSchema: GenEnum<ListEventsRequest_Status> = /*@__PURE__*/
+  enumDesc(file_c_pipedservice, 8, 0);
+
+/**
+ * @generated from message grpc.service.pipedservice.ListEventsResponse
+ */
+export type ListEventsResponse = Message<"grpc.service.pipedservice.ListEventsResponse"> & {
+  /**
+   * @generated from field: repeated model.Event events = 1;
+   */
+  events: Event[];
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ListEventsResponse.
+ * Use `create(ListEventsResponseSchema)` to create a new message.
+ */
+export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 9);
+
+/**
+ * @generated from message grpc.service.pipedservice.ReportEventStatusesRequest
+ */
+export type ReportEventStatusesRequest = Message<"grpc.service.pipedservice.ReportEventStatusesRequest"> & {
+  /**
+   * @generated from field: repeated grpc.service.pipedservice.ReportEventStatusesRequest.Event events = 1;
+   */
+  events: ReportEventStatusesRequest_Event[];
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ReportEventStatusesRequest.
+ * Use `create(ReportEventStatusesRequestSchema)` to create a new message.
+ */
+export const ReportEventStatusesRequestSchema: GenMessage<ReportEventStatusesRequest> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 10);
+
+/**
+ * @generated from message grpc.service.pipedservice.ReportEventStatusesRequest.Event
+ */
+export type ReportEventStatusesRequest_Event = Message<"grpc.service.pipedservice.ReportEventStatusesRequest.Event"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: model.EventStatus status = 2;
+   */
+  status: EventStatus;
+
+  /**
+   * @generated from field: string status_description = 3;
+   */
+  statusDescription: string;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ReportEventStatusesRequest.Event.
+ * Use `create(ReportEventStatusesRequest_EventSchema)` to create a new message.
+ */
+export const ReportEventStatusesRequest_EventSchema: GenMessage<ReportEventStatusesRequest_Event> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 10, 0);
+
+/**
+ * @generated from message grpc.service.pipedservice.ReportEventStatusesResponse
+ */
+export type ReportEventStatusesResponse = Message<"grpc.service.pipedservice.ReportEventStatusesResponse"> & {
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.ReportEventStatusesResponse.
+ * Use `create(ReportEventStatusesResponseSchema)` to create a new message.
+ */
+export const ReportEventStatusesResponseSchema: GenMessage<ReportEventStatusesResponse> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 11);
+
+/**
+ * @generated from message grpc.service.pipedservice.CreateDeploymentRequest
+ */
+export type CreateDeploymentRequest = Message<"grpc.service.pipedservice.CreateDeploymentRequest"> & {
+  /**
+   * @generated from field: grpc.service.pipedservice.Deployment deployment = 1;
+   */
+  deployment?: Deployment | undefined;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.CreateDeploymentRequest.
+ * Use `create(CreateDeploymentRequestSchema)` to create a new message.
+ */
+export const CreateDeploymentRequestSchema: GenMessage<CreateDeploymentRequest> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 12);
+
+/**
+ * @generated from message grpc.service.pipedservice.CreateDeploymentResponse
+ */
+export type CreateDeploymentResponse = Message<"grpc.service.pipedservice.CreateDeploymentResponse"> & {
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.CreateDeploymentResponse.
+ * Use `create(CreateDeploymentResponseSchema)` to create a new message.
+ */
+export const CreateDeploymentResponseSchema: GenMessage<CreateDeploymentResponse> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 13);
+
+/**
+ * @generated from message grpc.service.pipedservice.Commit
+ */
+export type Commit = Message<"grpc.service.pipedservice.Commit"> & {
+  /**
+   * @generated from field: string hash = 1;
+   */
+  hash: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * @generated from field: string author = 3;
+   */
+  author: string;
+
+  /**
+   * @generated from field: string branch = 4;
+   */
+  branch: string;
+
+  /**
+   * @generated from field: int64 created_at = 14;
+   */
+  createdAt: bigint;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.Commit.
+ * Use `create(CommitSchema)` to create a new message.
+ */
+export const CommitSchema: GenMessage<Commit> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 14);
+
+/**
+ * @generated from message grpc.service.pipedservice.DeploymentTrigger
+ */
+export type DeploymentTrigger = Message<"grpc.service.pipedservice.DeploymentTrigger"> & {
+  /**
+   * @generated from field: grpc.service.pipedservice.Commit commit = 1;
+   */
+  commit?: Commit | undefined;
+
+  /**
+   * @generated from field: int64 timestamp = 3;
+   */
+  timestamp: bigint;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.DeploymentTrigger.
+ * Use `create(DeploymentTriggerSchema)` to create a new message.
+ */
+export const DeploymentTriggerSchema: GenMessage<DeploymentTrigger> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 15);
+
+/**
+ * In PipeCD's own files these are in the package model.
+ *
+ * @generated from message grpc.service.pipedservice.Deployment
+ */
+export type Deployment = Message<"grpc.service.pipedservice.Deployment"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string application_id = 2;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string application_name = 3;
+   */
+  applicationName: string;
+
+  /**
+   * @generated from field: string piped_id = 5;
+   */
+  pipedId: string;
+
+  /**
+   * @generated from field: string project_id = 6;
+   */
+  projectId: string;
+
+  /**
+   * @generated from field: model.ApplicationGitPath git_path = 8;
+   */
+  gitPath?: ApplicationGitPath | undefined;
+
+  /**
+   * @generated from field: grpc.service.pipedservice.DeploymentTrigger trigger = 20;
+   */
+  trigger?: DeploymentTrigger | undefined;
+
+  /**
+   * @generated from field: string summary = 22;
+   */
+  summary: string;
+
+  /**
+   * @generated from field: int64 created_at = 101;
+   */
+  createdAt: bigint;
+
+  /**
+   * @generated from field: int64 updated_at = 102;
+   */
+  updatedAt: bigint;
+};
+
+/**
+ * Describes the message grpc.service.pipedservice.Deployment.
+ * Use `create(DeploymentSchema)` to create a new message.
+ */
+export const DeploymentSchema: GenMessage<Deployment> = /*@__PURE__*/
+  messageDesc(file_c_pipedservice, 16);
+
+/**
+ * @generated from enum grpc.service.pipedservice.ListOrder
+ */
+export const ListOrder = {
+  /**
+   * @generated from enum value: NONE = 0;
+   */
+  NONE: 0,
+
+  /**
+   * @generated from enum value: ASC = 1;
+   */
+  ASC: 1,
+
+  /**
+   * @generated from enum value: DESC = 2;
+   */
+  DESC: 2,
+} as const;
+
+/**
+ * @generated from enum grpc.service.pipedservice.ListOrder
+ */
+export type ListOrder = (typeof ListOrder)[keyof typeof ListOrder] | UnknownEnum;
+
+/**
+ * Describes the enum grpc.service.pipedservice.ListOrder.
+ */
+export const ListOrderSchema: GenEnum<ListOrder> = /*@__PURE__*/
+  enumDesc(file_c_pipedservice, 0);
+
+/**
  * @generated from service grpc.service.pipedservice.PipedService
  */
 export const PipedService: GenService<{
@@ -141,6 +545,46 @@ export const PipedService: GenService<{
     methodKind: "unary";
     input: typeof ReportPipedMetaRequestSchema;
     output: typeof ReportPipedMetaResponseSchema;
+  },
+  /**
+   * @generated from rpc grpc.service.pipedservice.PipedService.ListApplications
+   */
+  listApplications: {
+    methodKind: "unary";
+    input: typeof ListApplicationsRequestSchema;
+    output: typeof ListApplicationsResponseSchema;
+  },
+  /**
+   * @generated from rpc grpc.service.pipedservice.PipedService.GetLatestEvent
+   */
+  getLatestEvent: {
+    methodKind: "unary";
+    input: typeof GetLatestEventRequestSchema;
+    output: typeof GetLatestEventResponseSchema;
+  },
+  /**
+   * @generated from rpc grpc.service.pipedservice.PipedService.ListEvents
+   */
+  listEvents: {
+    methodKind: "unary";
+    input: typeof ListEventsRequestSchema;
+    output: typeof ListEventsResponseSchema;
+  },
+  /**
+   * @generated from rpc grpc.service.pipedservice.PipedService.ReportEventStatuses
+   */
+  reportEventStatuses: {
+    methodKind: "unary";
+    input: typeof ReportEventStatusesRequestSchema;
+    output: typeof ReportEventStatusesResponseSchema;
+  },
+  /**
+   * @generated from rpc grpc.service.pipedservice.PipedService.CreateDeployment
+   */
+  createDeployment: {
+    methodKind: "unary";
+    input: typeof CreateDeploymentRequestSchema;
+    output: typeof CreateDeploymentResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_c_pipedservice, 0);

@@ -1,0 +1,143 @@
+/** Events of v0.49 and later: https://pipecd.dev/docs/user-guide/event-watcher/ */
+import type { CallOptions } from "@connectrpc/connect";
+import { called } from "./errors.ts";
+import type { EventState } from "./eventstates.ts";
+import type { RegisterEventRequest, RegisterEventResponse } from "./generated/c/apiservice_pb.ts";
+import { type Event, EventStatus } from "./generated/c/model_pb.ts";
+import type { ListEventsResponse } from "./generated/c/webservice_pb.ts";
+
+/** What agents match events by: the name, and exactly these labels. */
+export interface EventKey {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What an event is registered with. */
+export interface NewEvent extends EventKey {
+  readonly data: string;
+  /** Trailers of the commits that agents make of it. Servers before v0.49.3 ignore them. */
+  readonly contexts: Readonly<Record<string, string>>;
+  /** The commit that led to the event, or empty. Servers before v0.51.0 ignore it. */
+  readonly commitHash: string;
+}
+
+/** An event that was registered. */
+export interface EventRecord extends EventKey {
+  readonly id: string;
+  readonly data: string;
+  readonly state: EventState;
+  /** In PipeCD's words. */
+  readonly description: string;
+  /** Seconds since the epoch, by the server's clock. */
+  readonly createdAt: number;
+}
+
+/** Reads of events: the WebService has them, the APIService does not. */
+export interface EventReads {
+  /** All events with that key that were created at `since` or later (seconds since the epoch), newest first. */
+  list(key: EventKey, since: number): Promise<readonly EventRecord[]>;
+}
+
+/** Writes of events: the APIService has them, the WebService does not. */
+export interface EventWrites {
+  /** Registers one more, whatever there is already. Returns its id. */
+  register(event: NewEvent): Promise<string>;
+}
+
+/** Events of one project. */
+export interface Events extends EventReads {
+  /** Undefined without an API key. */
+  readonly register: EventWrites["register"] | undefined;
+}
+
+type Call<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
+
+interface Reader {
+  readonly listEvents: Call<
+    {
+      readonly options: { readonly name: string };
+      readonly pageSize: number;
+      readonly cursor: string;
+      readonly pageMinUpdatedAt: bigint;
+    },
+    Pick<ListEventsResponse, "events" | "cursor">
+  >;
+}
+
+interface Writer {
+  readonly registerEvent: Call<
+    Pick<RegisterEventRequest, "name" | "data" | "labels" | "contexts" | "commitHash">,
+    Pick<RegisterEventResponse, "eventId">
+  >;
+}
+
+const pageSize = 100;
+
+/** Reads events with the WebService. */
+export const eventReads = (service: Reader, context: CallOptions): EventReads => ({
+  async list(key, since) {
+    const found: EventRecord[] = [];
+    let cursor = "";
+    do {
+      // A request without options would end the server's process. The server's own filter takes events with more labels, too.
+      const request = {
+        options: { name: key.name },
+        pageSize,
+        cursor,
+        // No event is updated before it is created.
+        pageMinUpdatedAt: BigInt(Math.max(0, Math.floor(since))),
+      };
+      const page = await called("ListEvents", service.listEvents(request, context));
+      found.push(...page.events.map(eventRecord).filter((event) => hasKey(event, key)));
+      // A full page has a cursor even when nothing is behind it.
+      cursor = page.events.length < pageSize ? "" : page.cursor;
+    } while (cursor !== "");
+    return found
+      .filter(({ createdAt }) => createdAt >= since)
+      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
+  },
+});
+
+/** Registers events with the APIService. */
+export const eventWrites = (service: Writer, context: CallOptions): EventWrites => ({
+  async register({ labels, contexts, ...event }) {
+    const request = { ...event, labels: { ...labels }, contexts: { ...contexts } };
+    return (await called("RegisterEvent", service.registerEvent(request, context))).eventId;
+  },
+});
+
+const states: Readonly<Record<EventStatus, EventState>> = {
+  [EventStatus.EVENT_NOT_HANDLED]: "NotHandled",
+  [EventStatus.EVENT_SUCCESS]: "Succeeded",
+  [EventStatus.EVENT_FAILURE]: "Failed",
+  [EventStatus.EVENT_OUTDATED]: "Outdated",
+};
+
+const eventRecord = ({
+  id,
+  name,
+  labels,
+  data,
+  status,
+  statusDescription,
+  createdAt,
+}: Event): EventRecord => ({
+  id,
+  name,
+  labels,
+  data,
+  // A later version may have added a state: then nothing is known to have become of it.
+  state: states[status] ?? "NotHandled",
+  description: statusDescription,
+  createdAt: Number(createdAt),
+});
+
+/** Whether an agent that looks for the key finds the event. */
+export function hasKey({ name, labels }: EventKey, key: EventKey): boolean {
+  const wanted = Object.entries(key.labels);
+  return (
+    name === key.name &&
+    Object.keys(labels).length === wanted.length &&
+    wanted.every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value)
+  );
+}

@@ -1,0 +1,205 @@
+/** Events of PipeCD v0.57.0, of which there is no recording: as its source has them. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pipecdClient } from "../../../functions/pipecd/api/client.ts";
+import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { PipecdClient } from "../../../functions/pipecd/api/services.ts";
+import { ListEventsRequest_Status as Listed, ListOrder } from "../generated/c/pipedservice_pb.ts";
+import type { Metadata } from "../metadata.ts";
+import { equip, report } from "./equipment.ts";
+import { type Expected, fails, ok, row, tag } from "./rows.ts";
+import { setScene } from "./scene.ts";
+import { target } from "./target.ts";
+import { pipedToken } from "./tokens.ts";
+
+const scene = setScene(() => target("C"));
+const { web, api, piped, admin } = scene;
+const equipment = equip(scene);
+report(scene, equipment);
+
+const name = `image-update${tag}`;
+const image = `registry.example.com/web@sha256:${"a".repeat(64)}`;
+const labels = { app: "web" };
+const agent = (): Metadata => pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
+const tooShort = (field: string) =>
+  fails(3, `invalid request: invalid RegisterEventRequest.${field}: value length must be at least 1 runes`);
+const ids = { first: "", second: "" };
+
+describe("RegisterEvent", () => {
+  const register = (
+    title: string,
+    changes: Record<string, unknown>,
+    expected: Expected,
+    key = () => equipment.writer,
+  ) => row(title, () => api("registerEvent", { name, data: image, ...changes }, key()), expected);
+
+  register("without labels", { name: `bare${tag}` }, ok({ event_id: "<uuid>" }));
+  register("READ_ONLY key", {}, fails(7, "Permission denied"), () => equipment.reader);
+  register("unknown key", {}, fails(16, "Unauthenticated"), () => "nobody.nothing");
+  register("empty name", { name: "" }, tooShort("Name"));
+  register("empty data", { data: "" }, tooShort("Data"));
+  register("label without a key", { labels: { "": "web" } }, tooShort("Labels[]"));
+  register("label without a value", { labels: { app: "" } }, tooShort("Labels[app]"));
+  register("context without a value", { contexts: { "app-commit": "" } }, tooShort("Contexts[app-commit]"));
+  register(
+    "context whose key is no trailer",
+    { contexts: { app_commit: "1" } },
+    fails(
+      3,
+      'invalid request: invalid RegisterEventRequest.Contexts[app_commit]: value does not match regex pattern "^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$"',
+    ),
+  );
+  register("name of 50 characters", { name: "n".repeat(50 - tag.length) + tag }, ok({ event_id: "<uuid>" }));
+  register(
+    "name of 51 characters",
+    { name: "n".repeat(51 - tag.length) + tag },
+    fails(13, "Failed to add event <uuid>"),
+  );
+});
+
+describe("lists", () => {
+  beforeAll(async () => {
+    const request = { name, data: image, labels, contexts: { "app-commit": "1" }, commitHash: "c0ffee" };
+    ids.first = (await api("registerEvent", request, equipment.writer)).answer?.eventId ?? "";
+    // The very same again: nothing of an event is unique.
+    const more = { ...request, labels: { ...labels, env: "dev" } };
+    ids.second = (await api("registerEvent", more, equipment.writer)).answer?.eventId ?? "";
+    await api("registerEvent", request, equipment.otherWriter);
+  });
+
+  const event = {
+    id: "<uuid>",
+    name: "image-update",
+    data: image,
+    project_id: "quickstart",
+    labels,
+    event_key: expect.stringMatching(/^[0-9a-f]{64}$/),
+    status_description: `It is going to be replaced by ${image}`,
+    contexts: { "app-commit": "1" },
+    trigger_commit_hash: "c0ffee",
+    created_at: "<unix>",
+    updated_at: "<unix>",
+  };
+
+  const listed = async (options: Record<string, unknown>, more: Record<string, unknown> = {}) => {
+    const reply = await web("listEvents", { options: { name, ...options }, ...more });
+    return reply.answer?.events.map(({ id }) => id) ?? [];
+  };
+
+  row(
+    "ListEvents of the project, by name",
+    () => web("listEvents", { options: { name, labels: { ...labels, env: "dev" } } }),
+    ok({
+      events: [{ ...event, labels: { ...labels, env: "dev" } }],
+      cursor: expect.any(String),
+    }),
+  );
+  test("takes events with the labels and more", async () => {
+    expect((await listed({ labels })).sort()).toEqual([ids.first, ids.second].sort());
+    expect(await listed({ labels: { app: "other" } })).toEqual([]);
+  });
+  test("pages lead to every event, and the last one may be empty", async () => {
+    const found: string[] = [];
+    let cursor = "";
+    do {
+      const { answer } = await web("listEvents", { options: { name }, pageSize: 1, cursor });
+      found.push(...(answer?.events.map(({ id }) => id) ?? []));
+      cursor = answer?.cursor ?? "";
+    } while (cursor !== "");
+    expect(found.sort()).toEqual([ids.first, ids.second].sort());
+  });
+  test("leaves out events that were updated before", async () => {
+    const later = BigInt(Math.trunc(Date.now() / 1000) + 3600);
+    expect(await listed({}, { pageMinUpdatedAt: later })).toEqual([]);
+  });
+  row(
+    "nobody lists events",
+    () => web("listEvents", { options: { name } }, []),
+    fails(16, "Unauthenticated"),
+  );
+
+  test("pipeds find the newest event by its name and exactly its labels", async () => {
+    const latest = async (wanted: Record<string, string>) =>
+      (await piped("getLatestEvent", { name, labels: wanted }, agent())).answer?.event?.id;
+    expect(await latest(labels)).toBe(ids.first);
+    expect(await latest({ env: "dev", app: "web" })).toBe(ids.second);
+    expect((await piped("getLatestEvent", { name }, agent())).code).toBe(5);
+  });
+
+  test("pipeds say what has become of events: times of outdated ones stay", async () => {
+    const statuses = {
+      events: [{ id: ids.first, status: EventStatus.EVENT_SUCCESS, statusDescription: "done" }],
+    };
+    expect((await piped("reportEventStatuses", statuses, agent())).code).toBe(0);
+    const outdated = { id: ids.second, status: EventStatus.EVENT_OUTDATED, statusDescription: "late" };
+    expect((await piped("reportEventStatuses", { events: [outdated] }, agent())).code).toBe(0);
+    const { answer } = await web("listEvents", { options: { name } });
+    const found = new Map(answer?.events.map((one) => [one.id, one]));
+    expect(found.get(ids.first)).toMatchObject({
+      status: EventStatus.EVENT_SUCCESS,
+      statusDescription: "done",
+    });
+    expect(found.get(ids.first)?.handledAt).toBeGreaterThan(0n);
+    expect(found.get(ids.second)).toMatchObject({ status: EventStatus.EVENT_OUTDATED, handledAt: 0n });
+    const request = { order: ListOrder.DESC, status: Listed.NOT_HANDLED };
+    const unhandled = (await piped("listEvents", request, agent())).answer?.events.map(({ id }) => id);
+    expect(unhandled).not.toContain(ids.first);
+    expect(unhandled).not.toContain(ids.second);
+    expect(await listed({ statuses: [EventStatus.EVENT_OUTDATED] })).toEqual([ids.second]);
+  });
+});
+
+describe("the client", () => {
+  let client: PipecdClient;
+  let over: AbortController;
+  beforeAll(() => {
+    over = new AbortController();
+    client = pipecdClient({
+      profile: "C",
+      projectID: scene.target.project,
+      web: { address: scene.target.addresses.web, tls: undefined },
+      api: { address: scene.target.addresses.api, tls: undefined },
+      encryptionKey: scene.target.encryptionKey,
+      apiKey: equipment.writer,
+      signal: over.signal,
+    });
+  });
+  afterAll(() => over.abort());
+
+  test("lists all pages of events with exactly the labels, newest first, and none from before", async () => {
+    const key = { name: `pages${tag}`, labels };
+    const register = (data: string, wanted: Record<string, string>) =>
+      client.events?.register?.({ ...key, labels: wanted, data, contexts: {}, commitHash: "" });
+    const numbers = Array.from({ length: 60 }, (_, number) => `${number}`);
+    const [registered] = await Promise.all([
+      Promise.all(numbers.map((data) => register(data, labels))),
+      // Of another key.
+      Promise.all(numbers.map((data) => register(data, { ...labels, env: "dev" }))),
+    ]);
+    const found = (await client.events?.list(key, 0)) ?? [];
+    expect(found.map(({ id }) => id).sort()).toEqual(registered.sort());
+    expect(found.map(({ createdAt }) => createdAt)).toEqual(
+      found.map(({ createdAt }) => createdAt).toSorted((a, b) => b - a),
+    );
+    expect(found[0]).toMatchObject({ state: "NotHandled", labels });
+    expect(await client.events?.list(key, Date.now() / 1000 + 3600)).toEqual([]);
+  });
+
+  test("has no way to register an event without an API key", () => {
+    const { events } = pipecdClient({
+      profile: "C",
+      projectID: scene.target.project,
+      web: { address: scene.target.addresses.web, tls: undefined },
+      api: { address: scene.target.addresses.api, tls: undefined },
+      encryptionKey: scene.target.encryptionKey,
+      apiKey: undefined,
+      signal: over.signal,
+    });
+    expect(events).toBeDefined();
+    expect(events?.register).toBeUndefined();
+  });
+});
+
+test("viewers may list events", async () => {
+  const viewer = admin({ role: "Viewer" });
+  expect((await web("listEvents", { options: { name } }, viewer)).code).toBe(0);
+});
