@@ -17,4 +17,5 @@ export const catalog: Readonly<Record<string, () => Promise<{ readonly default: 
   "pipecd-environment": () => import("./pipecd/environment.ts"),
   "pipecd-piped": () => import("./pipecd/piped.ts"),
   "pipecd-application": () => import("./pipecd/application.ts"),
+  "pipecd-eventregistration": () => import("./pipecd/eventregistration.ts"),
 };

@@ -37,6 +37,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** What a system of functions offers others, by who may use it. */
 const offered: Readonly<Record<string, readonly string[]>> = {
   "functions/paas": ["functions/ghapp/apitoken.ts"],
+  "functions/pipecd": ["functions/paas/kinds/remotesync.ts"],
 };
 
 /** Files at the root that anybody may read. */

@@ -22,10 +22,10 @@ import {
 /** PipeCD's own rule: contexts become trailers of commits. */
 const contextKey = z.string().regex(/^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$/);
 
-const key = {
-  projectID: text,
-  name: text,
-  labels: z.record(z.string(), z.string()).optional(),
+/** Texts of a status may be redacted, so events are compared by digests. */
+const identity = {
+  key: text.describe("A digest of project, name and labels."),
+  digest: text.describe("A digest of the data."),
 };
 
 /** Registers an event at PipeCD for each new value. */
@@ -75,19 +75,16 @@ export const EventRegistration = defineKind({
   status: z.object({
     registered: z
       .object({
-        ...key,
-        data: text,
+        ...identity,
+        data: text.describe("Its data. Anything that looks like a credential is left out."),
         eventID: text.describe("PipeCD's id of the event."),
         time: time.describe("When it was registered."),
         state: z.enum(eventStates).describe("What an agent has made of it."),
-        description: text.optional().describe("The same in PipeCD's words."),
+        description: text.describe("The same in PipeCD's words."),
       })
       .optional()
       .describe("The last event, and what has become of it."),
-    announced: z
-      .object({ ...key, data: text })
-      .optional()
-      .describe("The event that is being registered."),
+    announced: z.object(identity).optional().describe("The event that is being registered."),
     observedGeneration,
     conditions: conditions(
       "Registered: PipeCD has an event of the value. Handled: an agent has handled it. Ready: PipeCD has it, and no agent has failed to handle it.",

@@ -1,0 +1,190 @@
+/**
+ * Registers an event for each new value. It is announced before, so that whoever takes over from a worker that dies in between looks for
+ * what came of it; and PipeCD is asked for the newest event with the key before another one is registered.
+ */
+import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { Context, Result } from "../../../bus/worker/function.ts";
+import type { Events } from "../api/events.ts";
+import { type ControlPlane, EventRegistration } from "../kinds.ts";
+import { driftMillis, patience } from "../pace.ts";
+import { assertReady, WaitingError } from "../server/dependent.ts";
+import { openServer } from "../server/open.ts";
+import { eventConditions, readyOf, trouble } from "./conditions.ts";
+import {
+  type Decision,
+  dataDigest,
+  decide,
+  isOver,
+  type Known,
+  keyDigest,
+  knownOf,
+  type Registered,
+} from "./decision.ts";
+import { currentValue, type Value } from "./value.ts";
+
+type Registration = Stored<EventRegistration>;
+
+/** Agents take an event for the newest by the second of its creation: two events of a key are never of the same. Milliseconds. */
+const apartMillis = 2_000;
+/** Clocks of the server and of the bus may differ by so much. Seconds. */
+const skewSeconds = 3_600;
+/** How far back an event is looked for where none is known: agents ignore older ones. Seconds. */
+const lookbackSeconds = 7 * 86_400;
+/** After this time no agent handles an event any more. Milliseconds. */
+const handledWithinMillis = 3_600_000;
+
+/** Sees to it that PipeCD has an event of the value, and follows what becomes of it. */
+export async function keepRegistered(
+  registration: Registration,
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<Result | undefined> {
+  const value = await currentValue(registration, ctx);
+  const key = keyDigest(registration.spec.projectID, keyOf(registration));
+  const known = knownOf(registration.status, key);
+  if (!isToBeAsked(known, value)) return conclude(registration, known.registered, value, ctx);
+  assertReady(plane);
+  const { events } = await openServer(plane, registration.spec, ctx);
+  if (events === undefined) throw new Error("expected a client of PipeCD v0.49.0 or later");
+  const decision = await ask(registration, key, known, value, events, ctx);
+  const { registered, found, isDue } = decision;
+  if (found === "adopted" && registered)
+    ctx.event("Normal", "Adopted", `PipeCD has the event ${registered.eventID} of ${registered.data}`);
+  if (!isDue || value.missing) return conclude(registration, registered, value, ctx);
+  const wait = registered ? Date.parse(registered.time) + apartMillis - ctx.now() : 0;
+  if (wait > 0) {
+    await note(registration, registered, ctx);
+    return { requeueAfter: Math.min(wait, apartMillis) };
+  }
+  return register(registration, { key, value, decision }, events, plane, ctx);
+}
+
+const keyOf = ({ spec: { name, labels = {} } }: Registration) => ({ name, labels });
+
+/** PipeCD is asked when a value is new, when an earlier try may have come to something, and while an event is not handled. */
+const isToBeAsked = ({ registered, announced }: Known, { data }: Value): boolean =>
+  announced !== undefined ||
+  (data !== undefined && registered?.digest !== dataDigest(data)) ||
+  (registered !== undefined && registered.state !== "Succeeded");
+
+async function ask(
+  registration: Registration,
+  key: string,
+  known: Known,
+  { data }: Value,
+  events: Events,
+  ctx: Context,
+): Promise<Decision> {
+  const { registered } = known;
+  const since = registered
+    ? Date.parse(registered.time) / 1000 - skewSeconds
+    : ctx.now() / 1000 - lookbackSeconds;
+  const once = async () => decide(data, key, known, await events.list(keyOf(registration), since));
+  const decision = await once();
+  // An event that is updated while pages are read moves to the first one: only what is missing twice is lost.
+  return decision.found === "lost" ? once() : decision;
+}
+
+interface Due {
+  readonly key: string;
+  readonly value: Extract<Value, { data: string }>;
+  readonly decision: Decision;
+}
+
+async function register(
+  registration: Registration,
+  { key, value: { data, commit }, decision }: Due,
+  events: Events,
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<Result | undefined> {
+  const { spec } = registration;
+  if (events.register === undefined) throw noApiKey(registration, plane);
+  if (decision.found === "lost")
+    ctx.event(
+      "Warning",
+      "RegistrationLost",
+      `PipeCD no longer has the event ${decision.registered?.eventID}: another one is registered`,
+    );
+  const digest = dataDigest(data);
+  const announced = await ctx.status(
+    EventRegistration,
+    registration,
+    { registered: decision.registered, announced: { key, digest } },
+    [announcement],
+  );
+  ctx.assertOwned();
+  const eventID = await events.register({
+    ...keyOf(registration),
+    data,
+    contexts: spec.contexts ?? {},
+    commitHash: commit,
+  });
+  ctx.event("Normal", "Registered", `PipeCD has the event ${eventID} of ${data}`);
+  const time = new Date(ctx.now()).toISOString();
+  const registered = { key, digest, data, eventID, time, state: "NotHandled" as const, description: "" };
+  return conclude(announced, registered, { data, commit }, ctx);
+}
+
+const noApiKey = (
+  { spec: { projectID } }: Registration,
+  { metadata: { name } }: Stored<ControlPlane>,
+): BlockedError =>
+  new BlockedError(
+    "APIKeyNotFound",
+    `no API key of the project ${projectID}. Name a Secret with one in spec.apiKeySecretRef, or set spec.bootstrapAPIKeys of the ControlPlane ${name}.`,
+    patience,
+  );
+
+const announcement: ConditionUpdate = {
+  type: "Registered",
+  status: "Unknown",
+  reason: "Registering",
+  message: "an event of the new value is being registered",
+};
+
+/** A merge patch removes what is null. */
+const note = (
+  registration: Registration,
+  registered: Registered | undefined,
+  ctx: Context,
+  conditions: readonly ConditionUpdate[] = [],
+): Promise<Registration> =>
+  ctx.status(
+    EventRegistration,
+    registration,
+    { registered: registered ?? null, announced: null } as object,
+    conditions,
+  );
+
+/** Writes down what is known, and says when to look again. */
+async function conclude(
+  registration: Registration,
+  registered: Registered | undefined,
+  { missing }: Value,
+  ctx: Context,
+): Promise<Result | undefined> {
+  if (registered === undefined || missing?.reason === "RemoteSyncNotFound") {
+    const { reason, message } = missing ?? { reason: "NotRegistered", message: "there is no event yet" };
+    await note(registration, registered, ctx, registered && eventConditions(registered));
+    throw new WaitingError(reason, message, pollMillis(registered, ctx.now()));
+  }
+  if (!isOver(registered.state)) {
+    await note(registration, registered, ctx, [...eventConditions(registered), readyOf(registered)]);
+    const requeueAfter = pollMillis(registered, ctx.now());
+    return requeueAfter === undefined ? undefined : { requeueAfter };
+  }
+  await note(registration, registered, ctx, eventConditions(registered));
+  const { reason, message } = trouble(registered);
+  throw new BlockedError(reason, message, patience);
+}
+
+/** When to ask again what has become of an event: nobody tells. Undefined when it is over. Milliseconds. */
+export function pollMillis(registered: Registered | undefined, now: number): number | undefined {
+  if (registered?.state !== "NotHandled") return undefined;
+  const elapsed = now - Date.parse(registered.time);
+  if (elapsed > handledWithinMillis * 1.5) return driftMillis;
+  return Math.min(30_000, Math.max(2_000, elapsed / 4));
+}
