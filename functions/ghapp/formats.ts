@@ -5,14 +5,12 @@ export const formats = ["raw", "basic-auth", "dockerconfigjson"] as const;
 export type Format = (typeof formats)[number];
 
 /**
- * Types of Secrets. Others do something: Kubernetes itself fills one of the type service-account-token with the credentials of
- * any account of the namespace. Empty is Opaque.
+ * Types of Secrets that no Installation may make. Kubernetes acts on them: it fills one of the type service-account-token with the
+ * credentials of any account of the namespace, and whoever knows a bootstrap token can log in with it.
  */
-export const allowedTypes: readonly string[] = [
-  "",
-  "Opaque",
-  "kubernetes.io/basic-auth",
-  "kubernetes.io/dockerconfigjson",
+export const refusedTypes: readonly string[] = [
+  "kubernetes.io/service-account-token",
+  "bootstrap.kubernetes.io/token",
 ];
 
 /** The type that goes with a format, if the template names none. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { cel } from "../../bus/kube/crd.ts";
 import { age, conditions, observedGeneration, ready, time } from "../../bus/kube/fields.ts";
 import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
-import { allowedTypes, formats } from "./formats.ts";
+import { formats, refusedTypes } from "./formats.ts";
 import { apiVersion, group, version } from "./names.ts";
 import { levels } from "./policy.ts";
 
@@ -132,6 +132,8 @@ const onlyContents = "with apiPermissions, permissions can only be contents: rea
 const inTheOpen =
   "Not kept secret: everyone who may read the object sees it, and every function on the bus. Put other credentials in a Secret of their own.";
 
+const refusedType = `Kubernetes gives Secrets of the types ${refusedTypes.join(" and ")} rights of their own: use another type`;
+
 const templateSchema = z.object({
   metadata: z
     .object({
@@ -147,18 +149,13 @@ const templateSchema = z.object({
     .describe(`Plain values; {{token}} in them stands for the token. ${inTheOpen}`),
   type: z
     .string()
-    .refine(
-      (type) => allowedTypes.includes(type),
-      `expected one of ${allowedTypes.filter(Boolean).join(", ")}`,
-    )
+    .max(253)
+    .refine((type) => !refusedTypes.includes(type), refusedType)
     .optional()
-    .meta(
-      cel({
-        rule: `self in ${JSON.stringify(allowedTypes)}`,
-        message: `the type of the Secret has to be one of ${allowedTypes.filter(Boolean).join(", ")}`,
-      }),
-    )
-    .describe("Type of the Secret. Default: what the format needs, else Opaque."),
+    .meta(cel({ rule: `!(self in ${JSON.stringify(refusedTypes)})`, message: refusedType }))
+    .describe(
+      "Type of the Secret. Default: what the format needs, else Opaque. The API server may want further keys with it, which data and stringData add.",
+    ),
 });
 
 /** An installation of a GitHub App, whose token is kept in a Secret of the same name. */

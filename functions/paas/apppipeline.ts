@@ -11,7 +11,7 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { list } from "./apppipeline/listing.ts";
-import { previewName } from "./apppipeline/names.ts";
+import { type HostPattern, previewName } from "./apppipeline/names.ts";
 import { newsOf } from "./apppipeline/news.ts";
 import { previewOf } from "./apppipeline/preview.ts";
 import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
@@ -21,6 +21,7 @@ import { repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watch
 import { findAll, keysOfMove, keysOfWebhook } from "./identity.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "./kinds.ts";
 import { patience } from "./problems.ts";
+import { siteOf } from "./site/site.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
@@ -58,13 +59,14 @@ export default defineFunction({
       ]);
       throw trouble;
     }
+    const pattern = await patternOf(pipeline, condition, ctx);
     const previews = withSlugs(
       selected(candidates, pipeline.spec, shownBefore(pipeline), now),
       pipeline.status?.previews ?? [],
     );
-    const troubles = await keep(pipeline, previews, ctx);
+    const troubles = await keep(pipeline, previews, pattern, ctx);
     await remove(pipeline, previews, ctx);
-    const told = await tell(pipeline, previews, troubles, ctx);
+    const told = await tell(pipeline, previews, { troubles, pattern }, ctx);
     for (const { type, reason, note } of newsOf(pipeline.status?.previews ?? [], told))
       ctx.event(type, reason, note);
     const [refused] = troubles.values();
@@ -83,6 +85,19 @@ export default defineFunction({
   },
 });
 
+/** How hosts are made up here. Throws a `BlockedError` when the settings of the site are invalid. */
+async function patternOf(pipeline: Pipeline, listed: ConditionUpdate, ctx: Context): Promise<HostPattern> {
+  try {
+    return (await siteOf(ctx)).config.previews.hosts;
+  } catch (error) {
+    if (!(error instanceof BlockedError)) throw error;
+    const { reason, message } = error;
+    const ready = { type: "Ready", status: "False", reason, message } as const;
+    await ctx.status(AppPipeline, pipeline, { message }, [listed, ready]);
+    throw error;
+  }
+}
+
 const shownBefore = ({ status }: Pipeline): ReadonlySet<number> =>
   new Set(
     status?.previews?.filter(({ application }) => application !== undefined).map(({ number }) => number),
@@ -94,6 +109,7 @@ const isShown = ({ state }: Selected): boolean => state === "shown";
 async function keep(
   pipeline: Pipeline,
   previews: readonly Selected[],
+  pattern: HostPattern,
   ctx: Context,
 ): Promise<ReadonlyMap<number, BlockedError>> {
   const troubles = new Map<number, BlockedError>();
@@ -101,7 +117,7 @@ async function keep(
   for (let at = 0; at < shown.length; at += batch) {
     const ends = await Promise.allSettled(
       shown.slice(at, at + batch).map(async (preview) => {
-        const { application, remoteSync } = previewObjects(pipeline, preview);
+        const { application, remoteSync } = previewObjects(pipeline, preview, pattern);
         try {
           await ctx.apply(Application, application);
           await ctx.apply(RemoteSync, remoteSync);
@@ -141,7 +157,10 @@ async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Co
 async function tell(
   pipeline: Pipeline,
   previews: readonly Selected[],
-  troubles: ReadonlyMap<number, BlockedError>,
+  {
+    troubles,
+    pattern,
+  }: { readonly troubles: ReadonlyMap<number, BlockedError>; readonly pattern: HostPattern },
   ctx: Context,
 ): Promise<Preview[]> {
   const byName = <T extends Stored>(objects: readonly T[]) =>
@@ -156,6 +175,7 @@ async function tell(
       remoteSync: remoteSyncs.get(name),
       trouble: troubles.get(preview.number),
       before: before.get(preview.number),
+      pattern,
     });
   });
 }

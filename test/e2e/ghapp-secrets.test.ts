@@ -126,7 +126,7 @@ test("a Secret that the seed has left is taken over", async () => {
 test.each([
   [
     { template: { type: "kubernetes.io/service-account-token" } },
-    "the type of the Secret has to be one of Opaque, kubernetes.io/basic-auth, kubernetes.io/dockerconfigjson",
+    "Kubernetes gives Secrets of the types kubernetes.io/service-account-token and bootstrap.kubernetes.io/token rights of their own",
   ],
   [{ key: undefined }, "key is needed with the format raw"],
   [{ repositories: ["web"], repositoryIDs: [1] }, "either repositories or repositoryIDs"],

@@ -18,10 +18,12 @@ test("a long pipeline's preview keeps its number, and ends with a digest of what
 
 test("a host tells the pull request, the pipeline and by a digest the namespace; the star of the domain is left out", () => {
   const at = { namespace: "team-a", name: "web" };
-  expect(previewHost(at, 7, "*.preview.example.com")).toMatch(
+  expect(previewHost(at, 7, "*.preview.example.com", "unique")).toMatch(
     /^pr-7-web-[0-9a-f]{6}\.preview\.example\.com$/,
   );
-  expect(previewHost(at, 7, "preview.example.com")).toBe(previewHost(at, 7, "*.preview.example.com"));
+  expect(previewHost(at, 7, "preview.example.com", "unique")).toBe(
+    previewHost(at, 7, "*.preview.example.com", "unique"),
+  );
 });
 
 test("names are values of labels, and hosts are hosts, whatever a pipeline is called", () => {
@@ -31,7 +33,9 @@ test("names are values of labels, and hosts are hosts, whatever a pipeline is ca
       expect(preview.length).toBeLessThanOrEqual(63);
       expect(preview).toMatch(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/);
       expect(preview.endsWith(`-pr-${pull}`)).toBe(true);
-      const [first = "", ...rest] = previewHost({ namespace, name }, pull, "*.example.com").split(".");
+      const [first = "", ...rest] = previewHost({ namespace, name }, pull, "*.example.com", "unique").split(
+        ".",
+      );
       expect(first).toMatch(label);
       expect(rest).toEqual(["example", "com"]);
     }),
@@ -49,10 +53,18 @@ test("previews of different pipelines or numbers have different names; of differ
   const hosts = [
     { namespace: "a-b", name: "c" },
     { namespace: "a", name: "b-c" },
-  ].map((at) => previewHost(at, 1, "example.com"));
+  ].map((at) => previewHost(at, 1, "example.com", "unique"));
   expect(new Set(hosts).size).toBe(2);
   const long = "p".repeat(62);
-  expect(previewHost({ namespace: "n", name: `${long}a` }, 1, "example.com")).not.toBe(
-    previewHost({ namespace: "n", name: `${long}b` }, 1, "example.com"),
+  expect(previewHost({ namespace: "n", name: `${long}a` }, 1, "example.com", "unique")).not.toBe(
+    previewHost({ namespace: "n", name: `${long}b` }, 1, "example.com", "unique"),
   );
+});
+
+test("in the pattern of modoki-operator a host is as it was there, unless a label would be too long", () => {
+  const host = (namespace: string, name: string) =>
+    previewHost({ namespace, name }, 7, "*.preview.example.com", "modoki-operator");
+  expect(host("team-a", "web")).toBe("team-a-web-pr-7.preview.example.com");
+  expect(host("n".repeat(50), "w".repeat(7))).toHaveLength(63 + ".preview.example.com".length);
+  expect(host("n".repeat(50), "w".repeat(8))).toMatch(/^pr-7-w+-[0-9a-f]{6}\.preview\.example\.com$/);
 });

@@ -3,7 +3,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { previewName } from "./names.ts";
+import { type HostPattern, previewName } from "./names.ts";
 import { type Phase, phaseOf } from "./phase.ts";
 import type { Selected } from "./select.ts";
 import { hostOf } from "./wanted.ts";
@@ -16,6 +16,8 @@ export interface Known {
   readonly trouble: { readonly message: string } | undefined;
   /** What the status said of it before. */
   readonly before: Preview | undefined;
+  /** Of its host. */
+  readonly pattern: HostPattern;
 }
 
 const again = "approve it in a review, or take the label away and give it again";
@@ -38,7 +40,7 @@ function reasonOf({ state, approvalProblem }: Selected): string {
 export function previewOf(
   pipeline: Stored<AppPipeline>,
   selected: Selected,
-  { application, remoteSync, trouble, before }: Known,
+  { application, remoteSync, trouble, before, pattern }: Known,
 ): Preview {
   const { state, ...candidate } = selected;
   if (state !== "shown") return { ...candidate, phase: state, message: reasonOf(selected) };
@@ -54,7 +56,7 @@ export function previewOf(
   return {
     ...candidate,
     application: previewName(pipeline.metadata.name, number),
-    url: application?.status?.url || `https://${hostOf(pipeline, number)}`,
+    url: application?.status?.url || `https://${hostOf(pipeline, number, pattern)}`,
     phase,
     ...(messages.length > 0 && { message: messages.join("; ") }),
     ...(warning !== undefined && { warning }),

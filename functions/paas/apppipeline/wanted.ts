@@ -5,7 +5,7 @@ import type { Application } from "../kinds/application.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations, labels } from "../names.ts";
-import { previewHost, previewName } from "./names.ts";
+import { type HostPattern, previewHost, previewName } from "./names.ts";
 import type { Candidate } from "./select.ts";
 import { filledTemplate } from "./variables.ts";
 
@@ -37,17 +37,25 @@ function buildOf(
 }
 
 /** Where a pull request's preview is reached. */
-export const hostOf = ({ metadata, spec }: Stored<AppPipeline>, number: number): string =>
-  previewHost({ namespace: metadata.namespace ?? "", name: metadata.name }, number, spec.domainBase);
+export const hostOf = (
+  { metadata, spec }: Stored<AppPipeline>,
+  number: number,
+  pattern: HostPattern,
+): string =>
+  previewHost({ namespace: metadata.namespace ?? "", name: metadata.name }, number, spec.domainBase, pattern);
 
 /** What a pull request's preview is made of. */
-export function previewObjects(owner: Stored<AppPipeline>, candidate: Candidate): PreviewObjects {
+export function previewObjects(
+  owner: Stored<AppPipeline>,
+  candidate: Candidate,
+  pattern: HostPattern,
+): PreviewObjects {
   const { metadata, spec } = owner;
   const { name: pipeline } = metadata;
   const { number, fork, approvedSHA } = candidate;
   const { base, image, build, builder, revision } = spec;
   const name = previewName(pipeline, number);
-  const host = hostOf(owner, number);
+  const host = hostOf(owner, number, pattern);
   const template = filledTemplate(spec.applicationTemplate, candidate, host);
   const own = { [labels.pipeline]: pipeline, [labels.pullRequest]: String(number) };
   const runtime = fork === undefined ? template.spec : template.spec && withoutSecrets(template.spec);

@@ -81,10 +81,9 @@ export const Application = defineKind({
             "expected the name of a host in lower case, such as web.example.com or *.example.com",
           ),
       )
-      .min(1)
-      .max(50)
+      .max(500)
       .describe(
-        "Names of hosts where the application is reached. Each belongs to the Application that claims it first.",
+        "Names of hosts where the application is reached. Each belongs to the Application that claims it first. Without any, there is no route to it.",
       ),
     image: z
       .string()

@@ -4,6 +4,7 @@
  */
 import { parse } from "yaml";
 import { z } from "zod";
+import { hostPatterns } from "../apppipeline/names.ts";
 import { siteSchema } from "../charts/site.ts";
 import { canonicalHost, isHost } from "../hosts/names.ts";
 import { builder } from "../kinds/fields.ts";
@@ -29,6 +30,8 @@ const configSchema = z.strictObject({
   hosts: hostsSchema.prefault({}),
   /** Of which charts may make objects, beside those that they may make anyway. */
   kinds: listedKinds,
+  /** How hosts of previews are made up. */
+  previews: z.strictObject({ hosts: z.enum(hostPatterns).default("unique") }).prefault({}),
   builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
   github: z
     .strictObject({

@@ -74,14 +74,15 @@ export default function chart({ app, config }: Input): object[] {
   return [
     deployment({ app, config }),
     service(app),
-    ...(wantsLogin(app)
-      ? withLogin({ app, config })
-      : config.gateway !== undefined
-        ? httpRoutes(app, config.gateway)
-        : [
-            ingress({ app, config }, nameOf(app), {}, { path: "/", service: nameOf(app), port: servicePort }),
-          ]),
+    // The API server refuses an Ingress without rules.
+    ...(app.spec.domains.length === 0 ? [] : routes({ app, config })),
   ];
+}
+
+function routes({ app, config }: Input): object[] {
+  if (wantsLogin(app)) return withLogin({ app, config });
+  if (config.gateway !== undefined) return httpRoutes(app, config.gateway);
+  return [ingress({ app, config }, nameOf(app), {}, { path: "/", service: nameOf(app), port: servicePort })];
 }
 
 function deployment({ app, config }: Input): object {
