@@ -71,8 +71,8 @@ export interface GitHubRepositoryClient {
   /** Throws a `GitHubRefusedError` with status 404 when there is none of that name. */
   branch(name: string, signal?: AbortSignal): Promise<Branch>;
   /**
-   * The commit that a tag, a branch or the first digits of a commit id stand for. Throws a `GitHubRefusedError` with status 404 or 422 when
-   * there is none.
+   * The commit that a tag, a branch or the first digits of a commit id stand for. Throws a `GitHubRefusedError` with status 404 or 422
+   * for any other text.
    */
   commit(ref: string, signal?: AbortSignal): Promise<string>;
   pullRequest(number: number, signal?: AbortSignal): Promise<PullRequest>;

@@ -6,7 +6,7 @@ export type Format = (typeof formats)[number];
 
 /**
  * Types of Secrets that no Installation may make. Kubernetes acts on them: it fills one of the type service-account-token with the
- * credentials of any account of the namespace, and whoever knows a bootstrap token can log in with it.
+ * credentials of any account of the namespace, and accepts a bootstrap token as a login.
  */
 export const refusedTypes: readonly string[] = [
   "kubernetes.io/service-account-token",

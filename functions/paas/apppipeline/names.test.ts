@@ -61,7 +61,7 @@ test("previews of different pipelines or numbers have different names; of differ
   );
 });
 
-test("in the pattern of modoki-operator a host is as it was there, unless a label would be too long", () => {
+test("the pattern of modoki-operator gives its hosts, unless a label would be too long", () => {
   const host = (namespace: string, name: string) =>
     previewHost({ namespace, name }, 7, "*.preview.example.com", "modoki-operator");
   expect(host("team-a", "web")).toBe("team-a-web-pr-7.preview.example.com");

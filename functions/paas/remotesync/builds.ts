@@ -79,7 +79,7 @@ function keptBy(build: Stored<Build> | undefined): KeptImage | undefined {
   return build && image ? { image, madeBy: `build ${numberOf(build)}` } : undefined;
 }
 
-/** Whether the status is about the Image as it is now. */
+/** Whether the status is about the current generation of the Image. */
 export const isObserved = ({ metadata, status }: Stored<Image>): boolean =>
   status?.observedGeneration === metadata.generation;
 

@@ -42,7 +42,7 @@ test.each<[string, string | undefined, Cluster]>([
   ["has no claim yet", "3G", {}],
   ["has grown already", "3G", { claim: { ...claim, size: "3G" } }],
   ["has a class that lets it grow", "3G", { claim, expandable: true }],
-  ["may not be looked at", "3G", { claim, forbidden: true }],
+  ["the worker may not read", "3G", { claim, forbidden: true }],
 ])("a cache that %s meets no problem", async (_, size, cluster) => {
   expect(await problem(size, cluster)).toBeUndefined();
 });

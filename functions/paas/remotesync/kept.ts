@@ -23,7 +23,7 @@ type Sync = Stored<RemoteSync>;
 /** Why there is no Image for now. */
 export type Replaced = "another tag" | "recreated";
 
-/** The Image as it is wanted, after the account, or why one is going that was there. */
+/** Applies the account, then the Image. Returns the Image, or why the former one is being deleted. */
 export async function keepImage(
   sync: Sync,
   revision: string,

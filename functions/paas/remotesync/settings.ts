@@ -19,9 +19,9 @@ type Wanted = NewChild<Image>;
 
 /** How to have the Image again with the settings that kpack refuses. */
 export const recreateHint = ({ metadata: { namespace, name } }: RemoteSync): string =>
-  `To create the Image again with the settings of the spec, run: kubectl annotate remotesync ${name} -n ${namespace} ${annotations.recreateImage}=$(date +%s) --overwrite. What is deployed stays; the cache, and the history of builds, are lost.`;
+  `Run this to create the Image again with the settings of the spec: kubectl annotate remotesync ${name} -n ${namespace} ${annotations.recreateImage}=$(date +%s) --overwrite. The deployed image stays; the cache, and the history of builds, are lost.`;
 
-/** The Image as it is wanted, then with the cache that it has, then with all settings that it has. */
+/** The wanted Image, then the same with the present cache, then the same with all present settings. */
 function variantsOf(wanted: Wanted, found: Stored<Image>): readonly [Wanted, ...Wanted[]] {
   const { git } = wanted.spec.source;
   const { cache: _, ...cacheless } = wanted.spec;
@@ -45,7 +45,7 @@ function variantsOf(wanted: Wanted, found: Stored<Image>): readonly [Wanted, ...
   ];
 }
 
-/** Settings and revision are told apart by this: without the revision, of this very Image. */
+/** Identifies the wanted settings, without the revision, of this very Image. */
 function digestOfSettings({ spec }: Wanted, { metadata }: Stored<Image>): string {
   const { additionalTags: _, source, ...settings } = spec;
   return digestOf([settings, source.subPath ?? "", metadata.uid], 16);
