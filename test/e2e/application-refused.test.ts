@@ -37,7 +37,7 @@ const patchStatus = (name: string, status: object) =>
   );
 
 test.each([
-  ["no domains", { domains: [] }, "should have at least 1 items"],
+  ["no list of domains", { domains: undefined }, "spec.domains: Required value"],
   ["a domain in upper case", { domains: ["WEB.example.com"] }, "spec.domains[0]"],
   ["an address for a domain", { domains: ["https://web.example.com"] }, "spec.domains[0]"],
   ["fewer pods than none", { replicas: -1 }, "spec.replicas"],

@@ -102,6 +102,7 @@ function Card({ preview, pipeline: { metadata }, url }: Shown & { preview: Previ
         </p>
       )}
       {message && <p class="small message">{message}</p>}
+      {preview.warning && <p class="small message">{preview.warning}</p>}
       <p class="small quiet">
         <Age of={since} />
       </p>

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { ApiError } from "../../../bus/kube/errors.ts";
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import type { Image } from "../kinds/kpack.ts";
+import type { RemoteSync } from "../kinds/remotesync.ts";
+import { wantedImage } from "./image.ts";
+import { applyPlan, planOf } from "./settings.ts";
+import { nothingSaid } from "./status.ts";
+
+type Spec = Image["spec"] & { readonly build?: RemoteSync["spec"]["build"] };
+type Rule = (spec: Spec) => boolean;
+
+const [before, now] = ["a".repeat(40), "b".repeat(40)] as const;
+const minute = 60_000;
+const start = Date.parse("2026-01-01T00:00:00Z");
+
+const sync = (build: RemoteSync["spec"]["build"], status: RemoteSync["status"] = {}): Stored<RemoteSync> => ({
+  apiVersion: "modoki.tsuzu.dev/v1alpha1",
+  kind: "RemoteSync",
+  metadata: { namespace: "team-a", name: "web", uid: "u", resourceVersion: "1" },
+  spec: {
+    applicationRef: { name: "web" },
+    base: { github: { owner: "acme", repo: "web", secretName: "token" } },
+    image: { name: "registry.example.com/acme/web" },
+    ...(build && { build }),
+  },
+  status,
+});
+
+const imageOf = (of: Stored<RemoteSync>, revision: string): NewChild<Image> =>
+  wantedImage({
+    ...{ sync: of, revision, url: "https://github.com/acme/web" },
+    builder: { kind: "ClusterBuilder", name: "default" },
+  });
+
+const found = (build: RemoteSync["spec"]["build"]): Stored<Image> => {
+  const { metadata, spec } = imageOf(sync(build), before);
+  const more = { namespace: "team-a", uid: "image", resourceVersion: "1" };
+  return { apiVersion: "kpack.io/v1alpha2", kind: "Image", metadata: { ...metadata, ...more }, spec };
+};
+
+/** What is asked of kpack, which refuses by a rule, and what the status says then. */
+async function applied(of: Stored<RemoteSync>, image: Stored<Image>, refuses: Rule, at = start) {
+  const asked: Spec[] = [];
+  const said = nothingSaid();
+  const events: string[] = [];
+  const ctx = {
+    now: () => at,
+    live: { get: async () => undefined },
+    event: (_type: string, reason: string) => void events.push(reason),
+    async apply(_kind: unknown, { spec }: { readonly spec: Spec }) {
+      asked.push(spec);
+      const message = 'admission webhook "policy.example.com" denied the request: no';
+      if (refuses(spec)) throw new ApiError("PATCH /image", 400, { reason: "BadRequest", message });
+      return { ...image, spec };
+    },
+  } as unknown as Context;
+  const plan = await planOf(of, imageOf(of, now), image, ctx);
+  const result = await applyPlan(of, plan, image, ctx, said).catch((error: unknown) => error as Error);
+  return { asked, said, events, result };
+}
+
+const small = { resources: { limits: { memory: "1Gi" } }, cacheSize: "3G" };
+const large = { resources: { limits: { memory: "9Gi" } }, cacheSize: "3G" };
+const memoryOf = ({ build }: Spec) => build?.resources?.limits?.memory;
+const isLarge: Rule = (spec) => memoryOf(spec) === "9Gi";
+
+test("settings that a policy refuses wait, and the commit is built with those that the Image has", async () => {
+  const { asked, said, events } = await applied(sync(large), found(small), isLarge);
+  const last = asked.at(-1);
+  expect(last && memoryOf(last)).toBe("1Gi");
+  expect(last?.source.git.revision).toBe(now);
+  expect(last?.additionalTags).toEqual([`registry.example.com/acme/web:${now}`]);
+  expect(said.status.refusedSettings).toMatchObject({ keeps: "settings", reason: "SettingsRefused" });
+  expect(said.conditions).toMatchObject([{ type: "SettingsApplied", status: "False" }]);
+  expect(said.warnings).toHaveLength(1);
+  expect(events).toEqual(["SettingsRefused"]);
+});
+
+test("kpack is asked again for refused settings after five minutes, or for other settings, and never sooner", async () => {
+  const { said } = await applied(sync(large), found(small), isLarge);
+  const { refusedSettings } = said.status as NonNullable<RemoteSync["status"]>;
+  const again = (build: RemoteSync["spec"]["build"], millis: number) =>
+    applied(sync(build, { refusedSettings }), found(small), isLarge, start + millis);
+  expect((await again(large, minute)).asked.map(memoryOf)).toEqual(["1Gi"]);
+  expect((await again(large, 6 * minute)).asked.map(memoryOf)).toEqual(["9Gi", "9Gi", "1Gi"]);
+  const other = await again({ ...small, resources: { limits: { memory: "2Gi" } } }, minute);
+  expect(other.asked.map(memoryOf)).toEqual(["2Gi"]);
+  expect(other.said.status.refusedSettings).toBeNull();
+});
+
+test("a commit that is refused itself is an error, which says how to have the Image again", async () => {
+  const { result, asked, said } = await applied(sync(small), found(small), () => true);
+  expect(result).toMatchObject({ reason: "ImageRefused" });
+  expect((result as Error).message).toContain("modoki.tsuzu.dev/recreate-image");
+  expect(asked.length).toBe(3);
+  expect(said.status).not.toHaveProperty("refusedSettings");
+});
+
+test("once settings are accepted, the condition that said otherwise is True, and there is none before", async () => {
+  const never: Rule = () => false;
+  expect((await applied(sync(small), found(small), never)).said.conditions).toEqual([]);
+  const condition = {
+    type: "SettingsApplied",
+    status: "False",
+    reason: "SettingsRefused",
+    message: "",
+  } as const;
+  const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+  const { said } = await applied(sync(small, { conditions }), found(small), never);
+  expect(said.conditions).toMatchObject([{ type: "SettingsApplied", status: "True" }]);
+});
