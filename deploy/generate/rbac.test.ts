@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
-import { defineFunction } from "../../bus/worker/function.ts";
+import { definedKinds, defineFunction } from "../../bus/worker/function.ts";
+import { functions as all } from "../../functions/index.ts";
+import { parseConfig } from "../../functions/paas/site/config.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { optInManifests, roleManifests } from "./rbac.ts";
@@ -57,4 +59,13 @@ test("opt-in - the bindings of the bridge and of those who have to do with Secre
 
 test("opt-in - nothing where nobody has to do with Secrets", () => {
   expect(optInManifests([hikawa], ["team-a"], "here")).toEqual([]);
+});
+
+test("no site can list a kind that this program defines, so no chart makes objects of it", () => {
+  for (const { group, version, kind, plural } of definedKinds(all))
+    expect(
+      () =>
+        parseConfig(`kinds: [{ group: ${group}, version: ${version}, kind: ${kind}, plural: ${plural} }]`),
+      kind,
+    ).toThrow("charts may not make objects");
 });

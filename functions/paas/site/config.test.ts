@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
 import { externalKind } from "../../../bus/kube/kind.ts";
-import { definedKinds } from "../../../bus/worker/function.ts";
-import { functions } from "../../index.ts";
 import { parseConfig, SiteConfigError } from "./config.ts";
 import { listingOf, siteKinds } from "./kinds.ts";
 
@@ -87,11 +85,6 @@ test.each([
   expect(() => parseConfig(kindOf(group, kind))).toThrow(
     new RegExp(`kinds\\.0: charts may not make objects of ${kind}`),
   );
-});
-
-test("no site can list a kind that this program defines", () => {
-  for (const { group, kind } of definedKinds(functions))
-    expect(() => parseConfig(kindOf(group, kind)), kind).toThrow("charts may not make objects");
 });
 
 test.each([
