@@ -30,12 +30,15 @@ export interface RenderOptions {
   readonly chart?: string;
   /** Path of a `config.yaml`, as in the ConfigMap of the site. */
   readonly config?: string;
+  /** A folder with `node_modules` and `imports`, as `DENREI_CHART_MODULES` names it for workers. */
+  readonly modules?: string;
 }
 
 /** Prints the objects of each Application in a file. Throws a `UsageError` where something in the files is wrong. */
-export async function render(file: string, { chart: path, config }: RenderOptions): Promise<void> {
+export async function render(file: string, { chart: path, config, modules }: RenderOptions): Promise<void> {
   const { site, kinds } = settingsIn(config === undefined ? "" : await textOf(config));
-  const chart: Chart & { close?(): Promise<void> } = path === undefined ? builtinChart : await chartIn(path);
+  const chart: Chart & { close?(): Promise<void> } =
+    path === undefined ? builtinChart : await chartIn(path, modules);
   try {
     for (const app of applicationsIn(await textOf(file), file)) {
       const input = chartApplication(app);
@@ -104,11 +107,11 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-async function chartIn(path: string) {
+async function chartIn(path: string, modules: string | undefined) {
   const language = /\.(ts|js)$/.exec(path)?.[1] as "ts" | "js" | undefined;
   if (language === undefined)
     throw new UsageError(`expected a chart whose name ends in .ts or .js, found ${path}`);
-  return sourceChart({ source: await textOf(path), language });
+  return sourceChart({ source: await textOf(path), language, modules });
 }
 
 function settingsIn(text: string) {

@@ -237,6 +237,7 @@ chart
   .argument("<file>", "YAML with Applications")
   .option("--chart <path>", "a chart, .ts or .js (default: the built-in one)")
   .option("--config <path>", "the site's config.yaml")
+  .option("--modules <folder>", "a folder with node_modules and imports that the chart imports from")
   .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
 
 const chartSettings = ["kubeconfig", "context"] as const;

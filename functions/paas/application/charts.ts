@@ -12,6 +12,9 @@ import type { Site } from "../site/site.ts";
 const commandVariable = "DENREI_CHART_COMMAND";
 const directoryVariable = "DENREI_CHART_DIRECTORY";
 
+/** A folder with `node_modules` and `imports`, from which charts of the site may import. */
+const modulesVariable = "DENREI_CHART_MODULES";
+
 /** Charts whose processes may be at work. One that has been replaced ends by itself, when it has nothing more to do. */
 const opened = new Recent<Chart>({ keptMillis: 3_600_000, limit: 4 });
 
@@ -23,7 +26,8 @@ export function chartOf(
   const command = env[commandVariable];
   if (command) return known(`${command} ${env[directoryVariable]}`, () => programOf(command, env));
   if (chart === undefined) return builtinChart;
-  return known(digestOf(chart), () => sourceChart(chart));
+  const modules = env[modulesVariable] || undefined;
+  return known(digestOf([chart, modules ?? ""]), () => sourceChart({ ...chart, modules }));
 }
 
 function known(id: string, open: () => Chart): Chart {

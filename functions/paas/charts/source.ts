@@ -7,8 +7,9 @@
  * - a function `({ app, config }, chart) => objects`, which returns plain objects, may be async, and may put ApiObjects into
  *   the Chart of cdk8s that it is given.
  *
- * An object without `metadata.name` is named by the rule of cdk8s 0.27. The text may import cdk8s, constructs, and of Node
- * assert, buffer, crypto, path, querystring, url and util. It may not read files, reach the network or start programs, and
+ * An object without `metadata.name` is named by the rule of cdk8s 0.27. The text may import cdk8s, constructs, `imports/k8s` (the
+ * classes that `cdk8s import k8s` generates), of Node assert, buffer, crypto, path, querystring, url and util, and modules from a
+ * folder of the site: packages such as cdk8s-plus, and what `cdk8s import` generates. It may not read files, reach the network or start programs, and
  * of our environment it sees nothing. `app` and `config` are its own each time; variables of the module itself live from one
  * rendering to the next, in no order that one could rely on, so a chart should not have any.
  */
@@ -30,6 +31,8 @@ export interface SourceOptions {
   readonly heapMegabytes?: number;
   /** Characters of JSON of all objects of an application. Default: 4 Mi. */
   readonly maxOutput?: number;
+  /** A folder with `node_modules` and `imports` that the chart may import from. Default: none. */
+  readonly modules?: string | undefined;
   /** Milliseconds, for tests. Default: `performance.now`. */
   readonly now?: () => number;
 }
@@ -56,6 +59,7 @@ export function sourceChart({
   rememberMillis = 300_000,
   heapMegabytes = 128,
   maxOutput = 4 * 1024 * 1024,
+  modules,
   now = () => performance.now(),
 }: SourceOptions): SourceChart {
   const costly = remembered(rememberMillis, now);
@@ -80,7 +84,7 @@ export function sourceChart({
   async function load(): Promise<void> {
     const known = costly.find(textKey);
     if (known !== undefined) throw known;
-    child = startChild({ heapMegabytes, maxOutput });
+    child = startChild({ heapMegabytes, maxOutput, modules });
     try {
       await child.ask(undefined, startMillis);
       await asked({ load: text }, textKey);
@@ -106,7 +110,7 @@ export function sourceChart({
   }
 
   return {
-    id: `source:${digestOf(text).slice(0, 16)}`,
+    id: `source:${digestOf(text, modules ?? "").slice(0, 16)}`,
     get pid() {
       return child?.alive === true ? child.pid : undefined;
     },

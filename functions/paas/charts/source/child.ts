@@ -14,6 +14,8 @@ export interface Limits {
   readonly heapMegabytes: number;
   /** Characters of an answer. */
   readonly maxOutput: number;
+  /** A folder with `node_modules` and `imports` that the chart may import from. */
+  readonly modules?: string | undefined;
 }
 
 /** A process that answers. */
@@ -43,8 +45,9 @@ function packageFolder(name: string): string {
   return realpathSync(path.slice(0, end));
 }
 
-function argumentsFor({ heapMegabytes, maxOutput }: Limits): string[] {
-  const readable = [dirname(main), packageFolder("cdk8s"), packageFolder("constructs")];
+function argumentsFor({ heapMegabytes, maxOutput, modules }: Limits): string[] {
+  const site = modules === undefined ? [] : [siteFolder(modules)];
+  const readable = [dirname(main), packageFolder("cdk8s"), packageFolder("constructs"), ...site];
   return [
     "--permission",
     ...readable.map((folder) => `--allow-fs-read=${folder}`),
@@ -55,7 +58,20 @@ function argumentsFor({ heapMegabytes, maxOutput }: Limits): string[] {
     `--max-old-space-size=${heapMegabytes}`,
     main,
     String(maxOutput),
+    ...site,
   ];
+}
+
+function siteFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new ChartError(
+      "ChartNotLoaded",
+      `the folder of the site's modules can not be read: ${(error as Error).message}. Mount it, or correct DENREI_CHART_MODULES.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Starts a process that runs a chart: it sees nothing of our environment, and reads no file but its own. */

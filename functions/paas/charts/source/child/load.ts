@@ -14,7 +14,7 @@ let text: Stripped = javascript("");
 /** The default export of a chart. Once for each process. */
 export async function loadChart({ source, language }: ChartText): Promise<unknown> {
   text = language === "ts" ? stripped(source) : javascript(source);
-  provideChart(text.text);
+  provideChart(text.text, language);
   try {
     const module: { default?: unknown } = await import(chartUrl);
     checkExport(module.default);

@@ -18,7 +18,7 @@ const exit = process.exit.bind(process);
 const captureUncaught = process.setUncaughtExceptionCaptureCallback.bind(process);
 const maxBytes = Number(process.argv[2]);
 
-restrictModules();
+restrictModules(process.argv[3]);
 const { fromChart } = await import("./blame.ts");
 const { loadChart } = await import("./load.ts");
 const { rendered } = await import("./contract.ts");

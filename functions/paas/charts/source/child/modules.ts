@@ -1,56 +1,169 @@
-/** What may be imported once this process is set up: by the chart, and by the packages that it uses. */
-import { registerHooks } from "node:module";
+/** What may be imported once this process is set up: by the chart, by modules of the site, and by the packages that they use. */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import {
+  type LoadHookContext,
+  type ResolveFnOutput,
+  type ResolveHookContext,
+  registerHooks,
+} from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { askedNames, textWithNames } from "./askednames.ts";
+import { kubeExports } from "./k8skinds.ts";
+import { stripped } from "./typescript.ts";
 
 /** How the chart is called here, in stack traces as well. It is no file: its text comes with the first question. */
 export const chartUrl = "chart:main";
+/** Modules that are made here. */
+const k8sUrl = "chart:k8s";
+const typesUrl = "chart:types";
+const namesUrl = "chart:names/";
 
-const packages: readonly string[] = ["cdk8s", "constructs"];
+/** Each once, also for modules of the site that have their own: cdk8s knows its objects by their classes. */
+const packages: Readonly<Record<string, string>> = {
+  cdk8s: import.meta.resolve("cdk8s"),
+  constructs: import.meta.resolve("constructs"),
+};
 /** Of Node, what computes and does nothing else. */
 const pure: readonly string[] = ["assert", "buffer", "crypto", "path", "querystring", "url", "util"];
-/** Of Node, what cdk8s asks for: instead of it it gets what refuses to do anything, and says so. */
+/** Of Node, what packages ask for: instead of it they get what refuses to do anything, and says so. */
 const replaced: readonly string[] = ["child_process", "fs", "os"];
+/** What cdk8s itself needs. */
+const dependencies: readonly string[] = ["fast-json-patch", "yaml"];
+/** Of modoki-operator: types of an Application, beside the chart. */
+const typesOnly: readonly string[] = ["application"];
 
 const here = new URL(".", import.meta.url).href;
 const isOurs = (url: string): boolean => url.startsWith(here);
+const at = (file: string) => ({ url: here + file, shortCircuit: true });
+const made = (url: string) => ({ url, format: "module", shortCircuit: true });
+
+/** Names that a module asks of others, by its address and theirs. */
+const asked = new Map<string, ReadonlyMap<string, readonly string[]>>();
+/** Modules with the names that are asked of another one. */
+const named: { readonly from: string; readonly specifier: string; readonly names: readonly string[] }[] = [];
 
 let chartSource: string | undefined;
 
-/** The text that is the chart from now on. */
-export function provideChart(source: string): void {
+/** The text that is the chart from now on. Of TypeScript, what it imports may be types. */
+export function provideChart(source: string, language: "ts" | "js"): void {
   chartSource = source;
+  if (language === "ts") asked.set(chartUrl, askedNames(source));
 }
 
-/** From now on nothing is imported but what is listed above, whichever way it is asked for. */
-export function restrictModules(): void {
+type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
+
+/**
+ * From now on nothing is imported but what is listed above and what is in the folder, whichever way it is asked for. The folder has
+ * `node_modules` and `imports`, and may be missing.
+ */
+export function restrictModules(folder: string | undefined): void {
+  const site = folder === undefined ? undefined : `${pathToFileURL(realpathSync(folder)).href}/`;
+
+  function resolve(
+    from: string,
+    specifier: string,
+    context: ResolveHookContext,
+    next: Next,
+  ): ResolveFnOutput {
+    const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
+    const isFile = from.startsWith("file:");
+    const isSite = site !== undefined && from.startsWith(site);
+    if (isFile && name === "process") return at("process.ts");
+    if (isFile && replaced.includes(name)) return at("refused.ts");
+    if (pure.includes(name)) return next(`node:${name}`, context);
+    if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
+    if (isFile && !isSite && (specifier.startsWith(".") || dependencies.includes(specifier)))
+      return next(specifier, context);
+    const found = isSite
+      ? (besides(from, specifier) ?? attempted(() => next(specifier, { ...context, parentURL: from })))
+      : isFile
+        ? undefined
+        : ofSite(specifier, context, next);
+    if (found !== undefined) return found;
+    throw new Error(refusal(specifier, site));
+  }
+
+  /** What the chart imports, by its path without the steps that lead there: nothing tells where the chart was written. */
+  function ofSite(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput | undefined {
+    const path = specifier.replace(/^(?:\.{1,2}\/)+/, "").replace(/\.[jt]s$/, "");
+    const isRelative = specifier.startsWith(".");
+    if (site !== undefined) {
+      const file = besides(site, `./${path}`);
+      if (isRelative && file) return file;
+      const found = isRelative
+        ? undefined
+        : attempted(() => next(specifier, { ...context, parentURL: `${site}chart.js` }));
+      if (found) return found;
+    }
+    if (path === "imports/k8s" || path === "k8s") return made(k8sUrl);
+    return isRelative && typesOnly.includes(path) ? made(typesUrl) : undefined;
+  }
+
+  /** A file of the site by its path, whose ending TypeScript leaves out, or calls .js. */
+  function besides(from: string, specifier: string): ResolveFnOutput | undefined {
+    if (!specifier.startsWith(".") || site === undefined) return undefined;
+    const plain = new URL(specifier, from).href;
+    if (!plain.startsWith(site)) return undefined;
+    const bare = plain.replace(/\.[jt]s$/, "");
+    const url = [`${bare}.ts`, `${bare}/index.ts`].find((one) => existsSync(fileURLToPath(one)));
+    if (url !== undefined) return { url, format: "module", shortCircuit: true };
+    const script = [plain, `${bare}.js`, `${bare}/index.js`].find(
+      (one) => /\.[cm]?js$/.test(one) && existsSync(fileURLToPath(one)),
+    );
+    return script === undefined ? undefined : { url: script, shortCircuit: true };
+  }
+
   registerHooks({
     resolve(specifier, context, next) {
       const from = context.parentURL ?? "";
-      if (isOurs(from)) {
-        if (specifier === chartUrl) return { url: chartUrl, format: "module", shortCircuit: true };
-        return next(specifier, context);
+      if (isOurs(from)) return specifier.startsWith("chart:") ? made(specifier) : next(specifier, context);
+      if (from === k8sUrl || (from.startsWith(namesUrl) && isOurs(specifier)))
+        return at(specifier.slice(here.length));
+      if (from.startsWith(namesUrl)) {
+        const origin = named[Number(from.slice(namesUrl.length))]?.from ?? "";
+        return resolve(origin, specifier, context, next);
       }
-      const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
-      const path = from.startsWith("file:");
-      if (path && name === "process") return at("process.ts");
-      if (path && replaced.includes(name)) return at("refused.ts");
-      if (pure.includes(name)) return next(`node:${name}`, context);
-      // The chart lies nowhere: what it uses is found from here.
-      if (packages.includes(specifier)) return next(specifier, { ...context, parentURL: import.meta.url });
-      if (path && (specifier.startsWith(".") || dependencies.includes(specifier)))
-        return next(specifier, context);
-      throw new Error(
-        `expected an import of ${[...packages, ...pure.map((each) => `node:${each}`)].join(", ")}, found ${JSON.stringify(specifier)}. ` +
-          "A chart computes objects and does nothing else: do without, or write what you need into the chart. For types alone write import type.",
-      );
+      const names = asked.get(from)?.get(specifier);
+      if (names === undefined) return resolve(from, specifier, context, next);
+      // What may not be imported is refused here, where it is asked for.
+      resolve(from, specifier, context, next);
+      named.push({ from, specifier, names });
+      return made(`${namesUrl}${named.length - 1}`);
     },
-    load(url, context, next) {
-      if (url !== chartUrl) return next(url, context);
-      return { format: "module", source: chartSource ?? "", shortCircuit: true };
+    load(url, context: LoadHookContext, next) {
+      const source = textOf(url);
+      if (source !== undefined) return { format: "module", source, shortCircuit: true };
+      if (site === undefined || !url.startsWith(site) || !url.endsWith(".ts")) return next(url, context);
+      const { text } = stripped(readFileSync(fileURLToPath(url), "utf8"));
+      asked.set(url, askedNames(text));
+      return { format: "module", source: text, shortCircuit: true };
     },
   });
 }
 
-/** What cdk8s itself needs. */
-const dependencies: readonly string[] = ["fast-json-patch", "yaml"];
+/** The text of a module that is made here. */
+function textOf(url: string): string | undefined {
+  if (url === chartUrl) return chartSource ?? "";
+  if (url === typesUrl) return "export {};";
+  if (url === k8sUrl)
+    return `import { k8s } from ${JSON.stringify(`${here}k8s.ts`)};\n${kubeExports.map((name) => `export const ${name} = k8s.${name};`).join("\n")}`;
+  if (!url.startsWith(namesUrl)) return undefined;
+  const { specifier = "", names = [] } = named[Number(url.slice(namesUrl.length))] ?? {};
+  return textWithNames(specifier, names, `${here}standin.ts`);
+}
 
-const at = (file: string) => ({ url: here + file, shortCircuit: true });
+function attempted(find: () => ResolveFnOutput): ResolveFnOutput | undefined {
+  try {
+    return find();
+  } catch {
+    return undefined;
+  }
+}
+
+const refusal = (specifier: string, site: string | undefined): string =>
+  `expected an import of ${[...Object.keys(packages), "imports/k8s", ...pure.map((each) => `node:${each}`)].join(", ")}, or of a module that the site provides, ` +
+  `found ${JSON.stringify(specifier)}. ` +
+  (site === undefined
+    ? "This site provides none: DENREI_CHART_MODULES names a folder with node_modules and imports on the workers of modoki-application (docs/paas.md). "
+    : `Put it into node_modules or imports of the folder ${fileURLToPath(site)} (DENREI_CHART_MODULES), or write what you need into the chart. `) +
+  "A chart computes objects and does nothing else.";
