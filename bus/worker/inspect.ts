@@ -133,7 +133,8 @@ export async function kindStatuses(
 ): Promise<KindStatus[]> {
   const positions = await positionsOf(bus, cluster);
   const declared: readonly GroupKind[] = functions.flatMap(kindsOf);
-  const all = [...declared, ...[...positions.keys()].flatMap(kindIn)];
+  const listed = functions.some(({ ownsListed }) => ownsListed) ? [...positions.keys()].flatMap(kindIn) : [];
+  const all = [...declared, ...listed];
   const kinds = [...new Map(all.map((kind) => [kindText(kind), kind])).values()];
   return kinds.map((kind) => {
     const whole = positionKey(cluster, kind);

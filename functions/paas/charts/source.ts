@@ -110,7 +110,7 @@ export function sourceChart({
   }
 
   return {
-    id: `source:${digestOf(text, modules ?? "").slice(0, 16)}`,
+    id: `source:${digestOf(text, ...(modules === undefined ? [] : [modules])).slice(0, 16)}`,
     get pid() {
       return child?.alive === true ? child.pid : undefined;
     },

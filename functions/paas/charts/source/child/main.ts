@@ -3,7 +3,7 @@
  * output. It ends with its input, so also with whoever started it.
  */
 import { readLines, writeLine, writeText } from "./lines.ts";
-import { restrictModules } from "./modules.ts";
+import { restrictModules, sealModules } from "./modules.ts";
 import { seal } from "./seal.ts";
 
 /** What can be asked. The first question is about the chart itself. */
@@ -25,6 +25,7 @@ const { rendered } = await import("./contract.ts");
 const { nameAsBefore } = await import("./names.ts");
 nameAsBefore();
 seal();
+sealModules();
 
 // A promise that fails when nobody waits for it belongs to a rendering that is over.
 captureUncaught((error) => writeText(2, `${String(error)}\n`));

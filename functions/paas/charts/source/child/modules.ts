@@ -50,6 +50,13 @@ export function provideChart(source: string, language: "ts" | "js"): void {
   if (language === "ts") asked.set(chartUrl, askedNames(source));
 }
 
+let sealed = false;
+
+/** Our own modules are loaded: what claims to be one of them from now on gets no more than a chart. */
+export function sealModules(): void {
+  sealed = true;
+}
+
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
 /**
@@ -75,7 +82,7 @@ export function restrictModules(folder: string | undefined): void {
     if (isFile && !isSite && (specifier.startsWith(".") || dependencies.includes(specifier)))
       return next(specifier, context);
     const found = isSite
-      ? (besides(from, specifier) ?? attempted(() => next(specifier, { ...context, parentURL: from })))
+      ? (besides(from, specifier) ?? inFolder(specifier, from, context, next))
       : isFile
         ? undefined
         : ofSite(specifier, context, next);
@@ -90,13 +97,34 @@ export function restrictModules(folder: string | undefined): void {
     if (site !== undefined) {
       const file = besides(site, `./${path}`);
       if (isRelative && file) return file;
-      const found = isRelative
-        ? undefined
-        : attempted(() => next(specifier, { ...context, parentURL: `${site}chart.js` }));
+      const found = isRelative ? undefined : inFolder(specifier, `${site}chart.js`, context, next);
       if (found) return found;
     }
     if (path === "imports/k8s" || path === "k8s") return made(k8sUrl);
     return isRelative && typesOnly.includes(path) ? made(typesUrl) : undefined;
+  }
+
+  /** What Node finds from there, if it is in the folder of the site: no module of Node itself, no other file and no text. */
+  function inFolder(
+    specifier: string,
+    parentURL: string,
+    context: ResolveHookContext,
+    next: Next,
+  ): ResolveFnOutput | undefined {
+    try {
+      const found = next(specifier, { ...context, parentURL });
+      return site !== undefined && found.url.startsWith(site) ? found : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A module of ours that is loaded late. */
+  function late(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput {
+    if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
+    const found = specifier.startsWith(".") ? next(specifier, context) : undefined;
+    if (found && isOurs(found.url)) return found;
+    throw new Error(refusal(specifier, site));
   }
 
   /** A file of the site by its path, whose ending TypeScript leaves out, or calls .js. */
@@ -116,7 +144,10 @@ export function restrictModules(folder: string | undefined): void {
   registerHooks({
     resolve(specifier, context, next) {
       const from = context.parentURL ?? "";
-      if (isOurs(from)) return specifier.startsWith("chart:") ? made(specifier) : next(specifier, context);
+      if (isOurs(from)) {
+        if (specifier === chartUrl) return made(specifier);
+        return sealed ? late(specifier, context, next) : next(specifier, context);
+      }
       if (from === k8sUrl || (from.startsWith(namesUrl) && isOurs(specifier)))
         return at(specifier.slice(here.length));
       if (from.startsWith(namesUrl)) {
@@ -150,14 +181,6 @@ function textOf(url: string): string | undefined {
   if (!url.startsWith(namesUrl)) return undefined;
   const { specifier = "", names = [] } = named[Number(url.slice(namesUrl.length))] ?? {};
   return textWithNames(specifier, names, `${here}standin.ts`);
-}
-
-function attempted(find: () => ResolveFnOutput): ResolveFnOutput | undefined {
-  try {
-    return find();
-  } catch {
-    return undefined;
-  }
 }
 
 const refusal = (specifier: string, site: string | undefined): string =>
