@@ -5,6 +5,7 @@ import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.t
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import {
   codeFor,
+  enabledApplications,
   enabledPipeds,
   keyOf,
   names,
@@ -96,6 +97,48 @@ test("a worker that dies after it has stored a new key ends the older ones when 
   expect(await keyOf(stack)).toEqual(stored);
   expect(await codeFor(pipecd, stack, before)).toBe(16);
   expect(await codeFor(pipecd, stack, stored)).toBe(0);
+});
+
+test("an application that a worker registered before it died is deleted when its object is to be elsewhere by now", async () => {
+  const stack = await startStack(pipecd, "c", "moved-on");
+  const before = (await stack.get(Application, names.application)).status?.applicationID;
+  const held = stack.server().hold("AddApplication");
+  onTestFinished(() => held.drop());
+  await stack.edit(Application, names.application, { path: "kubernetes/second" });
+  await held.arrived;
+  for (const worker of pipecd.workers) await worker.kill();
+  held.drop();
+  expect(enabledApplications(stack)).toHaveLength(2);
+  await stack.edit(Application, names.application, { path: "kubernetes/third" });
+  for (const worker of pipecd.workers) await worker.start();
+  const { status } = await stack.ready(Application, names.application);
+  expect(status?.applicationID).not.toBe(before);
+  expect(enabledApplications(stack)).toMatchObject([{ id: status?.applicationID, path: "kubernetes/third" }]);
+  expect([status?.registering, status?.former]).toEqual([undefined, undefined]);
+});
+
+test("a former application that a dead worker left is deleted with the object", async () => {
+  const stack = await startStack(pipecd, "c", "left-former");
+  const { applicationID: former } = (await stack.get(Application, names.application)).status ?? {};
+  let isAdded = false;
+  const held = stack.server().hold(({ method }) => {
+    isAdded ||= method === "AddApplication";
+    return isAdded && method === "GetApplication";
+  });
+  onTestFinished(() => held.drop());
+  await stack.edit(Application, names.application, { path: "kubernetes/second" });
+  await held.arrived;
+  for (const worker of pipecd.workers) await worker.kill();
+  held.drop();
+  const { status } = await stack.get(Application, names.application);
+  expect(status?.former).toMatchObject([
+    { applicationID: former, registered: { path: "kubernetes/canary" } },
+  ]);
+  expect(enabledApplications(stack)).toHaveLength(2);
+  await stack.delete(Application as unknown as Kind, names.application);
+  for (const worker of pipecd.workers) await worker.start();
+  await stack.untilGone(Application as unknown as Kind, names.application);
+  expect(enabledApplications(stack)).toEqual([]);
 });
 
 test("what was begun and never written down is undone when the object is deleted", async () => {
