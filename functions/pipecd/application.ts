@@ -42,7 +42,7 @@ export default defineFunction({
     neighbour(Piped),
     namedSecret,
     ownNamespace,
-    // One that waits for a place is woken when the place may be free.
+    // Wakes those that wait for a place: it may be free now.
     {
       kind: Application,
       keys: ({ metadata }, find) => find("waitingForPlace", metadata.namespace ?? ""),
@@ -93,7 +93,7 @@ async function keepApplication(
   return finish(said, plane, driftMillis, ctx);
 }
 
-/** Ends what the application has replaced, and says that all is as it should be. */
+/** Deletes what the application has replaced, then reports it as ready. */
 async function finish(
   application: Stored<Application>,
   plane: Stored<ControlPlane>,
@@ -101,11 +101,11 @@ async function finish(
   ctx: Context,
 ): Promise<Result> {
   const { object, requeueAfter = againMillis } = await retire(application, plane, ctx);
-  await ctx.status(Application, object, {}, [ready("True", "Registered", "PipeCD has it as it is wanted")]);
+  await ctx.status(Application, object, {}, [ready("True", "Registered", "PipeCD has the application")]);
   return { requeueAfter };
 }
 
-/** Writes what PipeCD has now, and which applications it has replaced, in one step. */
+/** Writes what is registered now, and which applications it replaces, in one step. */
 function say(
   application: Stored<Application>,
   { registered }: Wanted,
@@ -124,12 +124,12 @@ function say(
   };
   return ctx.status(Application, application, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
-    // Ready comes when those have gone.
-    ...(former.length > 0 ? [] : [ready("True", "Registered", "PipeCD has it as it is wanted")]),
+    // It is ready when those are deleted.
+    ...(former.length > 0 ? [] : [ready("True", "Registered", "PipeCD has the application")]),
   ]);
 }
 
-/** What PipeCD has, while it has not been asked for what the object is to be. `wanted` is undefined where that is unknown. */
+/** Says that PipeCD still has the former registration. `wanted` is undefined where a reference does not resolve. */
 function claimsOf(application: Stored<Application>, wanted: Wanted | undefined): readonly ConditionUpdate[] {
   const { registered: last } = application.status ?? {};
   const { repository, path, projectID } = application.spec;

@@ -30,7 +30,7 @@ import { orWait } from "./server/dependent.ts";
 import { farewellPermissions } from "./server/farewell.ts";
 import { formerRegistered } from "./server/registering.ts";
 
-/** What PipeCD has, while it has not been asked for what the object is to be. */
+/** Says that PipeCD still has the former registration. */
 const claims = (piped: Stored<Piped>) => {
   const { name, projectID } = piped.status?.registered ?? piped.spec;
   const isFormer = name !== piped.spec.name || projectID !== piped.spec.projectID;

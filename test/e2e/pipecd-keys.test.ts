@@ -51,7 +51,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
         remove,
         remove,
         patch({ data: { "piped-key": null } }),
-        patch({ data: { "piped-key": btoa("of somebody else") } }),
+        patch({ data: { "piped-key": btoa("edited") } }),
         patch({ metadata: { annotations: { "pipecd.kanatakita.com/piped-id": null } } }),
       ]) {
         const digest = digestOf(await stack.get(DeploymentKind, names.piped));

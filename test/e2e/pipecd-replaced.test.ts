@@ -85,7 +85,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     const stack = await startStack(pipecd, "c", "replaced-update");
     const { status } = await application(stack);
     const { apiKeys } = await stack.console();
-    const key = (await apiKeys?.generate("of nobody")) ?? "";
+    const key = (await apiKeys?.generate("unused")) ?? "";
     await stack.create(any(Secret), {
       ...{ kind: "Secret", metadata: { name: "wrong" } },
       data: { "api-key": btoa(`${key}x`) },

@@ -152,4 +152,15 @@ export function applicationTests(stacks: () => EditedStacks): void {
         .find(({ id }) => id === applicationID);
     await expect.poll(() => state()?.deleted, patience).toBe(true);
   });
+
+  test("v0.9.0: the Event of an Application's end says what v0.9.0 can do: it is disabled", async () => {
+    const { applicationID } = (await l0.get(Application, names.application)).status ?? {};
+    await l0.delete(Application as never, names.application);
+    await l0.untilGone(Application as never, names.application);
+    await expect
+      .poll(() => l0.notes(Application, names.application, "Disabled"), patience)
+      .toEqual([`PipeCD has disabled the application ${applicationID}`]);
+    expect(await l0.notes(Application, names.application, "Deleted")).toEqual([]);
+    expect(enabledApplications(l0)).toEqual([]);
+  });
 }

@@ -77,10 +77,14 @@ export function planeTests(stacks: () => EditedStacks): void {
   test("another project in the configuration rolls server and ops, and no others, and can be used", async () => {
     const before = await partDigests(c);
     const { config } = (await c.get(ControlPlane, names.plane)).spec;
+    const revision = async () => (await c.get(ControlPlane, names.plane)).status?.serverRevision;
+    const former = await revision();
     await c.edit(ControlPlane, names.plane, {
       config: { projects: [...(config.projects ?? []), { id: "third" }] },
     });
     await c.ready(ControlPlane, names.plane);
+    // With another revision, workers close their connections to the former pod.
+    expect(await revision()).not.toBe(former);
     const after = await partDigests(c);
     expect(Object.keys(after).filter((name) => after[name] !== before[name])).toEqual(["server", "ops"]);
     const { data } = (await c.get(ConfigMap, "pipecd")) as KubeObject & { data: Record<string, string> };

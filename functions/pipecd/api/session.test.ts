@@ -56,7 +56,7 @@ function sessionTo({ port }: Pod, now?: () => number): Session {
   return openSession({ open, ...(now && { now }) });
 }
 
-/** Calls, and resolves to the answer as it is complete. */
+/** Calls, and resolves to the whole answer. */
 async function call(session: Session, path = "/"): Promise<string> {
   const stream = await session.request("POST", path, {}, {});
   stream.end();

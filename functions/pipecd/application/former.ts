@@ -1,4 +1,4 @@
-/** Applications at PipeCD that another one has replaced: they are remembered until PipeCD has deleted them. */
+/** Applications at PipeCD that another one has replaced. The status keeps them until PipeCD has deleted them. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { unlessNotFound } from "../api/errors.ts";
@@ -11,7 +11,7 @@ import { canBecome, type Former, idsOf, isAt, type Kept, type Place } from "./pl
 
 type App = Stored<Application>;
 
-/** What `id` replaces: those in the status, and the one that was live so far. */
+/** The applications that `id` replaces: those in the status, and the live one. */
 export function formerOf({ status }: Pick<Application, "status">, id: string | undefined): Former[] {
   const { applicationID, registered, former = [] } = status ?? {};
   const live = applicationID === undefined || registered === undefined ? [] : [{ applicationID, registered }];
@@ -20,7 +20,7 @@ export function formerOf({ status }: Pick<Application, "status">, id: string | u
   );
 }
 
-/** What a worker registered before it died, at the place that it had announced. */
+/** Ids of what a worker registered at the place that it had announced, before it died. */
 export async function begunAt(
   application: App,
   place: Kept,
@@ -30,13 +30,13 @@ export async function begunAt(
   const taken = new Set((await ctx.live.list(Application)).flatMap(idsOf));
   for (const id of idsOf(application)) taken.add(id);
   const records = await applications.list(place.pipedID);
-  // The place is announced, so no other Application has one there that is not in its status. A person may.
+  // The place was announced, so no other Application registers there. A person may have.
   return records
     .filter((record) => record.name === place.name && isAt(record, place) && !taken.has(record.id))
     .map(({ id }) => id);
 }
 
-/** Remembers what a worker registered before it died, when the object is to be at another place by now. */
+/** Remembers what a worker registered before it died, if the object is at another place by now. */
 export async function rememberBegun(
   application: App,
   place: Place,
@@ -46,7 +46,7 @@ export async function rememberBegun(
 ): Promise<App> {
   const { registering: begun, former = [] } = application.status ?? {};
   if (begun === undefined) return application;
-  // It is looked for at the place that is wanted, and taken up.
+  // Registering at the wanted place finds it there.
   const isThere = begun.pipedID === place.pipedID && begun.configFilename === place.configFilename;
   if (isThere && canBecome(begun, place, client)) return application;
   const other = await openServer(plane, callerFor(application.spec, begun.projectID), ctx);
@@ -57,7 +57,7 @@ export async function rememberBegun(
   return ctx.status(Application, application, noted as object);
 }
 
-/** Deletes former applications. Those that PipeCD does not let go of are tried again. */
+/** Deletes former applications, and plans another attempt for those that PipeCD refuses to delete. */
 export async function retire(
   application: App,
   plane: Stored<ControlPlane>,
@@ -79,7 +79,7 @@ export async function retire(
   return retired(Application, application, left, error, ctx);
 }
 
-/** Ends an application as far as the version can; undefined when that was done before. */
+/** Deletes or disables an application; undefined if that was done before. */
 export async function end(
   id: string,
   { applications }: PipecdClient,

@@ -9,7 +9,7 @@ import { begunAt, end } from "./former.ts";
 
 type App = Stored<Application>;
 
-/** Deletes all that PipeCD has of it: the live one, those that it has replaced, and what a worker began to register. */
+/** Deletes the live application, those that it replaced, and one that a worker registered before it died. */
 export async function leave(application: App, ctx: Context): Promise<Result | undefined> {
   const { status = {}, spec } = application;
   const { applicationID, registered, registering, former = [] } = status;

@@ -1,14 +1,14 @@
-/** Where applications are at PipeCD: what tells one from another. Pure. */
+/** Where applications are at PipeCD, by which they are recognized. Pure. */
 import { posix } from "node:path";
 import type { ApplicationRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import type { Application } from "../kinds.ts";
 import type { Wanted } from "./wanted.ts";
 
-/** Where an application is to be, and all that can be changed of it. */
+/** Where an application is wanted, with the fields that can change there. */
 export type Place = Wanted["registered"];
 type Status = NonNullable<Application["status"]>;
-/** The same, as it is kept. */
+/** The same in the status. */
 export type Kept = NonNullable<Status["registered"]>;
 /** An application at PipeCD that another one has replaced. */
 export type Former = NonNullable<Status["former"]>[number];
@@ -17,7 +17,7 @@ type Spot = Pick<Kept, "pipedID" | "repository" | "path" | "configFilename">;
 
 const folder = (path: string): string => posix.normalize(`${path}/`);
 
-/** Whether two are the same file of the same agent, however its path is written. */
+/** Whether both are the same file of the same agent. Compares normalized paths. */
 export const isSameSpot = (a: Spot, b: Spot): boolean =>
   a.pipedID === b.pipedID &&
   a.repository === b.repository &&
@@ -34,7 +34,7 @@ export const isAt = (
   (record.configFilename || ".pipe.yaml") === place.configFilename &&
   record.kind === place.kind;
 
-/** Whether one that is registered can become what is wanted. Its project, repository, path and kind stay; up to v0.9.0, all. */
+/** Whether PipeCD can change a registration to the wanted place. Project, repository, path and kind are fixed; up to v0.9.0, everything is. */
 export function canBecome(
   last: Kept,
   place: Place,
@@ -52,7 +52,7 @@ export const idsOf = ({ status }: Pick<Application, "status">): readonly (string
   ...(status?.former ?? []).map(({ applicationID }) => applicationID),
 ];
 
-/** What PipeCD has of an object, as far as its status says. */
+/** Describes the live application, from the status. */
 export function soFarOf({ status }: Pick<Application, "status">): string | undefined {
   if (status?.applicationID === undefined) return undefined;
   const { repository, path, projectID } = status.registered ?? {};

@@ -1,7 +1,7 @@
 /**
  * How an application comes to be known at PipeCD. A piped overwrites its name, description and labels with what the repository
- * says, so it is known by where it is; and nothing is unique to PipeCD, so each is looked for before it is made. One that
- * replaces another is registered first: the former one goes when the new one is in the status.
+ * says, so it is known by where it is. PipeCD accepts duplicates, so a reconcile searches before it registers. A replacement is
+ * registered first; the former application goes when the new one is in the status.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -86,7 +86,7 @@ interface Own {
   readonly last: Former["registered"] | undefined;
 }
 
-/** The application of the status that can become what is wanted: the live one, else a former one that is still there. */
+/** The live application if it can become the wanted one, else a former one that still exists. */
 async function ownRecord(
   application: App,
   place: Place,
@@ -111,7 +111,7 @@ async function ownRecord(
   return { own: undefined, application: latest };
 }
 
-/** Nothing claims any more that PipeCD has it. */
+/** Removes a lost application from the status. */
 function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
   const message = `PipeCD does not have the application ${id} any more`;
   ctx.event("Warning", "RegistrationLost", `${message}: it is registered again`);
@@ -121,7 +121,7 @@ function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
   ]);
 }
 
-/** The only application at the place that belongs to no object: a worker died before it could write the id down. */
+/** The only application at the place that belongs to no object, for example because a worker died before it wrote the id. */
 async function stranded(
   application: App,
   place: Place,
@@ -144,7 +144,7 @@ async function stranded(
   );
 }
 
-/** Up to v0.9.0 nothing can be changed, so all of it has to be the same. */
+/** Up to v0.9.0 nothing can be changed, so every field has to match. */
 const isEqual = ({ name, provider }: ApplicationRecord, place: Place): boolean =>
   name === place.name && provider === place.provider;
 

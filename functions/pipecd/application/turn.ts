@@ -1,7 +1,7 @@
 /**
- * PipeCD takes any number of applications at one place, and each of them deploys. So an Application waits while another one of
- * its namespace has its place, or comes first. Each announces the place that it takes and looks at the others again, so two
- * that begin at once see each other.
+ * PipeCD accepts any number of applications at one place, and each of them deploys. So an Application waits while another one
+ * of its namespace has the place, or is older and wants it. Each announces the place before it registers, and then reads the
+ * others again: of two that begin at once, one sees the other.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -22,7 +22,7 @@ export const isWaitingForPlace = ({ status }: Pick<Application, "status">): bool
 
 const ageOf = ({ metadata: { creationTimestamp = "", uid } }: App): string => `${creationTimestamp} ${uid}`;
 
-/** What another Application has to do with a place. */
+/** How another Application claims a place. */
 type Claim = "registered" | "announced" | "wanted" | undefined;
 
 function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profile: Profile): Claim {
@@ -44,7 +44,7 @@ function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profi
   return isHere(wanted) ? "wanted" : undefined;
 }
 
-/** The Application that has the place or comes first; undefined when `mine` may take it. `others` are those of its namespace. */
+/** The Application that has the place or comes first; undefined if `mine` may take it. `others` are all of the namespace. */
 export function inTheWay(
   mine: App,
   others: readonly App[],
@@ -63,7 +63,7 @@ export function inTheWay(
   return undefined;
 }
 
-/** Throws a {@link WaitingError} while another Application is in the way. To be called before the announcement, and after it. */
+/** Throws a {@link WaitingError} while another Application is in the way. Call it before the announcement and after it. */
 export async function awaitPlace(mine: App, place: Place, profile: Profile, ctx: Context): Promise<void> {
   const found = inTheWay(mine, await ctx.live.list(Application), place, profile);
   if (found === undefined) return;

@@ -43,7 +43,7 @@ export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Fo
 /** The annotation of the deployment controller counts the changes of what its pods are made from. */
 const revisionAnnotation = "deployment.kubernetes.io/revision";
 
-/** The pods of the server, once all of them are new; what was said before holds until then. */
+/** The revision of the server's pods, once all of them are new. Until then the status keeps the former one. */
 function revisionOf(server: Stored<Deployment> | undefined): Pick<Status, "serverRevision"> {
   if (server === undefined || rolloutOf(server).state !== "done") return {};
   const { uid, annotations } = server.metadata;

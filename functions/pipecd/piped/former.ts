@@ -1,4 +1,4 @@
-/** Pipeds at PipeCD that another one has replaced: they are remembered until PipeCD has disabled them. */
+/** Pipeds at PipeCD that another one has replaced. The status keeps them until PipeCD has disabled them. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { PipecdClient } from "../api/services.ts";
@@ -10,7 +10,7 @@ import { callerFor, type Retired, retired, retiring } from "../server/retiring.t
 /** Where a piped is. */
 export type Former = NonNullable<NonNullable<Piped["status"]>["former"]>[number];
 
-/** All that `id` replaces: those in the status, and `more`. */
+/** The pipeds that `id` replaces: those in the status, and `more`. */
 export function formerOf(
   { status }: Pick<Piped, "status">,
   more: readonly (Former | undefined)[],
@@ -28,7 +28,7 @@ export const idsOf = ({ status }: Pick<Piped, "status">): readonly (string | und
   ...(status?.former ?? []).map(({ pipedID }) => pipedID),
 ];
 
-/** Remembers a piped that a worker registered before it died, when the object is to be another one by now. */
+/** Remembers a piped that a worker registered before it died, if the object has another name or project by now. */
 export async function rememberBegun(
   piped: Stored<Piped>,
   wanted: { readonly name: string; readonly projectID: string },
@@ -51,7 +51,7 @@ export async function rememberBegun(
   return ctx.status(Piped, piped, noted as object);
 }
 
-/** Disables former pipeds. Those that PipeCD does not let go of are tried again. */
+/** Disables former pipeds, and plans another attempt for those that PipeCD refuses to disable. */
 export async function retire(
   piped: Stored<Piped>,
   plane: Stored<ControlPlane>,

@@ -43,7 +43,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, readonly string[],
     ["other", "own"],
     false,
   ],
-  ["has any, when nothing is known of its key", {}, ["other"], true],
+  ["has any, and the Secret has no id of its key", {}, ["other"], true],
 ])("a Secret's key is good when PipeCD %s", (_, noted, keyIDs, isGood) => {
   expect(isListed(secret("key", noted), { keyIDs })).toBe(isGood);
 });

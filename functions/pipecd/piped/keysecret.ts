@@ -53,7 +53,7 @@ export function holderOf(secret: Stored<SecretObject> | undefined): string | und
   return annotationsOf(secret)[annotations.pipedID];
 }
 
-/** The piped that the Secret is for, whatever its key is. In `projectID`, unless the Secret names another project. */
+/** The piped that the Secret names, even if the key is lost. It is in `projectID` unless the Secret names another project. */
 export function pipedIn(secret: Stored<SecretObject> | undefined, projectID: string): Former | undefined {
   const { [annotations.pipedID]: pipedID, [annotations.pipedProject]: project = projectID } =
     annotationsOf(secret);
@@ -65,8 +65,8 @@ export const hasOlderKeys = (secret: Stored<SecretObject> | undefined): boolean 
   annotationsOf(secret)[annotations.olderKeys] !== undefined;
 
 /**
- * Whether PipeCD has the key of the Secret. While older keys are to be ended it has to be the newest one, because PipeCD
- * keeps that. Assumes so for a key without an id.
+ * Whether PipeCD lists the key of the Secret. While older keys are still valid it has to be the newest one, because PipeCD
+ * keeps that one. True for a key without an id.
  */
 export function isListed(secret: Stored<SecretObject>, { keyIDs }: Pick<PipedRecord, "keyIDs">): boolean {
   const { [annotations.pipedKeyID]: keyID } = annotationsOf(secret);
@@ -74,7 +74,7 @@ export function isListed(secret: Stored<SecretObject>, { keyIDs }: Pick<PipedRec
   return hasOlderKeys(secret) ? keyIDs[0] === keyID : keyIDs.includes(keyID);
 }
 
-/** Keeps a key. */
+/** Stores a key, with all that identifies it, in one write. */
 export async function writeKey(
   { metadata: { name } }: Stored<Piped>,
   found: Stored<SecretObject> | undefined,
@@ -98,6 +98,6 @@ export async function writeKey(
   return ctx.patch(Secret, found, { metadata: { annotations: { ...former, ...known } }, ...content });
 }
 
-/** Notes that PipeCD has ended the older keys. */
+/** Records that PipeCD has ended the older keys. */
 export const withoutOlderKeys = (secret: Stored<SecretObject>, ctx: Context): Promise<Stored<SecretObject>> =>
   ctx.patch(Secret, secret, { metadata: { annotations: { [annotations.olderKeys]: null } } });

@@ -51,11 +51,11 @@ export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result 
   return undefined;
 }
 
-/** Pipeds at PipeCD that are this one's. One that was never registered has none. */
+/** Pipeds at PipeCD that belong to this object, from its status and its Secret. */
 async function knownOf(piped: Stored<Piped>, { live }: Context): Promise<readonly Former[]> {
   const { metadata, spec, status } = piped;
   const secret = await live.get(Secret, metadata.name).catch((error: unknown) => {
-    // Where Secrets cannot be read there is none of ours.
+    // The platform created no Secret where it cannot read Secrets.
     if (isForbidden(error)) return undefined;
     throw error;
   });
@@ -65,7 +65,7 @@ async function knownOf(piped: Stored<Piped>, { live }: Context): Promise<readonl
   return formerOf(piped, [isOurs ? pipedIn(secret, projectID) : undefined, current], undefined);
 }
 
-/** Disables what is this one's in a project; without an id, what a worker may have registered before it died. */
+/** Disables the pipeds of this object in a project, and one that a worker registered before it died. */
 async function disable(
   piped: Stored<Piped>,
   known: readonly Former[],

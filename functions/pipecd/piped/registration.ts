@@ -96,7 +96,7 @@ async function keepIssued(
   };
 }
 
-/** A lost key may be in other hands, so older keys end as soon as the new one is in the Secret. */
+/** Ends older keys, because others may have a lost key. */
 async function endOlderKeys(
   secret: Stored<SecretObject>,
   { id, keyIDs }: PipedRecord,
@@ -112,7 +112,7 @@ async function endOlderKeys(
   return withoutOlderKeys(secret, ctx);
 }
 
-/** What PipeCD has of a piped, as far as its status says. */
+/** Describes the registered piped, from the status. */
 export function soFarOf({ status }: Pick<Piped, "status">): string | undefined {
   if (status?.pipedID === undefined) return undefined;
   const { name, projectID } = status.registered ?? {};
@@ -130,7 +130,7 @@ async function noteHeld(
   return ctx.status(Piped, piped, { former: formerOf(piped, [held], undefined) });
 }
 
-/** Says that PipeCD has lost the piped, where it has. */
+/** Reports that PipeCD has lost the piped, if it has. */
 async function noteLoss(
   piped: Stored<Piped>,
   held: Former | undefined,
@@ -220,7 +220,7 @@ async function add(
   return { ...issued, projectID, hasOlder: false };
 }
 
-/** Whether a piped of the wanted project can become what is wanted, or is replaced: v0.9.0 can change none. */
+/** Whether PipeCD can change a piped of the wanted project to the wanted one. v0.9.0 can change none. */
 export const canBecome = (
   { name, environmentIDs }: Pick<PipedRecord, "name" | "environmentIDs">,
   wanted: Pick<Wanted, "name" | "environmentID">,

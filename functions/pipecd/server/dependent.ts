@@ -109,7 +109,7 @@ export function told({ conditions }: DependentStatus, error: unknown, now: numbe
   return blockedBy(error, since(conditions, "Stalled", "True"), now);
 }
 
-/** Runs a reconcile that may have to wait: the object says for what. `claims` is what it has to say beside that it failed. */
+/** Runs a reconcile that may have to wait: the object says for what. `claims` are further conditions after a failure. */
 export async function orWait<T extends Dependent>(
   kind: Kind<T>,
   object: Stored<T>,

@@ -6,7 +6,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
 import { ready } from "./dependent.ts";
 
-/** What an object says from before the call until its outcome is written down. `soFar` says what PipeCD has until then. */
+/** Conditions from before the call until its outcome is in the status. `soFar` describes the live registration. */
 export function announcement(soFar: string | undefined): readonly ConditionUpdate[] {
   const message = `PipeCD is asked to register it${soFar === undefined ? "" : `: until then, ${soFar}`}`;
   return [
@@ -15,13 +15,13 @@ export function announcement(soFar: string | undefined): readonly ConditionUpdat
   ];
 }
 
-/** What an object says of a change that PipeCD has not been asked for yet, because of what the condition Ready says. */
+/** Reports a change that did not reach PipeCD, for the reason in the condition Ready. */
 export function formerRegistered(
   object: KubeObject<unknown, { conditions?: readonly Condition[] | undefined } | undefined>,
   soFar: string | undefined,
 ): readonly ConditionUpdate[] {
   if (soFar === undefined || isRegistering(object)) return [];
-  const message = `${soFar}: what is wanted now is not registered yet`;
+  const message = `${soFar}: the change is not registered yet`;
   return [{ type: "Registered", status: "False", reason: "FormerRegistered", message }];
 }
 

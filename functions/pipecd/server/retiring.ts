@@ -1,4 +1,4 @@
-/** What another one has replaced at PipeCD goes last, and is remembered in the status until PipeCD has ended it. */
+/** The end of registrations that have been replaced. The status keeps each until PipeCD has deleted or disabled it. */
 import { withoutConditions } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
@@ -9,13 +9,13 @@ import type { Caller } from "./open.ts";
 
 const conditionType = "Retired";
 
-/** Who talks to a project. An API key is good for the project of the object alone. */
+/** Credentials for a project. The API key of an object belongs to the project of that object. */
 export const callerFor = (spec: Caller, projectID: string): Caller =>
   spec.projectID === projectID
     ? spec
     : { projectID, ...(spec.insecure !== undefined && { insecure: spec.insecure }) };
 
-/** Ends each; returns those that are left, and the first error. One that cannot be ended does not keep the others. */
+/** Ends each one, also after a failure. Returns those that failed, and the first error. */
 export async function retiring<F>(
   former: readonly F[],
   end: (one: F) => Promise<void>,
@@ -33,7 +33,7 @@ export async function retiring<F>(
   return { left, error: first };
 }
 
-/** What has come of it. */
+/** The outcome. */
 export interface Retired<T extends KubeObject> {
   /** The newest version of the object. */
   readonly object: Stored<T>;
@@ -50,7 +50,7 @@ type Retiring = KubeObject<
   | undefined
 >;
 
-/** Writes what is left to the status, and why. */
+/** Writes the remaining ones to the status, and the reason to the condition Retired. */
 export async function retired<T extends Retiring>(
   kind: Kind<T>,
   object: Stored<T>,
@@ -74,7 +74,7 @@ export async function retired<T extends Retiring>(
       type: conditionType,
       status: "False",
       reason,
-      message: `PipeCD is still to end what this object has replaced: ${message}`,
+      message: `PipeCD still has a registration that was replaced: ${message}`,
     },
   ]);
   return { object: latest, requeueAfter: retryAfterMillis };

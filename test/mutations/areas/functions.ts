@@ -157,9 +157,10 @@ export const functions: readonly Mutation[] = [
   {
     name: "pipecd-shares-an-application",
     file: "functions/pipecd/application/registration.ts",
-    find: "isAt(record, place) && !taken.has(record.id)",
-    replace: "isAt(record, place)",
-    breaks: "Two Applications at one place share one application of PipeCD.",
+    find: "      !taken.has(record.id) &&\n",
+    replace: "",
+    breaks:
+      "An Application of v0.9.0 that is renamed adopts the application that it replaces, and then disables it.",
     tests: ["test/e2e/pipecd-edits.test.ts"],
   },
 ];

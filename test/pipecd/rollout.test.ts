@@ -1,0 +1,69 @@
+/** Clients of a server that is rolled out: its former pod answers those that are connected to it for a while. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { pipecdClient } from "../../functions/pipecd/api/client.ts";
+import { openControlPlane } from "./controlplane.ts";
+import { type Served, serve } from "./server.ts";
+
+const encryptionKey = Buffer.from("an encryption key of more than 32 bytes");
+
+/** A pod that was started with these projects in its configuration. */
+async function startPod(...projects: string[]): Promise<Served> {
+  const controlPlane = openControlPlane({ profile: "C", projects, encryptionKey });
+  const served = await serve({ controlPlanes: () => [controlPlane] });
+  onTestFinished(() => served.stop());
+  return served;
+}
+
+/** The address of a Service. Connections stay with the pod that they were opened to. */
+async function startService(first: Served) {
+  let pod = first;
+  const sockets = new Set<Socket>();
+  const listener = createServer((socket) => {
+    const [host, port] = pod.web.split(":");
+    const other = connect(Number(port), host);
+    for (const [one, another] of [
+      [socket, other],
+      [other, socket],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(another);
+      one.on("error", () => another.destroy());
+      one.on("close", () => another.destroy());
+    }
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    listener.close();
+  });
+  return {
+    address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    leadTo: (other: Served) => {
+      pod = other;
+    },
+  };
+}
+
+test("a project of a new configuration can be used as soon as the rollout is complete, also by clients that are open", async () => {
+  const former = await startPod("first");
+  const service = await startService(former);
+  const clientOf = (projectID: string, revision: string) => {
+    const endpoint = { address: service.address, tls: undefined, server: { id: "uid", revision } };
+    return pipecdClient({
+      ...{ profile: "C", projectID, encryptionKey, apiKey: undefined },
+      ...{ web: endpoint, api: endpoint },
+      signal: AbortSignal.timeout(30_000),
+    });
+  };
+  const open = clientOf("second", "1");
+  expect(await clientOf("first", "1").pipeds.list()).toEqual([]);
+  service.leadTo(await startPod("first", "second"));
+  // The rollout is not complete.
+  await expect(open.pipeds.list()).rejects.toThrow("PermissionDenied");
+  expect(await clientOf("second", "2").pipeds.list()).toEqual([]);
+  expect(await open.pipeds.list()).toEqual([]);
+  await expect.poll(() => former.connections("web")).toBe(0);
+});
