@@ -3,7 +3,7 @@
  * The server opens that name. Ops opens the same with `?multiStatements=true` behind it, so it may have no parameters.
  */
 
-/** What a configuration has of it. */
+/** The fields that name it. */
 export interface MysqlFields {
   readonly url: string;
   readonly database?: string | undefined;

@@ -96,6 +96,7 @@ describe("a Deployment", () => {
     expect(specOf({})).toEqual({
       replicas: 1,
       selector: expect.anything(),
+      strategy: expect.anything(),
       template: {
         metadata: expect.anything(),
         spec: {
@@ -132,9 +133,16 @@ describe("a Deployment", () => {
     });
   });
 
-  test("has the strategy of its part, else that of Kubernetes", () => {
-    expect(specOf({ strategy: "Recreate" })).toMatchObject({ strategy: { type: "Recreate" } });
-    expect(specOf({})).not.toHaveProperty("strategy");
+  test("removes a pod only when its successor is ready", () => {
+    expect(specOf({})).toMatchObject({
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    });
+  });
+
+  test("is ready when its port accepts connections, where it has no path to ask", () => {
+    expect(specOf({ readyPort: "http" })).toMatchObject({
+      template: { spec: { containers: [{ readinessProbe: { tcpSocket: { port: "http" } } }] } },
+    });
   });
 });
 

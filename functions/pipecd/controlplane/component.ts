@@ -24,15 +24,19 @@ export interface Part {
   readonly ports: readonly Port[];
   /** Path and port name of what tells that it is well. */
   readonly probe?: { readonly path: string; readonly port: string; readonly initialDelaySeconds?: number };
+  /** The name of the port that a pod listens at when it is ready, for parts without a path to ask. */
+  readonly readyPort?: string;
   readonly mounts?: readonly Mount[];
   /** Another one rolls the pods. */
   readonly digest: string;
-  readonly strategy?: "Recreate";
   /** Names of the pods instead of one address, so that whoever connects can choose among them. */
   readonly headless?: boolean;
   /** Seconds that a pod goes on for after it was told to end, until nobody is sent to it any more. */
   readonly lingerSeconds?: number;
 }
+
+/** Kubernetes removes a pod when its successor is ready, so a successor that crashes replaces none. */
+const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
 
 /** `<control plane>-<component>`: its Deployment, and its Service. */
 export const partName = (plane: string, component: Component): string => `${plane}-${component}`;
@@ -47,7 +51,7 @@ export const podLabels = (plane: string, component: Component) => ({
 
 /** Its Deployment. */
 export function deploymentOf(plane: Pick<ControlPlane, "metadata" | "spec">, part: Part): Child {
-  const { component, image, command, args, ports, probe, mounts = [], digest, strategy } = part;
+  const { component, image, command, args, ports, probe, readyPort, mounts = [], digest } = part;
   const selector = podLabels(plane.metadata.name, component);
   const httpGet = probe && { path: probe.path, port: probe.port };
   const delay = probe?.initialDelaySeconds;
@@ -60,7 +64,7 @@ export function deploymentOf(plane: Pick<ControlPlane, "metadata" | "spec">, par
       spec: {
         replicas: replicasOf(plane, component),
         selector: { matchLabels: selector },
-        ...(strategy && { strategy: { type: strategy } }),
+        strategy,
         template: {
           metadata: { labels: selector, annotations: { [annotations.contentDigest]: digest } },
           spec: {
@@ -73,6 +77,7 @@ export function deploymentOf(plane: Pick<ControlPlane, "metadata" | "spec">, par
                 ...(args && { args }),
                 ports: ports.map(({ name, port }) => ({ name, containerPort: port, protocol: "TCP" })),
                 ...(check && { livenessProbe: check, readinessProbe: check }),
+                ...(readyPort && { readinessProbe: { tcpSocket: { port: readyPort } } }),
                 ...(part.lingerSeconds && {
                   lifecycle: { preStop: { exec: { command: ["sleep", String(part.lingerSeconds)] } } },
                 }),

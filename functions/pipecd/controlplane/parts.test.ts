@@ -47,7 +47,6 @@ interface Container {
   }[];
 }
 interface DeploymentSpec {
-  readonly strategy?: { readonly type: string };
   readonly template: {
     readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
     readonly spec: {
@@ -67,7 +66,7 @@ interface ServiceSpec {
 function seen(component: Component, plane: ControlPlane) {
   const part = partOf(component, plane);
   const deployment = deploymentOf(plane, part);
-  const { template, strategy } = deployment.content.spec as DeploymentSpec;
+  const { template } = deployment.content.spec as DeploymentSpec;
   const { containers, volumes = [] } = template.spec;
   const [container] = containers;
   const { spec } = serviceOf(plane, part).content as { readonly spec: ServiceSpec };
@@ -84,7 +83,6 @@ function seen(component: Component, plane: ControlPlane) {
       const volume = volumes.find((one) => one.name === name);
       return [mountPath, volume, readOnly ? "ro" : "rw"];
     }),
-    strategy: strategy?.type ?? "RollingUpdate",
     service: spec.ports.map(({ name, port, targetPort }) => `${name} ${port} ${targetPort}`),
     headless: spec.clusterIP === "None",
   };
@@ -110,7 +108,6 @@ const gatewayOf = (image: string) => ({
   ports: { ingress: 9090, "envoy-admin": 9095 },
   probes: [info, info],
   mounts: [["/etc/envoy", { name: "envoy-config", configMap: { name: "cp-gateway" } }, "ro"]],
-  strategy: "RollingUpdate",
   service: ["envoy-admin 9095 envoy-admin"],
   headless: false,
 });
@@ -120,9 +117,8 @@ const redis = {
   image: "redis:5.0.5-alpine3.9",
   args: [undefined],
   ports: { redis: 6379 },
-  probes: [undefined, undefined],
+  probes: [undefined, { tcpSocket: { port: "redis" } }],
   mounts: [],
-  strategy: "RollingUpdate",
   service: ["service 6379 redis"],
   headless: false,
 };
@@ -149,7 +145,6 @@ describe("up to v0.9.0", () => {
       ports: { "piped-api": 9080, "web-api": 9081, http: 9082, admin: 9085 },
       probes: [healthz, healthz],
       mounts: [configVolume("embedded-pipecd-config"), secretVolume],
-      strategy: "RollingUpdate",
       service: [
         "piped-server 9080 piped-api",
         "web-server 9081 web-api",
@@ -171,7 +166,6 @@ describe("up to v0.9.0", () => {
       ports: { ops: 9082, admin: 9085 },
       probes: [healthz, healthz],
       mounts: [configVolume("pipecd-config")],
-      strategy: "RollingUpdate",
       service: ["piped-ops 9082 ops", "admin 9085 admin"],
       headless: false,
     });
@@ -202,7 +196,6 @@ describe("from v0.49.0", () => {
       ports: { "piped-api": 9080, "web-api": 9081, http: 9082, api: 9083, admin: 9085 },
       probes: [healthz, healthz],
       mounts: [configVolume("embedded-pipecd-config"), secretVolume],
-      strategy: "RollingUpdate",
       service: [
         "piped-server 9080 piped-api",
         "web-server 9081 web-api",
@@ -223,7 +216,7 @@ describe("from v0.49.0", () => {
   test("the cache is Redis as it comes", () => {
     expect(seen("cache", plane)).toEqual(redis);
   });
-  test("ops is another command of the server's image, and there are never two of it", () => {
+  test("ops is another command of the server's image, and mounts the Secret", () => {
     expect(seen("ops", plane)).toEqual({
       name: "cp-ops",
       container: "ops",
@@ -239,7 +232,6 @@ describe("from v0.49.0", () => {
       ports: { ops: 9082, admin: 9085 },
       probes: [healthz, healthz],
       mounts: [configVolume("pipecd-config"), secretVolume],
-      strategy: "Recreate",
       service: ["http 9082 ops", "admin 9085 admin"],
       headless: true,
     });

@@ -140,6 +140,7 @@ export const cache = ({ plane }: Blueprint): Part => ({
   component: "cache",
   image: cacheImage(plane.spec.redisVersion),
   ports: [{ name: "redis", port: 6379, service: "service" }],
+  readyPort: "redis",
   digest: contentDigest(),
 });
 
@@ -173,7 +174,6 @@ export function ops(blueprint: Blueprint): Part {
     mounts: [config, secretMount, ...userMounts(blueprint)],
     // It makes the tables when it starts, and nowhere else are they made again when they are lost.
     digest: contentDigest(blueprint.config, secrets, datastoreSince ?? null),
-    strategy: "Recreate",
     headless: true,
   };
 }

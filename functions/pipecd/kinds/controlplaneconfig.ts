@@ -5,6 +5,7 @@ import { atMostOne, duration, filled, inTheOpen, most, text, texts } from "./fie
 
 const usernameFile = text.optional().describe("Path of a file with the name of the user.");
 const passwordFile = text.optional().describe("Path of a file with the password.");
+const ignoredByMongo = "PipeCD v0.9.0 ignores it: the url has user and password.";
 const credentialsFile = text.optional().describe("Path of a file with the credentials.");
 
 const datastore = atMostOne(
@@ -22,10 +23,10 @@ const datastore = atMostOne(
     dynamoDbConfig: z.object({}).optional().describe("No version of PipeCD can use it."),
     mongoDBConfig: z
       .object({
-        url: filled.describe(`Give a password in passwordFile instead. ${inTheOpen}`),
+        url: filled.describe(`mongodb://user:password@host:27017/. ${inTheOpen}`),
         database: filled,
-        usernameFile,
-        passwordFile,
+        usernameFile: text.optional().describe(ignoredByMongo),
+        passwordFile: text.optional().describe(ignoredByMongo),
       })
       .optional()
       .describe("MongoDB: needs PipeCD v0.12.0 or older."),
