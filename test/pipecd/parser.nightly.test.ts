@@ -30,7 +30,7 @@ const names = Object.keys(checkedFields) as FieldName[];
 const problemsOf = async (questions: readonly Question[]): Promise<string[]> =>
   (await parser.read(questions)).map(({ problem = "" }) => problem);
 
-test("PipeCD reads the recorded values as it is recorded", async () => {
+test("the record matches how PipeCD reads each value", async () => {
   const read: Record<string, Record<string, string>> = {};
   for (const name of names) {
     const values = checkedValues[name];
@@ -55,7 +55,7 @@ test.each(names)("PipeCD refuses no %s that Denrei accepts", async (name) => {
   expect(refused).toEqual([]);
 });
 
-test("PipeCD reads every string as it was given, as a value and as a key", async () => {
+test("PipeCD reads exactly the rendered strings, as values and as keys", async () => {
   const texts = [...new Set(random(textOf(oddPieces), 20_000))];
   const spec = { list: texts, map: Object.fromEntries(texts.map((text) => [text, text])) };
   const [reading] = await parser.read([{ text: documentFile("ControlPlane", spec) }]);

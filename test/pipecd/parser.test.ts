@@ -14,7 +14,7 @@ test.each(names)("%s: the values that PipeCD refuses are refused, and the others
   expect(checkedValues[name].filter((value) => problemOf(value) !== undefined)).toEqual(refusedByPipecd);
 });
 
-test.each(names)("%s: only values that PipeCD reads are said to be refused beyond PipeCD", (name) => {
+test.each(names)("%s: the stricter values are ones that PipeCD reads", (name) => {
   for (const value of Object.keys(stricter[name] ?? {})) expect(recorded()[name][value]).toBe("");
 });
 
@@ -45,7 +45,7 @@ test("strings that YAML may take for something else are quoted, and in ASCII whe
     expect(text).toContain(`"\\u${value.charCodeAt(0).toString(16).padStart(4, "0")}"`);
 });
 
-test("plain words, paths and addresses stay as they are", () => {
+test("plain words, paths and addresses are not quoted", () => {
   const plain = ["quickstart", "/etc/piped-secret/piped-key", "http://m:9000", "root:te/st@tcp(m:3306)"];
   expect(documentOf("Piped", { plain })).toBe(
     `apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  plain:\n${plain.map((value) => `    - ${value}\n`).join("")}`,

@@ -12,11 +12,13 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { configKeys, labels, objectNames, secretKeys } from "../../functions/pipecd/names.ts";
 import { profileOf } from "../../functions/pipecd/profile.ts";
 import { startInformer } from "../kpack/informer.ts";
+import { type NewPod, startPodAdmission } from "./admission.ts";
 import { type ControlPlane, openControlPlane } from "./controlplane.ts";
 import { PipedService as PipedServiceC } from "./generated/c/pipedservice_pb.ts";
 import { PipedService as PipedServiceL0 } from "./generated/l0/pipedservice_pb.ts";
 import { type Served, type ServeOptions, serve } from "./server.ts";
 import type { ServerProcess } from "./serverprocess.ts";
+import { crashOf } from "./startup.ts";
 
 /** How to start. */
 export interface PodsOptions {
@@ -33,6 +35,8 @@ export interface PodsOptions {
    * Default: five seconds. A real one sleeps as long as its pod says.
    */
   readonly lingerMillis?: number;
+  /** The version of an image whose programs exit when they start, whatever they read. */
+  readonly brokenVersion?: string;
 }
 
 /** All that runs. */
@@ -87,8 +91,10 @@ const lingers = ({ spec }: Stored<Deployment>): boolean =>
 
 const imageOf = ({ spec }: Stored<Deployment>): string => spec.template?.spec?.containers?.[0]?.image ?? "";
 
-function profileIn(deployment: Stored<Deployment>): "C" | "L0" {
-  const found = profileOf(imageOf(deployment).split(":").at(-1) ?? "");
+const profileIn = (deployment: Stored<Deployment>) => profileOfImage(imageOf(deployment));
+
+function profileOfImage(image: string): "C" | "L0" {
+  const found = profileOf(image.split(":").at(-1) ?? "");
   if (found.problem !== undefined) throw new Error(found.problem);
   return found.profile;
 }
@@ -98,6 +104,7 @@ export async function startPipecdPods({
   client,
   statMillis = 60_000,
   lingerMillis = mostLingerMillis,
+  brokenVersion,
   tls,
   server,
 }: PodsOptions): Promise<PipecdPods> {
@@ -207,6 +214,31 @@ export async function startPipecdPods({
     }
   }
 
+  /** Why a pod exits when it starts: it reads what its volumes have at that time. */
+  async function crashIn(pod: NewPod, namespace: string): Promise<string | undefined> {
+    const [container] = pod.spec.containers;
+    const program = container?.name;
+    if (program !== "server" && program !== "ops" && program !== "piped") return undefined;
+    if (brokenVersion && container?.image.endsWith(`:${brokenVersion}`)) return "panic: a broken release";
+    const [name = objectNames.config, key] =
+      program === "piped"
+        ? [pod.metadata.labels?.[labels.piped], configKeys.piped]
+        : [undefined, configKeys.controlPlane];
+    return crashOf({
+      program,
+      profile: profileOfImage(container?.image ?? ""),
+      config: await textIn(namespace, name, key),
+      ...(program === "server" && {
+        encryptionKey: await bytesIn(namespace, objectNames.secret, secretKeys.encryptionKey),
+      }),
+    });
+  }
+
+  const admission = await startPodAdmission(
+    client,
+    [labels.controlPlane, labels.piped].map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })),
+    crashIn,
+  );
   await startInformer(client, Deployment, { signal: over.signal, changed });
 
   return {
@@ -232,6 +264,7 @@ export async function startPipecdPods({
     async stop() {
       over.abort();
       for (const { end } of pods.values()) end.abort();
+      await admission.stop();
       await served.stop();
     },
   };

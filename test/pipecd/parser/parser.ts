@@ -1,4 +1,4 @@
-/** The program of this folder: PipeCD's own packages read configurations, as they are pinned in go.mod. */
+/** Runs the program of this folder: PipeCD's own packages, in the version that go.mod pins, read configurations. */
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,4 @@
-/** What random values are put together from. */
+/** Pieces that random values consist of. */
 import type { FieldName } from "./fields.ts";
 
 const lengths = ["1", "0", ".", "5", "s", "ms", "m", "h", "us", "ns", "9999999999", "2562047h", "0.1ns"];

@@ -166,8 +166,8 @@ export const checkedValues: Readonly<Record<FieldName, readonly string[]>> = {
 };
 
 const tooLong = {
-  "2562047h": "a number of so many seconds is refused as well",
-  "9223372036854775807ns": "a number of so many seconds is refused as well",
+  "2562047h": "Denrei refuses the same length as a number",
+  "9223372036854775807ns": "Denrei refuses the same length as a number",
 };
 
 /** What Denrei refuses although PipeCD reads it, with the reason. */
