@@ -8,6 +8,7 @@ import { Deployment, Service } from "../../bus/kube/workloads.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { bootstrapKeys } from "./controlplane/apikeys.ts";
 import { blueprintOf } from "./controlplane/blueprint.ts";
+import { checkCertificate } from "./controlplane/certificate.ts";
 import { deploymentOf, type Part, serviceOf } from "./controlplane/component.ts";
 import type { Component } from "./controlplane/components.ts";
 import { leave } from "./controlplane/deletion.ts";
@@ -19,7 +20,7 @@ import { saidOf } from "./controlplane/status.ts";
 import { storesOf } from "./controlplane/stores.ts";
 import { Application, ControlPlane, Environment, Minio, Mongo, Mysql, Piped } from "./kinds.ts";
 import { keep } from "./kubernetes/keep.ts";
-import { contentDigest, secretWith } from "./kubernetes/secrets.ts";
+import { contentDigest } from "./kubernetes/secrets.ts";
 import { mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
 import {
   leavingNeighbour,
@@ -69,7 +70,7 @@ export default defineFunction({
     const other = eldest(await ctx.live.list(ControlPlane));
     if (other && other.metadata.uid !== plane.metadata.uid) return shadowed(plane, other, ctx);
     const secret = await ensureKey(ctx);
-    if (plane.spec.tls) await secretWith(plane.spec.tls.secretName, ["tls.crt", "tls.key", "ca.crt"], ctx);
+    await checkCertificate(plane, ctx);
     const stores = await storesOf(plane, ctx);
     // While it is away nothing is started anew for its sake.
     const { datastoreSince = plane.status?.datastoreSince } = stores;
