@@ -40,4 +40,4 @@ export {
 } from "./platform.ts";
 export { shippedRoles } from "./roles.ts";
 export { type Child, type ChildSpec, ChildStartError, describeExit, type Exit } from "./run/child.ts";
-export { type BinaryName, type PartName, versions } from "./versions.ts";
+export { type BinaryName, type ChosenVersions, type PartName, versions } from "./versions.ts";

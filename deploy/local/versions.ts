@@ -12,10 +12,15 @@ export const versions = {
   promtool: "3.16.0",
   kind: "0.32.0",
   helm: "3.22.0",
+  kubectl: "1.36.3",
+  skaffold: "2.16.1",
 } as const;
 
 /** A program that can be obtained. */
 export type BinaryName = keyof typeof versions;
 
 /** A program of the local platform. */
-export type PartName = Exclude<BinaryName, "helm" | "kind" | "nats" | "promtool">;
+export type PartName = Exclude<BinaryName, "helm" | "kind" | "kubectl" | "nats" | "promtool" | "skaffold">;
+
+/** Programs that can be obtained in another version than the pinned one. */
+export type ChosenVersions = Readonly<Partial<Record<"kind" | "skaffold", string>>>;

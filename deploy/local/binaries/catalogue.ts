@@ -48,6 +48,8 @@ export interface GoPackage {
   readonly ldflags: string;
   /** Build tags. */
   readonly tags?: string;
+  /** Whether `go install` builds other versions than the pinned one. Go refuses that for a module that replaces others. */
+  readonly installable?: boolean;
   /** The version of the module, where it is not the program's. */
   readonly moduleVersion?: string;
 }
@@ -55,7 +57,7 @@ export interface GoPackage {
 /** What there is to know about getting one program. */
 export interface CatalogueEntry {
   /** The release for a machine, or undefined when none is published for it. */
-  release(target: Target, hosts: ReleaseHosts): Release | undefined;
+  release(target: Target, hosts: ReleaseHosts, version?: string): Release | undefined;
   readonly goPackage: GoPackage;
 }
 
@@ -159,11 +161,31 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
     },
   },
   kind: {
-    release({ os, arch }, hosts) {
-      const url = `${hosts.github}/kubernetes-sigs/kind/releases/download/v${versions.kind}/kind-${os}-${arch}`;
+    release({ os, arch }, hosts, version = versions.kind) {
+      const url = `${hosts.github}/kubernetes-sigs/kind/releases/download/v${version}/kind-${os}-${arch}`;
       return { url, checksumUrl: `${url}.sha256sum` };
     },
-    goPackage: { module: "kind", path: "sigs.k8s.io/kind", ldflags: "-s -w" },
+    goPackage: { module: "kind", path: "sigs.k8s.io/kind", ldflags: "-s -w", installable: true },
+  },
+  kubectl: {
+    release({ os, arch }, hosts) {
+      const program = os === "windows" ? "kubectl.exe" : "kubectl";
+      const url = `${hosts.kubernetes}/v${versions.kubectl}/bin/${os}/${arch}/${program}`;
+      return { url, checksumUrl: `${url}.sha256` };
+    },
+    goPackage: { module: "kubernetes", path: "k8s.io/kubernetes/cmd/kubectl", ldflags: kubernetesLdflags() },
+  },
+  skaffold: {
+    release({ os, arch }, hosts, version = versions.skaffold) {
+      const program = `skaffold-${os}-${arch}${os === "windows" ? ".exe" : ""}`;
+      const url = `${hosts.github}/GoogleContainerTools/skaffold/releases/download/v${version}/${program}`;
+      return { url, checksumUrl: `${url}.sha256` };
+    },
+    goPackage: {
+      module: "skaffold",
+      path: "github.com/GoogleContainerTools/skaffold/v2/cmd/skaffold",
+      ldflags: `-s -w -X github.com/GoogleContainerTools/skaffold/v2/pkg/skaffold/version.version=v${versions.skaffold}`,
+    },
   },
   helm: {
     release({ os, arch }, hosts) {

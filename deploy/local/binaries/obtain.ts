@@ -12,7 +12,7 @@ import { goBuild } from "./gobuild.ts";
 import { cacheFolder, findInstalled, versionProblem } from "./installed.ts";
 import { withLock } from "./lock.ts";
 import { fromRelease } from "./release.ts";
-import { type Binary, newRequest, type ObtainOptions, type Request } from "./request.ts";
+import { type Binary, newRequest, type ObtainOptions, type Request, versionOf } from "./request.ts";
 
 /** No source had the program. The message lists what was tried, why it failed, and what to do. */
 export class BinaryUnavailableError extends Error {
@@ -35,13 +35,13 @@ export async function obtainBinaries<Name extends BinaryName>(
 
 async function obtain(name: BinaryName, request: Request): Promise<Binary> {
   request.signal?.throwIfAborted();
-  const binary = (await findInstalled(name, request.env)) ?? (await install(name, request));
+  const binary = (await findInstalled(name, request.env, request.chosen)) ?? (await install(name, request));
   request.onProgress({ binary: name, phase: "found", detail: `${binary.origin}: ${binary.path}` });
   return binary;
 }
 
 async function install(name: BinaryName, request: Request): Promise<Binary> {
-  const folder = cacheFolder(name, request.env);
+  const folder = cacheFolder(name, request.env, request.chosen);
   const lock = join(folder, "lock");
   await mkdir(folder, { recursive: true });
   const onWait = (pid: number | undefined) =>
@@ -51,7 +51,7 @@ async function install(name: BinaryName, request: Request): Promise<Binary> {
       detail: `process ${pid ?? "(unknown)"} is getting it; if that is not so, remove ${lock}`,
     });
   return withLock(lock, { signal: request.signal, onWait }, async () => {
-    const already = await findInstalled(name, request.env);
+    const already = await findInstalled(name, request.env, request.chosen);
     return already ?? (await fromFirstSource(name, folder, request));
   });
 }
@@ -78,7 +78,7 @@ async function fromFirstSource(name: BinaryName, folder: string, request: Reques
       const made = await make(name, scratch, request);
       await chmod(made, 0o755);
       request.onProgress({ binary: name, phase: "verifying", detail: `${name} --version` });
-      const problem = await versionProblem(name, made);
+      const problem = await versionProblem(name, made, request.chosen);
       if (problem) throw new Error(problem);
       const path = join(folder, name);
       // In one step: nobody ever sees half a program, and of two who install it the later one does no harm.
@@ -109,8 +109,10 @@ async function removeScratch(folder: string): Promise<void> {
 async function fromGo(name: BinaryName, scratch: string, request: Request): Promise<string> {
   const { goPackage } = catalogue[name];
   const output = join(scratch, name);
+  const version = versionOf(name, request.chosen);
   await goBuild(goPackage, {
     output,
+    install: version === versions[name] ? undefined : version,
     env: request.env,
     signal: request.signal,
     onElapsed: (elapsedSeconds) =>
@@ -122,18 +124,19 @@ async function fromGo(name: BinaryName, scratch: string, request: Request): Prom
 function unavailable(
   name: BinaryName,
   folder: string,
-  { env }: Request,
+  { env, chosen }: Request,
   failures: readonly string[],
 ): BinaryUnavailableError {
   const assets = env.KUBEBUILDER_ASSETS;
+  const version = versionOf(name, chosen);
   const tried = [
-    `KUBEBUILDER_ASSETS: ${assets ? `no ${name} in ${assets}` : "not set"}`,
-    `PATH: no ${name} of version ${versions[name]}`,
+    `KUBEBUILDER_ASSETS: ${assets ? `no ${name} in ${assets}${name in chosen ? ` of version ${version}` : ""}` : "not set"}`,
+    `PATH: no ${name} of version ${version}`,
     `cache: nothing in ${folder}`,
     ...failures,
   ];
   return new BinaryUnavailableError(
-    `expected to get ${name} ${versions[name]} from one of its sources, but none has it:\n` +
+    `expected to get ${name} ${version} from one of its sources, but none has it:\n` +
       `${tried.map((line) => `  - ${line}`).join("\n")}\n` +
       "Allow access to the release hosts, or install Go (https://go.dev/dl), or put the program into a folder and " +
       "set KUBEBUILDER_ASSETS to that folder.",

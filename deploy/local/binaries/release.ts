@@ -8,15 +8,16 @@ import { catalogue, type Release, releaseHosts, thisTarget } from "./catalogue.t
 import { download, HostUnreachableError } from "./download.ts";
 import { isExecutable } from "./installed.ts";
 import { recordedChecksums } from "./recorded.ts";
-import type { Request } from "./request.ts";
+import { type Request, versionOf } from "./request.ts";
 
 /** Downloads, verifies and unpacks the program in a scratch folder, and returns its path there. */
 export async function fromRelease(name: BinaryName, scratch: string, request: Request): Promise<string> {
   const target = thisTarget();
-  const release = catalogue[name].release(target, releaseHosts(request.env));
+  const version = versionOf(name, request.chosen);
+  const release = catalogue[name].release(target, releaseHosts(request.env), version);
   if (!release) throw new Error(`none is published for ${target.os}-${target.arch}`);
   // Wherever the file comes from, a mirror or not, it has to be the official one.
-  const official = catalogue[name].release(target, releaseHosts({}))?.url ?? release.url;
+  const official = catalogue[name].release(target, releaseHosts({}), version)?.url ?? release.url;
   const sha256 = recordedChecksums(request.env)[official];
   for (const url of [...(sha256 === undefined ? [release.checksumUrl] : []), release.url]) {
     const { host } = new URL(url);

@@ -1,5 +1,5 @@
 /** What is asked for, and what comes of it. */
-import type { BinaryName } from "../versions.ts";
+import { type BinaryName, type ChosenVersions, versions } from "../versions.ts";
 import type { Patience } from "./download.ts";
 import type { OnProgress } from "./progress.ts";
 
@@ -20,6 +20,11 @@ export interface ObtainOptions {
    * DENREI_RELEASES_* and what Go reads.
    */
   readonly env?: NodeJS.ProcessEnv | undefined;
+  /**
+   * Other versions than the pinned ones, without `v`. KUBEBUILDER_ASSETS is used only where it has that version. No
+   * checksum is recorded for these: a download is compared with the one that its publisher states, a build with Go's checksum database.
+   */
+  readonly versions?: ChosenVersions | undefined;
   /** How long to wait for a publisher; 5 s for a connection and 15 s for a sign of life unless given. */
   readonly patience?: Patience | undefined;
 }
@@ -29,6 +34,7 @@ export interface Request {
   readonly env: NodeJS.ProcessEnv;
   readonly onProgress: OnProgress;
   readonly signal: AbortSignal | undefined;
+  readonly chosen: ChosenVersions;
   readonly patience: Patience;
   /** Hosts that could not be reached, and why: asked once, not once per program. */
   readonly unreachable: Map<string, string>;
@@ -40,7 +46,12 @@ export function newRequest(options: ObtainOptions): Request {
     env: options.env ?? process.env,
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal,
+    chosen: options.versions ?? {},
     patience: options.patience ?? { connectMillis: 5000, stallMillis: 15_000 },
     unreachable: new Map(),
   };
 }
+
+/** The version of a program that is wanted. */
+export const versionOf = (name: BinaryName, chosen: ChosenVersions): string =>
+  (chosen as Partial<Record<BinaryName, string>>)[name] ?? versions[name];

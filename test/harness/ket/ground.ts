@@ -1,9 +1,11 @@
 /** What a run stands on. */
 
+import type { BusAddress } from "../../../bus/connect.ts";
 import type { Interest } from "../../../bus/topology.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { LocalNats } from "../../../deploy/local/index.ts";
-import type { KetOptions } from "./options.ts";
+import { expectNoKindOptions } from "./kindoptions.ts";
+import type { KetOptions, KindCluster } from "./options.ts";
 
 /** What a run needs. */
 export interface GroundOptions {
@@ -13,9 +15,15 @@ export interface GroundOptions {
   readonly crds: readonly Record<string, unknown>[];
 }
 
-/** A cluster with the CRDs, a bus with the users, and a place for processes. */
+/** A cluster with the CRDs, and a bus. */
 export interface KetGround {
-  readonly platform: LocalNats;
+  /** The bus beside the cluster, and a place for processes; undefined where the functions are deployed. */
+  readonly platform?: LocalNats | undefined;
+  /** The functions and the bus in the cluster. */
+  readonly deployed?:
+    | { readonly bus: Omit<BusAddress, "name">; readonly log: () => Promise<readonly string[]> }
+    | undefined;
+  readonly kind?: KindCluster | undefined;
   readonly kubeconfigPath: string;
   /** What of the cluster is thrown away at the end: all of it, or what the run has made there. */
   readonly owned: "all" | "part";
@@ -25,6 +33,7 @@ export interface KetGround {
 /** Opens it. What fails leaves nothing behind. */
 export async function openGround(options: GroundOptions): Promise<KetGround> {
   const { cluster = "local" } = options.options;
+  if (cluster !== "kind") expectNoKindOptions(options.options);
   switch (cluster) {
     case "local":
       return (await import("./local.ts")).localGround(options);

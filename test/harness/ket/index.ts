@@ -5,9 +5,12 @@
 export { CaseError } from "./cases.ts";
 export { UnservedKindError } from "./discovery.ts";
 export { ContextRefusedError } from "./existing.ts";
+export type { Forward, ForwardTarget } from "./forward.ts";
 export { startKet } from "./ket.ts";
 export { KindUnavailableError } from "./kind.ts";
 export type { Kubectl } from "./kubectl.ts";
 export { FixtureError, type Manifest, type Named } from "./manifest.ts";
 export { differences, type Expectation, matches } from "./match.ts";
-export type { AppliedCase, Ket, KetOptions, Ref } from "./options.ts";
+export { KetOptionError } from "./optionerror.ts";
+export type { AppliedCase, Ket, KetOptions, KindCluster, Ref, SkaffoldOptions } from "./options.ts";
+export { DeployError } from "./skaffold.ts";

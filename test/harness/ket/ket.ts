@@ -13,7 +13,7 @@ import { openGround } from "./ground.ts";
 import { openKubectl } from "./kubectl.ts";
 import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
-import type { Ket, KetOptions, Ref } from "./options.ts";
+import type { Ket, KetOptions, KindCluster, Ref } from "./options.ts";
 import { startProcesses } from "./processes.ts";
 import { describe } from "./report.ts";
 import { onInterruption } from "./signals.ts";
@@ -43,7 +43,8 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   starting.defer(ground.stop);
   const client = await connectCluster({ path: ground.kubeconfigPath });
   starting.defer(() => client.connection.close());
-  const bus = await connectBus({ url: ground.platform.natsUrl, name: "ket" });
+  const address = ground.deployed?.bus ?? { url: ground.platform?.natsUrl ?? "" };
+  const bus = await connectBus({ ...address, name: "ket" });
   starting.defer(() => bus.nc.close());
   const isOwned = await makeNamespace(client, namespace);
   const leftovers = new Map<string, Named>();
@@ -61,7 +62,10 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
       await kubectl.delete(...made, ...leftovers.values());
     });
   }
-  const { workers, github } = await startProcesses({ ground, options, namespace, functions, played });
+  const { platform } = ground;
+  const { workers, github } = platform
+    ? await startProcesses({ ground: { ...ground, platform }, options, namespace, functions, played })
+    : { workers: [], github: undefined };
   const closing = starting.move();
   const over = new AbortController();
   let stopping: Promise<void> | undefined;
@@ -82,7 +86,8 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
       at: kind.scope === "Cluster" ? { name } : { namespace: ref.namespace ?? namespace, name },
     };
   };
-  const witnesses = { client, bus, functions, workers };
+  const log = ground.deployed?.log ?? (async () => workers.flatMap((worker) => worker.log.all));
+  const witnesses = { client, bus, functions, log };
   const within = (millis: number) => AbortSignal.any([AbortSignal.timeout(millis), over.signal]);
 
   async function waitFor<T extends KubeObject>(
@@ -105,9 +110,10 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
     kubeconfigPath: ground.kubeconfigPath,
     client,
     kubectl,
-    nats: Object.assign(Object.create(bus) as typeof bus, { url: ground.platform.natsUrl }),
+    nats: Object.assign(Object.create(bus) as typeof bus, { url: address.url }),
     github,
     workers,
+    kind: ground.kind && inNamespace(ground.kind, namespace),
     apply: openCases({
       kubectl,
       client,
@@ -126,6 +132,12 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
     stop,
   };
 }
+
+/** Ports of what is in the run's namespace, unless another one is named. */
+const inNamespace = (kind: KindCluster, namespace: string): KindCluster => ({
+  ...kind,
+  forward: (target) => kind.forward({ ...target, namespace: target.namespace ?? namespace }),
+});
 
 const folderOf = ({ fixtures }: KetOptions): string | undefined =>
   fixtures instanceof URL ? fileURLToPath(fixtures) : fixtures;

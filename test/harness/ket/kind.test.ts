@@ -1,12 +1,13 @@
 /**
- * What is done with kind. Docker is nowhere here, so stand-ins of `docker` and `kind` write down what they are asked for, and
- * the cluster that is made is a local control plane.
+ * Clusters of kind. Docker does not run here, so simulated programs accept and record the command lines, and a local control
+ * plane is the cluster; functions, bus and cases are real.
  */
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { versions } from "../../../deploy/local/index.ts";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { start } from "../../cli/program.ts";
+import { type Machine, simulatedMachine } from "../../fixtures/kindsimulator/machine.ts";
 import { type LocalKit, startLocalKit } from "../kit.ts";
 import { startKet } from "./index.ts";
 
@@ -16,55 +17,142 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-let folder: string;
+let machine: Machine;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "ket-kind-"));
-  vi.stubEnv("PATH", `${folder}${delimiter}${process.env.PATH}`);
-  await program("docker", "echo 28.2.2");
+  machine = await simulatedMachine({ kubeconfig: kit.platform.kubeconfigPath });
+  for (const [name, value] of Object.entries(machine.env)) vi.stubEnv(name, value);
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await rm(folder, { recursive: true });
+  await machine.remove();
 });
 
-async function program(name: string, script: string): Promise<void> {
-  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
-  await chmod(join(folder, name), 0o755);
-}
+const patience = { timeout: 90_000, interval: 100 };
+const other = (cluster: string) => ({ id: "e".repeat(64), cluster, mounts: [], image: "", labels: {} });
+const probe = () => ({
+  functions: [new URL("../../fixtures/functions/probe.ts", import.meta.url)],
+  fixtures: fileURLToPath(new URL("../../fixtures/cases/probe", import.meta.url)),
+});
 
-/** Makes a cluster with this script, in which `$4` is its name and `$6` the path of its kubeconfig. */
-const kind = (create: string): Promise<void> =>
-  program(
-    "kind",
-    `[ "$1" = --version ] && echo "kind version ${versions.kind}" && exit
-echo "$*" >>"${folder}/asked"
-case $1 in
-  get) echo theirs ;;
-  create) ${create} ;;
-esac`,
-  );
-const asked = async () => (await readFile(join(folder, "asked"), "utf8")).trim().split("\n");
+describe("a cluster of kind", () => {
+  test("is created with its own kubeconfig, runs a case, and is removed by the ids of its nodes", async () => {
+    const ket = await startKet({ cluster: "kind", clusterName: "mine", ...probe() });
+    const [node] = await machine.containers();
+    try {
+      expect(ket.kind).toMatchObject({ name: "mine", context: "kind-mine" });
+      await ket.apply("steady");
+    } finally {
+      await ket.stop();
+    }
+    expect(await machine.containers()).toEqual([]);
+    expect(machine.calls("kind").map((args) => args.slice(0, 4).join(" "))).toEqual([
+      "get clusters",
+      "create cluster --name mine",
+    ]);
+    expect(machine.calls("docker").filter(([command]) => command === "rm")).toEqual([
+      ["rm", "--force", "--volumes", node?.id],
+    ]);
+    expect(existsSync(dirname(ket.kubeconfigPath))).toBe(false);
+  });
 
-test("a cluster of the run's own is made of the pinned image, and deleted at the end; no other is", async () => {
-  await kind(`cp "${kit.platform.kubeconfigPath}" "$6"`);
-  const ket = await startKet({ cluster: "kind" });
-  try {
-    await ket.kubectl.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "there" } });
-  } finally {
+  test("is marked as the run's in Docker and as a node", async () => {
+    const ket = await startKet({ cluster: "kind" });
+    const [node] = await machine.containers();
     await ket.stop();
-  }
-  const [, create = "", remove] = await asked();
-  const name = /^create cluster --name (ket-[0-9a-f]{12}) --kubeconfig \S+ --image (\S+) /.exec(create);
-  expect(await readFile("deploy/kind.yaml", "utf8")).toContain(`image: ${name?.[2]}\n`);
-  expect(name?.[2]).toMatch(/^kindest\/node:v[\d.]+@sha256:[0-9a-f]{64}$/);
-  expect(remove).toBe(`delete cluster --name ${name?.[1]} --kubeconfig /dev/null`);
-  expect(await asked()).toHaveLength(3);
+    const id = ket.kind?.name.replace("ket-", "");
+    expect(node).toMatchObject({
+      mounts: [`/etc/denrei/ket/${id}`],
+      labels: { "test.denrei.dev/ket-run": id },
+    });
+  });
+
+  test("does not meet the cluster of a run beside it", async () => {
+    const runs = await Promise.all([startKet({ cluster: "kind" }), startKet({ cluster: "kind" })]);
+    expect(new Set(runs.map(({ kubeconfigPath }) => kubeconfigPath)).size).toBe(2);
+    await runs[0].stop();
+    expect((await machine.containers()).map(({ cluster }) => cluster)).toEqual([runs[1].kind?.name]);
+    await runs[1].stop();
+    expect(await machine.containers()).toEqual([]);
+  });
+
+  test("is of the chosen versions", async () => {
+    await machine.behave({ kindVersion: "0.33.0" });
+    const ket = await startKet({ cluster: "kind", kindVersion: "0.33.0", kubernetesVersion: "1.34.11" });
+    const [node] = await machine.containers();
+    await ket.stop();
+    expect(node?.image).toMatch(/^kindest\/node:v1\.34\.11@sha256:44e222ee/);
+  });
+
+  test("that exists is refused and left alone", async () => {
+    await machine.add(other("theirs"));
+    await expect(startKet({ cluster: "kind", clusterName: "theirs" })).rejects.toThrow(
+      "a cluster named theirs exists, and this run did not create it. Choose another clusterName",
+    );
+    expect(await machine.containers()).toEqual([other("theirs")]);
+  });
+
+  test("that another process creates with the same name meanwhile is left alone", async () => {
+    await machine.behave({ meanwhile: true });
+    await expect(startKet({ cluster: "kind", clusterName: "both" })).rejects.toThrow(
+      /kind could not create the cluster both .* exited with code 1:\n\s+ERROR: .*node\(s\) already exist/,
+    );
+    expect(await machine.containers()).toMatchObject([{ cluster: "both", id: "f".repeat(64) }]);
+  });
+
+  test("that took the place of the run's is left alone at the end", async () => {
+    const ket = await startKet({ cluster: "kind", clusterName: "swapped" });
+    await machine.add(other("swapped"));
+    await ket.stop();
+    expect(await machine.containers()).toEqual([other("swapped")]);
+  });
+
+  test("that cannot be created is removed as far as it came, and the error has the words of kind", async () => {
+    await machine.behave({ create: { fails: "no space left" } });
+    await expect(startKet({ cluster: "kind" })).rejects.toThrow(
+      /kind could not create the cluster ket-\w+ of kindest\/node:\S+ and exited with code 1:\n\s+ERROR: .*no space left/,
+    );
+    expect(await machine.containers()).toEqual([]);
+  });
+
+  test("that cannot be removed is reported with the command that shows its nodes", async () => {
+    const ket = await startKet({ cluster: "kind", clusterName: "stuck" });
+    await machine.behave({ keeps: true });
+    await expect(ket.stop()).rejects.toThrow(
+      "the cluster stuck may still exist: removing its nodes failed. " +
+        "Look: docker ps --all --filter label=io.x-k8s.kind.cluster=stuck --filter volume=/etc/denrei/ket/",
+    );
+  });
 });
 
-test("a cluster that can not be made is said with kind's words, and what there is of it is deleted", async () => {
-  await kind("echo no space left >&2; exit 1");
-  await expect(startKet({ cluster: "kind" })).rejects.toThrow(
-    /expected kind to make the cluster ket-\w+ of .*, but no space left/,
-  );
-  expect((await asked()).at(-1)).toMatch(/^delete cluster --name ket-/);
+describe("after the process of a run was killed", () => {
+  const program = fileURLToPath(new URL("../../fixtures/ketkind.ts", import.meta.url));
+  const run = () => start([], { command: [process.execPath, program], env: machine.env });
+
+  test("its cluster is removed, and no other one", async () => {
+    await machine.add(other("theirs"));
+    const { process: killed, lines } = run();
+    await lines.until((line) => line.startsWith("ready in "), 200_000);
+    expect(await machine.containers()).toHaveLength(2);
+    killed.kill("SIGKILL");
+    await expect.poll(() => machine.containers(), patience).toEqual([other("theirs")]);
+  });
+
+  test("a cluster of its name that another process has created by then is left alone", async () => {
+    const { process: killed, lines } = run();
+    const line = await lines.until((one) => one.startsWith("ready in "), 200_000);
+    const name = line.replace("ready in ", "");
+    killed.kill("SIGKILL");
+    await machine.add(other(name));
+    const looks = () => machine.calls("docker").filter(([command]) => command === "ps").length;
+    await expect.poll(looks, patience).toBeGreaterThan(10);
+    expect(await machine.containers()).toEqual([other(name)]);
+  });
+
+  test("kind ends as well, and what it had made is removed", async () => {
+    await machine.behave({ create: "hangs" });
+    const { process: killed } = run();
+    await expect.poll(() => machine.containers(), { timeout: 200_000 }).toHaveLength(1);
+    killed.kill("SIGKILL");
+    await expect.poll(() => machine.containers(), patience).toEqual([]);
+  });
 });

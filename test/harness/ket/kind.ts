@@ -1,60 +1,138 @@
 /** A cluster of the run's own in Docker, made by kind. Whatever ends this process, the cluster goes; and no other does. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { parse } from "yaml";
+import { stringify } from "yaml";
 import { busRoles } from "../../../bus/permissions.ts";
 import { connectCluster } from "../../../bus/process/cluster.ts";
-import { obtainBinaries, startLocalNats } from "../../../deploy/local/index.ts";
+import {
+  describeExit,
+  type LocalProcesses,
+  obtainBinaries,
+  startLocalNats,
+  startLocalProcesses,
+} from "../../../deploy/local/index.ts";
+import { lastLines } from "../../../deploy/local/run/child.ts";
 import { install } from "./crds.ts";
+import { forward } from "./forward.ts";
 import type { GroundOptions, KetGround } from "./ground.ts";
+import { dismiss, type Kept, keep, nodesOf } from "./keeper.ts";
+import { type KindPlan, planOf } from "./kindoptions.ts";
+import type { KindCluster } from "./options.ts";
+import { deploy, deployedBus, deployedLog, runLabel } from "./skaffold.ts";
 
 const run = promisify(execFile);
 
-const configuration = new URL("../../../deploy/kind.yaml", import.meta.url);
+/** The keeper asks Docker for the nodes, so kind must not choose another engine. */
+const provider = { KIND_EXPERIMENTAL_PROVIDER: "docker" };
 
-/** What nodes are made of: the image that belongs to the version of kind, and no other that has its tag. */
-async function nodeImage(): Promise<string> {
-  const { nodes } = parse(await readFile(configuration, "utf8")) as { nodes: { image: string }[] };
-  return nodes[0]?.image ?? "";
-}
-
-/** Something that a cluster in Docker needs is not there. */
+/** Something that a cluster in Docker needs is not there, or a cluster of that name exists. */
 export class KindUnavailableError extends Error {
   override readonly name = "KindUnavailableError";
 }
 
-/** Makes the cluster, and starts a bus beside it. Throws {@link KindUnavailableError}. */
-export async function kindGround({ interests, crds }: GroundOptions): Promise<KetGround> {
+/**
+ * Makes the cluster; starts a bus beside it, or deploys with skaffold. Throws a `KetOptionError`, {@link KindUnavailableError},
+ * and a `DeployError`.
+ */
+export async function kindGround(options: GroundOptions): Promise<KetGround> {
+  const plan = await planOf(options.options);
   await expectDocker();
-  const { kind } = await obtainBinaries(["kind"]);
+  const { kind } = await obtainBinaries(["kind"], { versions: { kind: plan.kindVersion } });
   await using starting = new AsyncDisposableStack();
-  const platform = await startLocalNats({ roles: busRoles(interests, "default") });
-  starting.defer(() => platform.stop());
-  const name = `ket-${randomBytes(6).toString("hex")}`;
-  const kubeconfigPath = join(platform.directory, "kubeconfig");
-  const place = ["--name", name, "--kubeconfig", kubeconfigPath];
-  await expectNone(kind.path, name);
-  const keeper = keep(kind.path, name);
-  starting.defer(() => dismiss(keeper));
-  const image = await nodeImage();
-  await run(kind.path, ["create", "cluster", ...place, "--image", image, "--wait", "180s"]).catch(
-    (error: Error & { readonly stderr?: string }) => {
-      throw new KindUnavailableError(
-        `expected kind to make the cluster ${name} of ${image}, but ${error.stderr?.trim() || error.message}`,
-        { cause: error },
-      );
-    },
-  );
+  const beside = plan.skaffold
+    ? undefined
+    : await startLocalNats({ roles: busRoles(options.interests, "default") });
+  const place = beside ?? (await startLocalProcesses());
+  starting.defer(() => place.stop());
+  const kubeconfigPath = await createCluster(plan, kind.path, place, starting);
   const client = await connectCluster({ path: kubeconfigPath });
   starting.defer(() => client.connection.close());
-  await install(client, crds);
+  await install(client, options.crds);
+  const { kubectl } = await obtainBinaries(["kubectl"]);
+  const cluster = openCluster({ plan, place, kubectl: kubectl.path, kubeconfigPath });
+  const ground = { kubeconfigPath, owned: "all", kind: cluster } as const;
+  if (plan.skaffold === undefined) {
+    const closing = starting.move();
+    return { ...ground, platform: beside, stop: () => closing.disposeAsync() };
+  }
+  const { skaffold } = await obtainBinaries(["skaffold"], { versions: { skaffold: plan.skaffold.version } });
+  const programs = { kind: kind.path, kubectl: kubectl.path, skaffold: skaffold.path };
+  const { id, skaffold: deployed } = plan;
+  const { context } = cluster;
+  await deploy({ plan: deployed, id, place, client, kubeconfigPath, context, programs });
+  const bus = await deployedBus({ plan: deployed, client, place }, cluster.forward);
   const closing = starting.move();
-  return { platform, kubeconfigPath, owned: "all", stop: () => closing.disposeAsync() };
+  return {
+    ...ground,
+    deployed: { bus, log: () => deployedLog(client, id) },
+    stop: () => closing.disposeAsync(),
+  };
 }
+
+/** Makes the cluster, whose nodes are removed when the stack is disposed or this process ends. The path of its kubeconfig. */
+async function createCluster(
+  plan: KindPlan,
+  kind: string,
+  place: LocalProcesses,
+  starting: AsyncDisposableStack,
+): Promise<string> {
+  const { name, image, id } = plan;
+  await expectNone(kind, name);
+  const { directory } = place;
+  const kept: Kept = { name, mark: `/etc/denrei/ket/${id}`, directory };
+  const [configuration, kubeconfigPath] = [join(directory, "kind.yaml"), join(directory, "kubeconfig")];
+  const hostPath = join(directory, "mark");
+  await mkdir(hostPath);
+  await writeFile(configuration, configurationOf(plan, { hostPath, containerPath: kept.mark }));
+  const keeper = keep(kept);
+  starting.defer(() => dismiss(keeper, kept));
+  const child = place.prepare({
+    name: "kind",
+    command: kind,
+    args: [
+      ...["create", "cluster", "--name", name, "--config", configuration, "--kubeconfig", kubeconfigPath],
+      // Without it, kind removes every node of that name when it fails: another cluster's, if that was made meanwhile.
+      ...["--image", image, "--retain", "--wait", "180s"],
+    ],
+    env: provider,
+  });
+  // Before the keeper looks for nodes.
+  starting.defer(() => child.stop("SIGKILL"));
+  await child.start();
+  const exit = await child.exited();
+  if (exit !== undefined && exit.code !== 0) {
+    const lines = await lastLines(child.logPath, 20);
+    throw new KindUnavailableError(
+      `kind could not create the cluster ${name} of ${image} and ${describeExit(exit)}:\n  ${lines.join("\n  ")}`,
+    );
+  }
+  if ((await nodesOf(kept)).length === 0)
+    throw new KindUnavailableError(
+      `the cluster ${name} cannot be recognized as this run's: no node of it has the mount ${kept.mark}. It was left ` +
+        `alone. If it is yours, delete it: kind delete cluster --name ${name}`,
+    );
+  return kubeconfigPath;
+}
+
+/** One node with the mark of the run: as a mount, by which the keeper knows it, and as a label, for people. */
+const configurationOf = (
+  { id, image }: KindPlan,
+  mark: { readonly hostPath: string; readonly containerPath: string },
+): string =>
+  stringify({
+    apiVersion: "kind.x-k8s.io/v1alpha4",
+    kind: "Cluster",
+    nodes: [
+      {
+        role: "control-plane",
+        image,
+        labels: { [runLabel]: id },
+        extraMounts: [{ ...mark, readOnly: true }],
+      },
+    ],
+  });
 
 async function expectDocker(): Promise<void> {
   try {
@@ -69,35 +147,32 @@ async function expectDocker(): Promise<void> {
   }
 }
 
-/** A name that somebody has is not ours to delete, however unlikely it is. */
+/** A cluster that exists was made by another run or person, even if that run has crashed. */
 async function expectNone(kind: string, name: string): Promise<void> {
-  const { stdout } = await run(kind, ["get", "clusters"]);
+  const { stdout } = await run(kind, ["get", "clusters"], { env: { ...process.env, ...provider } });
   if (stdout.split("\n").includes(name))
     throw new KindUnavailableError(
-      `expected no cluster named ${name}, found one. Try again: the name is made up.`,
+      `a cluster named ${name} exists, and this run did not create it. Choose another clusterName, or, if it is yours and ` +
+        `not in use, delete it: kind delete cluster --name ${name}`,
     );
 }
 
-/** Deletes the cluster when this process ends or lets go of it: the end of its standard input tells. */
-function keep(kind: string, name: string): ChildProcess {
-  const script =
-    'trap "" HUP INT TERM; cat >/dev/null; "$1" delete cluster --name "$2" --kubeconfig /dev/null';
-  const keeper = spawn("/bin/sh", ["-c", script, "sh", kind, name], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
-  keeper.unref();
-  return keeper;
-}
-
-async function dismiss(keeper: ChildProcess): Promise<void> {
-  if (keeper.exitCode !== null || keeper.signalCode !== null) return;
-  keeper.ref();
-  const ended = once(keeper, "exit");
-  keeper.stdin?.end();
-  const [code] = await ended;
-  if (code !== 0)
-    throw new Error(
-      `expected kind to delete its cluster, but it ended with ${code}. Look: kind get clusters`,
-    );
+function openCluster(options: {
+  readonly plan: KindPlan;
+  readonly place: LocalProcesses;
+  readonly kubectl: string;
+  readonly kubeconfigPath: string;
+}): KindCluster {
+  const { plan, place, kubectl, kubeconfigPath } = options;
+  const context = `kind-${plan.name}`;
+  return {
+    name: plan.name,
+    context,
+    async kubectl(...args) {
+      const at = ["--kubeconfig", kubeconfigPath, "--context", context];
+      return (await run(kubectl, [...at, ...args], { maxBuffer: 1 << 28 })).stdout;
+    },
+    forward: ({ namespace = "default", ...target }) =>
+      forward({ ...target, namespace, place, kubectl, kubeconfigPath, context }),
+  };
 }

@@ -5,6 +5,7 @@ import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { EmulatedGitHub, GitHubOptions } from "../../github/emulator.ts";
 import type { Replica } from "../kit.ts";
+import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -44,6 +45,72 @@ export interface KetOptions {
   readonly controllerManager?: "run" | "omit" | undefined;
   /** Of `local`: nodes, on which pods become ready without being run; none unless given. */
   readonly nodes?: number | undefined;
+  /**
+   * Of `kind`: the version of kind, such as `0.32.0`. The pinned version unless given. Node images have to be recorded for it
+   * in `nodeimages.ts`.
+   */
+  readonly kindVersion?: string | undefined;
+  /**
+   * Of `kind`: the name of the cluster, at most 50 lowercase letters, digits, `-` and `.`; `ket-<id of the run>` unless
+   * given. A cluster of that name must not exist. The run removes only nodes that it created itself.
+   */
+  readonly clusterName?: string | undefined;
+  /**
+   * Of `kind`: the version of Kubernetes, such as `1.36.1`; the default of that version of kind unless given. kind has to have
+   * a node image of exactly that version, which is used by its digest.
+   */
+  readonly kubernetesVersion?: string | undefined;
+  /**
+   * Of `kind`: deploys bus, bridge, workers, and gateway in the cluster with skaffold. Unless given, the run starts them as
+   * processes beside the cluster. Not together with `github`, `workers` and `env`. Each function of
+   * {@link KetOptions.functions} has to be in the image that skaffold builds.
+   */
+  readonly skaffold?: SkaffoldOptions | undefined;
+}
+
+/** How to deploy with skaffold. Everything has a default. */
+export interface SkaffoldOptions {
+  /** The version of skaffold, such as `2.16.1`. The pinned version unless given; others are downloaded, not built. */
+  readonly version?: string | undefined;
+  /**
+   * The configuration of skaffold; `skaffold.yaml` in the working directory unless given. Relative paths in it start at the
+   * working directory. The run's cluster takes precedence over a `kubeContext` in it.
+   */
+  readonly file?: string | URL | undefined;
+  /**
+   * Manifests, and paths of files with manifests, that are applied before: what the deployment mounts, such as the
+   * certificates of the bus (`npx denrei certificates`). None unless given.
+   */
+  readonly before?: readonly (Manifest | string | URL)[] | undefined;
+  /** Where the deployed bus is, which the run reaches by `kubectl port-forward`. */
+  readonly bus?:
+    | {
+        /** `denrei` unless given. */
+        readonly namespace?: string | undefined;
+        /** `nats` unless given. */
+        readonly service?: string | undefined;
+        /** 4222 unless given. */
+        readonly port?: number | undefined;
+        /** A Secret of that namespace with `ca.crt`, `tls.crt` and `tls.key`; `denrei-operator-tls` unless given. */
+        readonly secret?: string | undefined;
+      }
+    | undefined;
+  /** How long build and deployment may take together, in milliseconds; 15 minutes unless given. */
+  readonly deadlineMillis?: number | undefined;
+}
+
+/** A cluster that the run has created with kind. */
+export interface KindCluster {
+  readonly name: string;
+  /** The context of it in the run's kubeconfig. */
+  readonly context: string;
+  /** Runs the program kubectl on the cluster. Resolves with its standard output, and throws when it fails. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  /**
+   * Forwards a free port of 127.0.0.1 to a port in the cluster until it is stopped, or the run is. Resolves when the port
+   * accepts connections.
+   */
+  forward(target: ForwardTarget): Promise<Forward>;
 }
 
 /** Which object. Without a namespace it is in the run's own. */
@@ -69,11 +136,14 @@ export interface Ket {
   readonly kubeconfigPath: string;
   readonly client: KubeClient;
   readonly kubectl: Kubectl;
-  /** The bus, as its administrator. */
+  /** The bus, as its administrator; where skaffold has deployed it, as its operator. */
   readonly nats: Bus & { readonly url: string };
   /** Undefined unless it was asked for. */
   readonly github: EmulatedGitHub | undefined;
+  /** The worker processes of the run; none where skaffold has deployed the workers. */
   readonly workers: readonly Replica[];
+  /** The cluster of kind; undefined with other clusters. */
+  readonly kind: KindCluster | undefined;
   /**
    * Applies `given.yaml` of a case, waits until everything in `expect.yaml` is as it says at the same time, runs `then`,
    * and deletes what was applied, whatever came of it. What goes wrong is told with the objects, their Events, the log of

@@ -1,6 +1,7 @@
 /** The processes of a run: a bridge, workers, and GitHub with a gateway where they are wanted. */
 import { allowedUrlsVariable } from "../../../bus/github/allowed.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import type { LocalNats } from "../../../deploy/local/index.ts";
 import type { EmulatedGitHub } from "../../github/emulator.ts";
 import { type Replica, startGateway, startReplica } from "../kit.ts";
 import { argumentOf } from "./functions.ts";
@@ -9,7 +10,7 @@ import type { KetOptions } from "./options.ts";
 
 /** What is needed for it. */
 export interface ProcessesOptions {
-  readonly ground: KetGround;
+  readonly ground: Pick<KetGround, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
   readonly options: KetOptions;
   readonly namespace: string;
   readonly functions: readonly ReconcileFunction[];

@@ -6,7 +6,7 @@ import { isNotFound } from "../../../bus/kube/errors.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
 import { keyText, type ObjectKey } from "../../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
-import type { Replica } from "../kit.ts";
+import { Lines } from "../lines.ts";
 import { Event } from "../world.ts";
 import { keyState } from "./keystate.ts";
 import type { Wanted } from "./watching.ts";
@@ -16,7 +16,8 @@ export interface Witnesses {
   readonly client: KubeClient;
   readonly bus: Bus;
   readonly functions: readonly ReconcileFunction[];
-  readonly workers: readonly Replica[];
+  /** The lines that the functions have logged. */
+  readonly log: () => Promise<readonly string[]>;
 }
 
 const lastLines = 20;
@@ -35,7 +36,7 @@ export async function describe(
   const parts = await Promise.all([
     asked("object", () => objectLines(witnesses, kind, at)),
     asked("Events", () => eventLines(witnesses, kind.kind, at)),
-    ...(functions.length === 0 ? [] : [asked("log", async () => logLines(witnesses.workers, key))]),
+    ...(functions.length === 0 ? [] : [asked("log", async () => logLines(await witnesses.log(), key))]),
     ...functions.map((fn) =>
       asked("queue", async () => [await keyState(witnesses.bus, { fn: fn.name, cluster: "default" }, key)]),
     ),
@@ -78,8 +79,10 @@ async function eventLines({ client }: Witnesses, kind: string, at: Wanted["at"])
 }
 
 /** Of the object; when nothing is said of it, what else was said last. */
-function logLines(workers: readonly Replica[], key: ObjectKey): string[] {
-  const all = workers.flatMap(({ log }) => log.records());
+function logLines(lines: readonly string[], key: ObjectKey): string[] {
+  const log = new Lines();
+  for (const line of lines) log.push(line);
+  const all = log.records();
   const about = all.filter((record) => record.key === keyText(key));
   if (about.length > 0) return about.slice(-lastLines).map(logLine);
   return ["nothing about it; the last lines of all:", ...all.slice(-5).map(logLine)];
