@@ -13,4 +13,5 @@ export { FixtureError, type Manifest, type Named } from "./manifest.ts";
 export { differences, type Expectation, matches } from "./match.ts";
 export { KetOptionError } from "./optionerror.ts";
 export type { AppliedCase, Ket, KetOptions, KindCluster, Ref, SkaffoldOptions } from "./options.ts";
+export { platformSecrets } from "./platformsecrets.ts";
 export { DeployError } from "./skaffold.ts";

@@ -10,6 +10,7 @@ import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
 import { loadFunctions } from "./functions.ts";
 import { openGround } from "./ground.ts";
+import { keyState, listedKeyState } from "./keystate.ts";
 import { openKubectl } from "./kubectl.ts";
 import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
@@ -87,7 +88,8 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
     };
   };
   const log = ground.deployed?.log ?? (async () => workers.flatMap((worker) => worker.log.all));
-  const witnesses = { client, bus, functions, log };
+  const queue = ground.deployed ? listedKeyState : keyState;
+  const witnesses = { client, bus, functions, queue, log };
   const within = (millis: number) => AbortSignal.any([AbortSignal.timeout(millis), over.signal]);
 
   async function waitFor<T extends KubeObject>(

@@ -11,6 +11,7 @@ import {
   work,
   workStream,
 } from "../../../bus/subjects.ts";
+import { listRequests } from "../../../bus/worker/requests.ts";
 
 const absent = (error: unknown): undefined => {
   if (error instanceof JetStreamApiError && error.status === 404) return undefined;
@@ -35,7 +36,29 @@ export async function keyState(bus: Bus, scope: QueueScope, key: ObjectKey): Pro
       (ticket.seq > (consumer?.delivered.stream_seq ?? 0) ? "waiting for a worker" : "owned by a worker"),
     marks > 0 && `parked (${marks} changes since it is owned)`,
     timer && `delayed (${timer.header?.get("Nats-Schedule").replace("@at ", "until ")})`,
-    letter && `dead letter: ${letter.reason}: ${letter.message} (${letter.attempts} attempts)`,
-  ].filter((state) => typeof state === "string");
-  return `${scope.fn} ${keyText(key)}: ${states.join("; ") || "no request: it waits for a change"}`;
+    letter && letterText(letter),
+  ];
+  return stateLine(scope, key, states);
+}
+
+/** The same as far as an operator of the bus may read it: without marks. */
+export async function listedKeyState(bus: Bus, scope: QueueScope, key: ObjectKey): Promise<string> {
+  const [requests, letter] = await Promise.all([
+    listRequests(bus, scope),
+    deadLetters(bus, scope).get(key).catch(absent),
+  ]);
+  const states = requests
+    .filter((request) => keyText(request.key) === keyText(key))
+    .map(({ state, attempt, reason }) => `${state}${reason ? ` after ${attempt} attempts: ${reason}` : ""}`);
+  return stateLine(scope, key, [...states, letter && letterText(letter)]);
+}
+
+type Letter = NonNullable<Awaited<ReturnType<ReturnType<typeof deadLetters>["get"]>>>;
+
+const letterText = ({ reason, message, attempts }: Letter): string =>
+  `dead letter: ${reason}: ${message} (${attempts} attempts)`;
+
+function stateLine(scope: QueueScope, key: ObjectKey, states: readonly unknown[]): string {
+  const known = states.filter((state) => typeof state === "string");
+  return `${scope.fn} ${keyText(key)}: ${known.join("; ") || "no request: it waits for a change"}`;
 }

@@ -8,7 +8,7 @@ import { keyText, type ObjectKey } from "../../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { Lines } from "../lines.ts";
 import { Event } from "../world.ts";
-import { keyState } from "./keystate.ts";
+import type { keyState } from "./keystate.ts";
 import type { Wanted } from "./watching.ts";
 
 /** Whom to ask. */
@@ -16,6 +16,8 @@ export interface Witnesses {
   readonly client: KubeClient;
   readonly bus: Bus;
   readonly functions: readonly ReconcileFunction[];
+  /** Reads the state of the queue, as far as the user of the bus may. */
+  readonly queue: typeof keyState;
   /** The lines that the functions have logged. */
   readonly log: () => Promise<readonly string[]>;
 }
@@ -38,7 +40,9 @@ export async function describe(
     asked("Events", () => eventLines(witnesses, kind.kind, at)),
     ...(functions.length === 0 ? [] : [asked("log", async () => logLines(await witnesses.log(), key))]),
     ...functions.map((fn) =>
-      asked("queue", async () => [await keyState(witnesses.bus, { fn: fn.name, cluster: "default" }, key)]),
+      asked("queue", async () => [
+        await witnesses.queue(witnesses.bus, { fn: fn.name, cluster: "default" }, key),
+      ]),
     ),
   ]);
   const others = witnesses.functions.filter(
