@@ -20,8 +20,8 @@ const unit = [
 /** The long tail: `npm run test:nightly`, which runs the E2E and fault tests at full size as well. */
 const nightly = ["test/**/*.nightly.test.ts"];
 
-/** They need a node that runs pods: `npm run test:node`. */
-const withPods = ["test/node/**"];
+/** They need a node that runs pods, `npm run test:node`, or Docker, `npm run test:kind`. */
+const withPods = ["test/{node,kind}/**"];
 
 export default defineConfig({
   test: {

@@ -117,7 +117,7 @@ async function createCluster(
 }
 
 /** One node with the mark of the run: as a mount, by which the keeper knows it, and as a label, for people. */
-const configurationOf = (
+export const configurationOf = (
   { id, image }: KindPlan,
   mark: { readonly hostPath: string; readonly containerPath: string },
 ): string =>
