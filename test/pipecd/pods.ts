@@ -14,8 +14,10 @@ import { profileOf } from "../../functions/pipecd/profile.ts";
 import { startInformer } from "../kpack/informer.ts";
 import { type NewPod, startPodAdmission } from "./admission.ts";
 import { type ControlPlane, openControlPlane } from "./controlplane.ts";
+import { openEventWatcher } from "./eventwatcher.ts";
 import { PipedService as PipedServiceC } from "./generated/c/pipedservice_pb.ts";
 import { PipedService as PipedServiceL0 } from "./generated/l0/pipedservice_pb.ts";
+import type { Repository } from "./repository.ts";
 import { type Served, type ServeOptions, serve } from "./server.ts";
 import type { ServerProcess } from "./serverprocess.ts";
 import { crashOf } from "./startup.ts";
@@ -26,6 +28,10 @@ export interface PodsOptions {
   readonly client: KubeClient;
   /** How often a piped says that it is there; each minute unless given, as the real one does. */
   readonly statMillis?: number;
+  /** What is in the repositories of pipeds of v0.57.0, by remote: they watch events for these. */
+  readonly repositories?: ReadonlyMap<string, Repository>;
+  /** How often a piped looks for events; each minute unless given, as the real one does. */
+  readonly eventMillis?: number;
   /** Where a server runs already: then the pods of servers run nothing. */
   readonly server?: Pick<Served, "web" | "api" | "piped">;
   /** In PEM: with it servers speak TLS alone. */
@@ -105,6 +111,8 @@ export async function startPipecdPods({
   statMillis = 60_000,
   lingerMillis = mostLingerMillis,
   brokenVersion,
+  repositories: contents = new Map(),
+  eventMillis = 60_000,
   tls,
   server,
 }: PodsOptions): Promise<PipecdPods> {
@@ -177,6 +185,16 @@ export async function startPipecdPods({
       transport,
     );
     await persistently(() => service.reportPipedMeta({ repositories }, { headers, signal }), signal);
+    if (profileIn(deployment) === "C") {
+      const found = repositories.flatMap(({ id, remote }) => {
+        const repository = contents.get(remote);
+        return repository === undefined ? [] : [[id, repository] as const];
+      });
+      const { projectID, pipedID } = spec;
+      const call = { headers, signal };
+      const round = openEventWatcher({ service, call, projectID, pipedID, repositories: new Map(found) });
+      if (found.length > 0) watchEvents(round, eventMillis, signal);
+    }
     while (await lasted(statMillis, signal))
       await persistently(() => service.reportStat({}, { headers, signal }), signal);
   }
@@ -283,6 +301,11 @@ const lasted = (millis: number, signal: AbortSignal): Promise<boolean> =>
     signal.addEventListener("abort", ended);
     if (signal.aborted) ended();
   });
+
+/** A round that fails is made up for by the next one. */
+async function watchEvents(round: () => Promise<void>, millis: number, signal: AbortSignal): Promise<void> {
+  while (await lasted(millis, signal)) await round().catch(() => undefined);
+}
 
 /** A piped asks again and again, until it is let in. */
 async function persistently(call: () => Promise<unknown>, signal: AbortSignal): Promise<void> {

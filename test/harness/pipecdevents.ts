@@ -1,0 +1,124 @@
+/** A stack whose application has an event watcher: the repository of its piped, and EventRegistrations for it. */
+import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { pipecdClient } from "../../functions/pipecd/api/client.ts";
+import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
+import { EventRegistration } from "../../functions/pipecd/kinds.ts";
+import { openRepository, type Repository } from "../pipecd/repository.ts";
+import { type Pipecd, sample } from "./pipecd.ts";
+import { names, patience, type Stack, startStack } from "./pipecdstack.ts";
+
+/** The application's folder, and its file that an event changes. */
+export const folder = "kubernetes/canary";
+export const deploymentFile = `${folder}/deployment.yaml`;
+
+/** The name and the labels that the event watcher waits for. */
+export const event = { name: "web-image", labels: { app: "web" } };
+
+const watcher = `apiVersion: pipecd.dev/v1beta1
+kind: KubernetesApp
+spec:
+  eventWatcher:
+    - matcher:
+        name: ${event.name}
+        labels:
+          app: web
+      handler:
+        type: GIT_UPDATE
+        config:
+          commitMessage: "Deploy {{ .Value }}"
+          replacements:
+            - file: deployment.yaml
+              yamlField: $.spec.template.spec.containers[0].image
+`;
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  template:
+    spec:
+      containers:
+        - name: web
+          image: registry.example.com/web:first
+`;
+
+/** Repositories of the sample's piped, for {@link startPipecd}. */
+export function eventRepositories(): ReadonlyMap<string, Repository> {
+  const piped = sample("c").find(({ kind }) => kind === "Piped");
+  const { remote } = piped?.spec.config.repositories[0] ?? {};
+  const files = { [`${folder}/app.pipecd.yaml`]: watcher, [deploymentFile]: deployment };
+  return new Map([[remote, openRepository(files)]]);
+}
+
+/** What tests do with EventRegistrations of a stack. */
+export interface EventStack extends Stack {
+  readonly repository: Repository;
+  /** Creates one that needs no API key of its own. */
+  register(name: string, spec: Partial<EventRegistration["spec"]>): Promise<void>;
+  /** Gives it other text. */
+  setData(name: string, data: string): Promise<void>;
+  /** Resolves when the event of that data is in that state. */
+  untilState(
+    name: string,
+    data: string,
+    state: NonNullable<NonNullable<EventRegistration["status"]>["registered"]>["state"],
+  ): Promise<Stored<EventRegistration>>;
+  /** What somebody does who has an API key of the project. */
+  api(): Promise<PipecdClient>;
+  /** The data of all events with a name, in the order in which they were registered. */
+  registered(name: string): string[];
+}
+
+/** A sample with API keys that is up. */
+export async function startEventStack(
+  pipecd: Pipecd,
+  namespace: string,
+  repositories: ReadonlyMap<string, Repository>,
+): Promise<EventStack> {
+  const stack = await startStack(pipecd, "c", namespace, (object) =>
+    object.kind === "ControlPlane" ? { ...object, spec: { ...object.spec, bootstrapAPIKeys: true } } : object,
+  );
+  const [repository] = repositories.values();
+  if (repository === undefined) throw new Error("expected a repository");
+  const kind = EventRegistration as unknown as Kind;
+  return {
+    ...stack,
+    repository,
+    async register(name, spec) {
+      const common = { name, projectID: "quickstart", insecure: true };
+      await stack.create(kind, {
+        kind: EventRegistration.kind,
+        metadata: { name },
+        spec: { ...common, ...spec },
+      });
+    },
+    setData: (name, data) => stack.edit(kind, name, { source: { data } }),
+    untilState: (name, data, state) =>
+      stack.until(
+        EventRegistration,
+        name,
+        ({ status }) => status?.registered?.data === data && status.registered.state === state,
+      ),
+    async api() {
+      const { data } = await stack.get(Secret, `${names.plane}-api-keys`);
+      const { web, api } = pipecd.pods;
+      return pipecdClient({
+        profile: "C",
+        projectID: "quickstart",
+        web: { address: web, tls: undefined },
+        api: { address: api, tls: undefined },
+        encryptionKey: Buffer.alloc(0),
+        apiKey: Buffer.from(data?.quickstart ?? "", "base64").toString(),
+        signal: AbortSignal.timeout(patience.timeout),
+      });
+    },
+    registered: (name) =>
+      stack
+        .server()
+        .events()
+        .filter((one) => one.name === name)
+        .map(({ data }) => data),
+  };
+}
