@@ -45,7 +45,7 @@ program
   )
   .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
   .option("--github <path>", "program that plays GitHub for github, paas and dashboard; npm run demo has one")
-  .option("--kpack <path>", "program that plays kpack for paas and dashboard; npm run demo has one")
+  .option("--kpack <path>", "program that plays kpack for paas, pipecd and dashboard; npm run demo has one")
   .option("--pipecd <path>", "program that plays PipeCD for pipecd and dashboard; npm run demo has one")
   .option("--login <path>", "program that plays the login for dashboard; npm run demo has one")
   .option("--screenshots <folder>", "put a picture of each screen of the dashboard there, and end")

@@ -1,11 +1,11 @@
-/** `denrei demo pipecd`: PipeCD comes up before one's eyes, is told of what is deleted, and nothing is left. */
+/** `denrei demo pipecd`: PipeCD comes up before one's eyes, deploys images, is told of what is deleted, and nothing is left. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-const args = ["demo", "pipecd", "--pipecd", "test/demo/pipecd.ts"];
+const args = ["demo", "pipecd", "--pipecd", "test/demo/pipecd.ts", "--kpack", "test/demo/kpack.ts"];
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
@@ -21,7 +21,7 @@ const row = (stdout: string, kind: string): string[] | undefined =>
     ?.split(/ {2,}/)
     .slice(0, -1);
 
-test("all of it comes up, is known, and goes in the right order", async () => {
+test("all of it comes up, is known, deploys new images, and goes in the right order", async () => {
   const here = place();
   const { code, signal, stdout, stderr } = await run(args, { env: here.env });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
@@ -64,6 +64,33 @@ test("all of it comes up, is known, and goes in the right order", async () => {
     ...["1", "1", "1", "1", "True"],
   ]);
   for (const kind of ["minios", "mysqls"]) expect(row(stdout, kind)).toContain("1");
+
+  const places = (by: RegExp, what: RegExp) =>
+    steps.flatMap((step, place) => (by.test(step.by) && what.test(step.what) ? [place] : []));
+  const chapters = [
+    places(/^demo$/, /^wants the commit (1{7}|2{7}) to be built$/),
+    places(
+      worker,
+      new RegExp(`^PipeCD has the event ${id} of registry.example.com/web@sha256:[0-9a-f]{7}…$`),
+    ),
+    places(
+      /^agent$/,
+      /^committed to examples: Deploy registry.example.com\/web@sha256:[0-9a-f]{7}… \([0-9a-f]{7}\)$/,
+    ),
+    places(/^agent$/, /^created a deployment of test-application at [0-9a-f]{7}$/),
+    places(
+      /^demo$/,
+      /^found the EventRegistration eventregistration-sample handled \(Successfully updated .*\)$/,
+    ),
+  ];
+  expect(chapters.map(({ length }) => length)).toEqual([2, 2, 2, 2, 2]);
+  isAscending(...[0, 1].flatMap((image) => chapters.map((chapter) => chapter[image] ?? Number.NaN)));
+  expect(row(stdout, "eventregistrations")?.slice(-4)).toEqual([
+    "quickstart",
+    "web-image",
+    "Succeeded",
+    "True",
+  ]);
 
   isAscending(
     at(/^demo$/, "deleted all of it at once, .*"),

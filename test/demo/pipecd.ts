@@ -1,12 +1,14 @@
 /**
  * PipeCD for `npm run demo -- pipecd`, played by that of the tests, in the cluster of KUBECONFIG: its servers answer where pods
- * of them are said to run, and its agents report there. Once it listens, it says in a line of JSON on standard output where.
+ * of them are said to run, and its agents report there and watch events. Lines of JSON on standard output tell where it listens, and
+ * then what the agents do about events.
  * It runs until SIGTERM or SIGINT, which it ends in order.
  */
 import { once } from "node:events";
 import { Command, Option } from "commander";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { eventRepositories } from "../pipecd/eventrepository.ts";
 import { startPipecdPods } from "../pipecd/pods.ts";
 
 /** What a demo asks for. */
@@ -23,7 +25,12 @@ const options = new Command("pipecd")
 // Before anything is there that would have to be put in order.
 const ended = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
 const connection = await openConnection(loadKubeconfig({ path: options.kubeconfig }));
-const { web, api, stop } = await startPipecdPods({ client: kubeClient(connection) });
+const { web, api, stop } = await startPipecdPods({
+  client: kubeClient(connection),
+  repositories: eventRepositories(),
+  eventMillis: 500,
+  report: (did) => process.stdout.write(`${JSON.stringify({ did })}\n`),
+});
 process.stdout.write(`${JSON.stringify({ web, api })}\n`);
 await ended;
 await stop();

@@ -5,16 +5,11 @@ import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
 import type { Replica } from "../harness/kit.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
-import {
-  deploymentFile,
-  type EventStack,
-  event,
-  eventRepositories,
-  startEventStack,
-} from "../harness/pipecdevents.ts";
+import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
 import { names, patience, sideBySide, startStack } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 import { type Kpack, startKpack } from "../kpack/kpack.ts";
+import { deploymentFile, event, eventRepositories } from "../pipecd/eventrepository.ts";
 
 const repositories = eventRepositories();
 const kind = EventRegistration as never;

@@ -4,53 +4,9 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { EventRegistration } from "../../functions/pipecd/kinds.ts";
-import { openRepository, type Repository } from "../pipecd/repository.ts";
-import { type Pipecd, sample } from "./pipecd.ts";
+import type { Repository } from "../pipecd/repository.ts";
+import type { Pipecd } from "./pipecd.ts";
 import { names, patience, type Stack, startStack } from "./pipecdstack.ts";
-
-/** The application's folder, and its file that an event changes. */
-export const folder = "kubernetes/canary";
-export const deploymentFile = `${folder}/deployment.yaml`;
-
-/** The name and the labels that the event watcher waits for. */
-export const event = { name: "web-image", labels: { app: "web" } };
-
-const watcher = `apiVersion: pipecd.dev/v1beta1
-kind: KubernetesApp
-spec:
-  eventWatcher:
-    - matcher:
-        name: ${event.name}
-        labels:
-          app: web
-      handler:
-        type: GIT_UPDATE
-        config:
-          commitMessage: "Deploy {{ .Value }}"
-          replacements:
-            - file: deployment.yaml
-              yamlField: $.spec.template.spec.containers[0].image
-`;
-
-const deployment = `apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: web
-spec:
-  template:
-    spec:
-      containers:
-        - name: web
-          image: registry.example.com/web:first
-`;
-
-/** Repositories of the sample's piped, for {@link startPipecd}. */
-export function eventRepositories(): ReadonlyMap<string, Repository> {
-  const piped = sample("c").find(({ kind }) => kind === "Piped");
-  const { remote } = piped?.spec.config.repositories[0] ?? {};
-  const files = { [`${folder}/app.pipecd.yaml`]: watcher, [deploymentFile]: deployment };
-  return new Map([[remote, openRepository(files)]]);
-}
 
 /** What tests do with EventRegistrations of a stack. */
 export interface EventStack extends Stack {

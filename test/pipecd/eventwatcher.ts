@@ -24,6 +24,8 @@ export interface WatcherOptions {
   readonly pipedID: string;
   /** By repoId. */
   readonly repositories: ReadonlyMap<string, Repository>;
+  /** Told of each commit and each deployment, in words. */
+  readonly report?: ((what: string) => void) | undefined;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -60,6 +62,7 @@ export function openEventWatcher({
   projectID,
   pipedID,
   repositories,
+  report = () => undefined,
   clock = Date.now,
 }: WatcherOptions): () => Promise<void> {
   /** By repoId: the time of the newest event that was handled. Of the same second no other one ever is. */
@@ -116,10 +119,10 @@ export function openEventWatcher({
       for (const { matcher, handler } of watchesIn(repository, gitPath)) {
         const event = await newest(matcher, events, milestone, outdated);
         if (event === undefined || handler.type !== "GIT_UPDATE") continue;
-        const report = commitOf(event, matcher.name, handler.config, gitPath?.path ?? "", id, repository);
+        const done = commitOf(event, matcher.name, handler.config, gitPath?.path ?? "", id, repository);
         // A file that cannot be changed is only logged, while nothing else is: it is tried again.
-        if (report === undefined) continue;
-        reports.push({ id: event.id, ...report });
+        if (done === undefined) continue;
+        reports.push({ id: event.id, ...done });
         if (event.createdAt > last) last = event.createdAt;
       }
     if (outdated.length > 0) await service.reportEventStatuses({ events: outdated }, call);
@@ -152,6 +155,7 @@ export function openEventWatcher({
       updatedAt: now,
     };
     await service.createDeployment({ deployment }, call);
+    report(`created a deployment of ${name} at ${commit.hash.slice(0, 7)}`);
   }
 
   return async () => {
@@ -159,10 +163,12 @@ export function openEventWatcher({
     for (const [id, repository] of repositories) {
       const here = applications.filter(({ gitPath }) => gitPath?.repo?.id === id);
       await handle(id, repository, here);
-      for (const commit of repository.commits.slice(seen.get(id)))
+      for (const commit of repository.commits.slice(seen.get(id))) {
+        report(`committed to ${id}: ${commit.message} (${commit.hash.slice(0, 7)})`);
         for (const application of here)
           if (commit.paths.some((path) => isIn(application.gitPath?.path ?? "", path)))
             await trigger(commit, application);
+      }
       seen.set(id, repository.commits.length);
     }
   };

@@ -30,6 +30,8 @@ export interface PodsOptions {
   readonly statMillis?: number;
   /** What is in the repositories of pipeds of v0.57.0, by remote: they watch events for these. */
   readonly repositories?: ReadonlyMap<string, Repository>;
+  /** Told of what pipeds do about events, in words. */
+  readonly report?: (what: string) => void;
   /** How often a piped looks for events; each minute unless given, as the real one does. */
   readonly eventMillis?: number;
   /** Where a server runs already: then the pods of servers run nothing. */
@@ -113,6 +115,7 @@ export async function startPipecdPods({
   brokenVersion,
   repositories: contents = new Map(),
   eventMillis = 60_000,
+  report,
   tls,
   server,
 }: PodsOptions): Promise<PipecdPods> {
@@ -192,7 +195,8 @@ export async function startPipecdPods({
       });
       const { projectID, pipedID } = spec;
       const call = { headers, signal };
-      const round = openEventWatcher({ service, call, projectID, pipedID, repositories: new Map(found) });
+      const watched = { repositories: new Map(found), projectID, pipedID, report };
+      const round = openEventWatcher({ service, call, ...watched });
       if (found.length > 0) watchEvents(round, eventMillis, signal);
     }
     while (await lasted(statMillis, signal))

@@ -1,5 +1,6 @@
 /**
- * What becomes of PipeCD, step by step: its parts come up, an environment, an agent and an application become known there; all
+ * What becomes of PipeCD, step by step: its parts come up, an environment, an agent and an application become known there; images that
+ * the PaaS builds become events, commits and deployments; all
  * of it is deleted at once, goes in the order in which each is still needed, and leaves nothing behind.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -10,6 +11,7 @@ import { Deployment, Service, ServiceAccount, StatefulSet } from "../../../bus/k
 import { say } from "../output.ts";
 import { chronicle, type Fact, type Topic } from "./chronicle.ts";
 import { deedOf, Event, type EventObject } from "./events.ts";
+import { deleteImages, type EventPlay, shortened, tellEvents, withApiKeys } from "./pipecdevents.ts";
 import { applySample, deleteSample, isOurs, readSample, sampleKinds, samplePath } from "./pipecdsample.ts";
 import { type Conditioned, readyCondition, until } from "./settled.ts";
 import { type Play, storyteller } from "./story.ts";
@@ -24,19 +26,22 @@ const rights = [ClusterRole, ClusterRoleBinding] as readonly Kind[];
 const everywhere = /^(ConfigMap kube-root-ca\.crt|ServiceAccount default)$/;
 
 /** Does each step, and prints who has done what, and what there is to be seen. */
-export async function tellPipecdSteps(play: Play): Promise<void> {
+export async function tellPipecdSteps(play: EventPlay): Promise<void> {
   const step = storyteller(play.stage);
   const sample = await readSample();
   const ours = sample.filter(isOurs);
   const { topics, ready, gone } = whatToTell(play);
   const { tell } = await chronicle(play, topics, step);
 
-  await applySample(play, sample);
+  await applySample(play, withApiKeys(sample));
   step("demo", `applied ${samplePath}: ${listed(sample.map(({ kind }) => kind.kind))}`);
   await until("PipeCD to come up", play.signal, async () => tell() && ready.size === ours.length);
   for (const kind of [...sampleKinds, ...workloads] as readonly Kind[]) await show(play, kind);
   say(`\nThe agent may do anything: ${listed(await namesOf(play, rights))}.\n`);
 
+  await tellEvents(play, step, tell);
+
+  await deleteImages(play);
   await deleteSample(play, ours);
   step("demo", "deleted all of it at once, and first what the others need");
   await until("PipeCD to go", play.signal, async () => tell() && gone.size === ours.length);
@@ -89,7 +94,7 @@ function whatToTell({ stage }: Play) {
         const { by, note } = deedOf(event);
         const { uid = "", resourceVersion = "" } = event.regarding ?? {};
         return type === "ADDED" && replicas.has(by)
-          ? { by, what: note, seen: { uid, resourceVersion } }
+          ? { by, what: shortened(note), seen: { uid, resourceVersion } }
           : undefined;
       },
     } satisfies Topic<EventObject>,

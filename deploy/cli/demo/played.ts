@@ -28,6 +28,8 @@ export interface PlayedOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called when it ends before the stage does. All that it had is gone then. */
   readonly onEnd: (error: Error) => void;
+  /** Called with each further line of its standard output. */
+  readonly onLine?: ((line: string) => void) | undefined;
   readonly signal: AbortSignal;
   /** How long it may take to be ready, in milliseconds; 30 s unless given. */
   readonly readyMillis?: number | undefined;
@@ -55,7 +57,7 @@ export function refuseOwnCluster(what: string, does: string, page: string): void
 
 /** Starts the program; resolves when it is ready. Throws `ChildStartError`, and `AbsentError` where a package is missing. */
 export async function startPlayed<T>({ spawn }: Spawner, part: Part<T>, options: PlayedOptions): Promise<T> {
-  const { program, args, env, onEnd, signal, readyMillis } = options;
+  const { program, args, env, onEnd, onLine, signal, readyMillis } = options;
   const played = Promise.withResolvers<T>();
   let isReady = false;
   try {
@@ -68,7 +70,7 @@ export async function startPlayed<T>({ spawn }: Spawner, part: Part<T>, options:
         readyMillis,
         onLine(line) {
           const found = parsed(line, part.ready);
-          if (found === undefined) return;
+          if (found === undefined) return onLine?.(line);
           isReady = true;
           played.resolve(found);
         },
