@@ -3,8 +3,8 @@ import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import { patience } from "../problems.ts";
 
-/** kpack's webhooks come back by themselves. Milliseconds. */
-const awayMillis = 10_000;
+/** Pauses before the next try where no event reports that kpack is back. Milliseconds. */
+const awayMillis: Readonly<Record<string, number>> = { KpackUnavailable: 10_000, KpackNotInstalled: 30_000 };
 
 /** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */
 export async function taken<T>(write: () => Promise<T>): Promise<T> {
@@ -14,10 +14,12 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
     const { message } = error as Error;
-    const millis = reason === "KpackUnavailable" ? awayMillis : patience;
-    throw new BlockedError(reason, `expected kpack to take the Image, found: ${message}`, millis, {
-      cause: error,
-    });
+    throw new BlockedError(
+      reason,
+      `expected kpack to take the Image, found: ${message}`,
+      awayMillis[reason] ?? patience,
+      { cause: error },
+    );
   }
 }
 
