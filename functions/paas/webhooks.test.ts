@@ -44,6 +44,7 @@ const syncs = [
   sync("seven", { pullRequest: 7 }, { repository, baseBranch: "main" }),
   sync("eight", { pullRequest: 8 }),
   sync("unknown", { branch: "main" }, {}),
+  sync("tagged", { sha: "v1" }),
   sync(
     "other",
     { repo: "api", branch: "main" },
@@ -105,6 +106,8 @@ test.each(["web", "site"])(
       ["a/default", "a/main", "a/seven", ...byName].sort(),
     );
     expect(await woken("push", name, { ref: "refs/heads/next" })).toEqual(["a/next"]);
+    expect(await woken("push", name, { ref: "refs/tags/v1" })).toEqual(["a/tagged"]);
+    expect(await woken("push", name, { ref: "refs/tags/main" })).toEqual([]);
     expect(await woken("pull_request", name, { number: 7 })).toEqual(
       ["a/seven", "a/web", ...newPipeline].sort(),
     );
@@ -113,6 +116,16 @@ test.each(["web", "site"])(
 
 test("all that have the former name are woken when the repository is renamed", async () => {
   const changes = { repository: { name: { from: "web" } } };
-  const all = ["a/default", "a/eight", "a/main", "a/new", "a/next", "a/seven", "a/unknown", "a/web"];
+  const all = [
+    "a/default",
+    "a/eight",
+    "a/main",
+    "a/new",
+    "a/next",
+    "a/seven",
+    "a/tagged",
+    "a/unknown",
+    "a/web",
+  ];
   expect(await woken("repository", "site", { action: "renamed", changes })).toEqual(all);
 });
