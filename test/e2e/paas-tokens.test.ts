@@ -147,7 +147,7 @@ test("a member who reads every Secret of the namespace can read the code, and wr
   expect(await statusOf(token, "GET", "/repos/acme/api")).toBe(404);
   for (const candidate of tokens)
     for (const [method, path, body] of writes) {
-      // What no header can carry is no token.
+      // A header cannot carry it.
       if (/[^\x20-\x7e]/.test(candidate)) continue;
       const status = await statusOf(candidate, method, path, body);
       expect([401, 403, 404], `${method} ${path}`).toContain(status);

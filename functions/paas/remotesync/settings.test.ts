@@ -98,7 +98,7 @@ test("a commit that is refused itself is an error, which says how to have the Im
   expect(said.status).not.toHaveProperty("refusedSettings");
 });
 
-test("once settings are accepted, the condition that said otherwise is True, and there is none before", async () => {
+test("adds the condition with the first refusal, and sets it to True when kpack accepts the settings", async () => {
   const never: Rule = () => false;
   expect((await applied(sync(small), found(small), never)).said.conditions).toEqual([]);
   const condition = {
