@@ -4,7 +4,7 @@
  */
 
 const clause =
-  /\b(?:import|export)\s+(?:([\w$]+)\s*,?\s*)?(?:\{([^{}]*)\}|\*\s*as\s+[\w$]+)?\s*from\s*(["'])([^"'\n]+)\3/g;
+  /\b(?:import|export)\b\s*(?:([\w$]+)\s*,?\s*)?(?:\{([^{}]*)\}|\*\s*as\s+[\w$]+)?\s*from\s*(["'])([^"'\n]+)\3/g;
 
 /** Names that a text without types imports, by where from. It may find too many of them, in comments, and never too few. */
 export function askedNames(text: string): ReadonlyMap<string, readonly string[]> {

@@ -8,5 +8,5 @@ export function missing(specifier: string, name: string): unknown {
     );
   };
   const get = (_: unknown, key: string | symbol) => (typeof key === "symbol" ? undefined : refuse());
-  return new Proxy(() => undefined, { get, apply: refuse, construct: refuse });
+  return new Proxy(class {}, { get, apply: refuse, construct: refuse });
 }

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { askedNames, textWithNames } from "./askednames.ts";
+
+test.each([
+  ['import { A, B as C } from "x";', ["A", "B"]],
+  ["import D, { A } from 'x'", ["default", "A"]],
+  ['import D from "x"', ["default"]],
+  ['import {\n  A,\n  B,\n} from "x";', ["A", "B"]],
+  ['import { A } from "x"; import { B } from "x";', ["A", "B"]],
+  ['export { A } from "x"', ["A"]],
+  ['import{A}from"x"', ["A"]],
+])("%j asks for names", (text, names) => {
+  expect(askedNames(text).get("x")).toEqual(names);
+});
+
+test.each([
+  ['import * as all from "x"'],
+  ['import "x"'],
+  ['const a = import("x")'],
+  ['import {      } from "x"'],
+])("%j asks for no name", (text) => {
+  expect(askedNames(text).size).toBe(0);
+});
+
+test("names stand in a text by themselves, whatever the address says", () => {
+  const text = textWithNames('a"b', ["default", "A"], "stand-in");
+  expect(text.split("\n")[0]).toBe('import * as all from "a\\"b";');
+  expect(text).toContain("export { value0 as default };");
+  expect(text).toContain("export { value1 as A };");
+});
