@@ -143,6 +143,7 @@ describe("modules of the site", () => {
          compiled() {
            const [, ours] = /file:\\/\\/(\\S+\\/child\\/)contract/.exec(new Error().stack);
            const fake = new module.constructor("x");
+           fake.filename = ours + "main.ts";
            fake._compile("module.exports = require('node:net')", ours + "main.ts");
            return fake.exports;
          },
