@@ -140,6 +140,10 @@ describe("modules of the site", () => {
          net: () => require("node:net"), worker: () => require("worker_threads"), module: () => require("module"),
          read: () => require("fs").readFileSync("/etc/hostname"), load: () => module.constructor._load("net"),
          data: () => require("data:text/javascript,1"), file: () => require("/etc/hostname"), up: () => require("../../../x.js"),
+         hooked() {
+           module.constructor.registerHooks({ resolve: () => ({ url: "node:net", shortCircuit: true }) });
+           return require("anything");
+         },
          compiled() {
            const [, ours] = /file:\\/\\/(\\S+\\/child\\/)contract/.exec(new Error().stack);
            const fake = new module.constructor("x");
@@ -189,7 +193,7 @@ describe("modules of the site", () => {
       export default () => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: results() });`;
     const [found] = (await renderedFrom(source, { modules: folder })) as { data: Record<string, string> }[];
     expect(new Set(Object.values(found?.data ?? {}))).toEqual(new Set(["refused"]));
-    expect(Object.keys(found?.data ?? {})).toHaveLength(9);
+    expect(Object.keys(found?.data ?? {})).toHaveLength(10);
   });
 
   test.each([

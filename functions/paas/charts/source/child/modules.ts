@@ -1,6 +1,6 @@
 /** What may be imported once this process is set up: by the chart, by modules of the site, and by the packages that they use. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import {
+import Module, {
   type LoadHookContext,
   type ResolveFnOutput,
   type ResolveHookContext,
@@ -52,9 +52,13 @@ export function provideChart(source: string, language: "ts" | "js"): void {
 
 let sealed = false;
 
-/** Our own modules are loaded: what claims to be one of them from now on gets no more than a chart. */
+/**
+ * Our own modules are loaded: what claims to be one of them from now on gets no more than a chart, and no other hooks are
+ * registered. Modules of the site in CommonJS have Node's `Module` in hand.
+ */
 export function sealModules(): void {
   sealed = true;
+  for (const name of ["register", "registerHooks"]) Reflect.deleteProperty(Module, name);
 }
 
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
