@@ -213,7 +213,7 @@ describe("modules of the site", () => {
     });
   });
 
-  test("that are not there are named, with what can be imported and how a site adds it", async () => {
+  test("that do not exist are named, with the modules that can be imported and how a site adds one", async () => {
     const chart = typed("new kplus.Deployment(this, 'web');", "import * as kplus from 'cdk8s-plus-31';");
     await expect(renderedFrom(chart)).rejects.toMatchObject({
       reason: "ChartNotLoaded",

@@ -20,7 +20,7 @@ class FieldValue {
   }
 }
 
-/** Fields as they are rendered. Objects of cdk8s, such as values that are computed later, are left to it. */
+/** Renders values in fields. Objects of cdk8s, such as values that are computed later, are left to it. */
 function plainFields(value: unknown): unknown {
   if (value instanceof FieldValue) return value.value;
   if (value instanceof Date) return value.toISOString();

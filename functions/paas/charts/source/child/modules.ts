@@ -1,4 +1,4 @@
-/** What may be imported once this process is set up: by the chart, by modules of the site, and by the packages that they use. */
+/** Imports once this process is set up: of the chart, of modules of the site, and of the packages that they use. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import Module, {
   type LoadHookContext,
@@ -25,7 +25,7 @@ const packages: Readonly<Record<string, string>> = {
 };
 /** Of Node, what computes and does nothing else. */
 const pure: readonly string[] = ["assert", "buffer", "crypto", "path", "querystring", "url", "util"];
-/** Of Node, what packages ask for: instead of it they get what refuses to do anything, and says so. */
+/** Modules of Node that packages import. They get a module that throws when it is used. */
 const replaced: readonly string[] = ["child_process", "fs", "os"];
 /** What cdk8s itself needs. */
 const dependencies: readonly string[] = ["fast-json-patch", "yaml"];
@@ -64,7 +64,7 @@ export function sealModules(): void {
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
 /**
- * From now on nothing is imported but what is listed above and what is in the folder, whichever way it is asked for. The folder has
+ * Restricts imports to the modules above and those of the folder, whichever way they are requested. The folder has
  * `node_modules` and `imports`, and may be missing.
  */
 export function restrictModules(folder: string | undefined): void {
@@ -160,7 +160,7 @@ export function restrictModules(folder: string | undefined): void {
       }
       const names = asked.get(from)?.get(specifier);
       if (names === undefined) return resolve(from, specifier, context, next);
-      // What may not be imported is refused here, where it is asked for.
+      // Throws at the import itself, not within the module that is made for it.
       resolve(from, specifier, context, next);
       named.push({ from, specifier, names });
       return made(`${namesUrl}${named.length - 1}`);
