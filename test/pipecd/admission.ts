@@ -12,7 +12,7 @@ import type { KubeObject } from "../../bus/kube/object.ts";
 import { notReadyAnnotation } from "../../deploy/local/index.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 
-/** A pod, as far as it is looked at. */
+/** The fields of a pod that tell what it runs. */
 export type NewPod = KubeObject<{
   readonly containers: readonly { readonly name: string; readonly image: string }[];
 }>;

@@ -17,7 +17,7 @@ export interface Started {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-/** A problem of one step of the start; the next step follows where there is none. */
+/** Returns the problem of one step of the start, or undefined to go on. */
 type Step = () => string | undefined;
 
 const firstOf = (...steps: readonly Step[]): string | undefined => {

@@ -165,6 +165,11 @@ export const checkedValues: Readonly<Record<FieldName, readonly string[]>> = {
   ],
 };
 
+/** PipeCD's packages read them, and its programs do not: the images lack the database of time zones. */
+export const notInImages: Readonly<Record<string, string>> = {
+  "TZ=Asia/Tokyo 0 9 * * *": "images have no time zone but UTC",
+};
+
 const tooLong = {
   "2562047h": "Denrei refuses the same length as a number",
   "9223372036854775807ns": "Denrei refuses the same length as a number",
@@ -172,6 +177,7 @@ const tooLong = {
 
 /** What Denrei refuses although PipeCD reads it, with the reason. */
 export const stricter: Readonly<Partial<Record<FieldName, Readonly<Record<string, string>>>>> = {
+  schedule: notInImages,
   endpoint: {
     "//m:9000": "PipeCD takes it for http, which nothing says",
     "http://m:90000": "there is no such port",
