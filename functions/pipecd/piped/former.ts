@@ -59,7 +59,8 @@ export async function retire(
 ): Promise<Retired<Piped>> {
   if (!isReady(plane)) return { object: piped };
   const { former = [], pipedID } = piped.status ?? {};
-  const others = (await ctx.live.list(Piped)).filter(({ metadata: { uid } }) => uid !== piped.metadata.uid);
+  const all = former.length > 0 ? await ctx.live.list(Piped) : [];
+  const others = all.filter(({ metadata: { uid } }) => uid !== piped.metadata.uid);
   const taken = new Set(others.map(({ status }) => status?.pipedID));
   const { left, error } = await retiring(former, async (one) => {
     if (one.pipedID === pipedID || taken.has(one.pipedID)) return;

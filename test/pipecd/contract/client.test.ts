@@ -52,19 +52,30 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
   test("registers a piped, has new keys made as often as it likes, changes it and ends it", async () => {
     const { pipeds, ...client } = clientWith();
     const name = `client-${randomUUID()}`;
+    const keyID = randomUUID();
     const { id, key } = await pipeds.register({
       name,
       description: "first",
       environmentIDs: await environmentIDs(client as PipecdClient),
-      keyID: randomUUID(),
+      keyID,
     });
     const find = async (options = {}) => (await pipeds.list(options)).find((piped) => piped.id === id);
     expect(await find()).toMatchObject({ name, description: "first", disabled: false, repositories: [] });
     await report(id, key);
     expect((await find())?.repositories).toEqual(["examples"]);
+    expect((await find())?.keyIDs).toEqual([keyID]);
     const keys = [key];
     for (let more = 0; more < 4; more++) keys.push(await pipeds.newKey(id, randomUUID()));
     expect(new Set(keys).size).toBe(5);
+    const latestID = randomUUID();
+    const latest = await pipeds.newKey(id, latestID);
+    expect((await find())?.keyIDs[0]).toBe(latestID);
+    await pipeds.endOldKeys?.(id);
+    expect(new Set((await find())?.keyIDs)).toEqual(new Set([latestID]));
+    // A server believes what it has read of a piped until it meets an unknown key.
+    await report(id, latest);
+    for (const former of keys) await expect(report(id, former)).rejects.toThrow("unauthenticated");
+    await report(id, latest);
     await pipeds.update?.(id, { name: `${name}-2`, description: "second" });
     if (profile === "C") expect(await find()).toMatchObject({ name: `${name}-2`, description: "second" });
     await pipeds.disable(id);
