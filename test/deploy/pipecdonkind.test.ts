@@ -1,0 +1,95 @@
+/**
+ * `npm run test:pipecd`, as far as it runs without Docker: kind and the forwarded ports are simulated, a local API server takes
+ * the manifests, and the server behind the ports is the stand-in, against which tests of the contract then run.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { pipecdClient } from "../../functions/pipecd/api/client.ts";
+import { cacheImage, imagesOf, storeImage } from "../../functions/pipecd/profile.ts";
+import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
+import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { programs } from "../harness/programs.ts";
+import { pipecdManifests, runOnPipecd } from "../kind/pipecd/onkind.ts";
+import { type StandIn, standIn } from "../pipecd/contract/target.ts";
+import { root } from "./manifests.ts";
+
+const kubectl = (await programs("kubectl")).kubectl.path;
+
+let kit: LocalKit;
+let server: StandIn;
+let machine: Machine;
+beforeAll(async () => {
+  kit = await startLocalKit();
+  server = await standIn("C");
+  const portOf = (address: string) => Number(address.split(":").at(-1));
+  const { web, api, piped } = server.addresses;
+  machine = await simulatedMachine({
+    kubeconfig: kit.platform.kubeconfigPath,
+    kubectl,
+    forwards: {
+      "pipecd service/pipecd-server 9080": portOf(piped),
+      "pipecd service/pipecd-server 9081": portOf(web),
+      "pipecd service/pipecd-server 9083": portOf(api),
+    },
+  });
+  for (const [name, value] of Object.entries(machine.env)) vi.stubEnv(name, value);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await machine?.remove();
+  await server?.close();
+  await kit?.stop();
+});
+
+/** The pipeds that the server knows. */
+function records(): Promise<readonly unknown[]> {
+  const address = (at: string) => ({ address: at, tls: undefined });
+  const { web, api } = server.addresses;
+  const client = pipecdClient({
+    profile: "C",
+    projectID: server.project,
+    web: address(web),
+    api: address(api),
+    encryptionKey: server.encryptionKey,
+    apiKey: undefined,
+    signal: AbortSignal.timeout(60_000),
+  });
+  return client.pipeds.list();
+}
+
+test("deploys PipeCD, runs tests of the contract against it, passes on their exit code, and removes the cluster", async () => {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const key = server.encryptionKey.toString();
+  const contract = [
+    process.execPath,
+    vitest,
+    "run",
+    "--project",
+    "unit",
+    "test/pipecd/contract/pipeds.test.ts",
+  ] as const;
+  expect(await records()).toEqual([]);
+  expect(await runOnPipecd([contract], key)).toBe(0);
+  expect(await records()).not.toEqual([]);
+  expect(await machine.containers()).toEqual([]);
+  expect(await runOnPipecd([[process.execPath, "-e", "process.exit(3)"], ["true"]], key)).toBe(3);
+  expect(await machine.containers()).toEqual([]);
+});
+
+test("has the images with which the functions deploy that version and its stores", async () => {
+  const documents = parseAllDocuments(await readFile(pipecdManifests, "utf8")).map((one) => one.toJS());
+  const images = documents.flatMap(({ kind, metadata, spec }) =>
+    kind === "Deployment" ? [[metadata.name, spec.template.spec.containers[0].image]] : [],
+  );
+  const version = "v0.57.0";
+  const { server, ops } = imagesOf("C", version, {});
+  expect(Object.fromEntries(images)).toEqual({
+    mysql: storeImage("mysql", undefined, {}),
+    minio: storeImage("minio", undefined, {}),
+    redis: cacheImage(undefined, {}),
+    "pipecd-ops": `${ops}`,
+    "pipecd-server": `${server}`,
+  });
+});
