@@ -6,7 +6,7 @@ import { RemoteSync } from "../paas/kinds/remotesync.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
 import { keepRegistered } from "./events/registration.ts";
 import { ControlPlane, EventRegistration } from "./kinds.ts";
-import { namedSecret, namespaceIndex, neighbour, within } from "./kubernetes/watches.ts";
+import { namedSecret, namespaceIndex, neighbour, ownNamespace, within } from "./kubernetes/watches.ts";
 import { objectNames } from "./names.ts";
 import { driftMillis, patience } from "./pace.ts";
 import { isAtLeast, versionOf } from "./profile.ts";
@@ -34,6 +34,7 @@ export default defineFunction({
   watches: [
     neighbour(ControlPlane, perSecond),
     namedSecret,
+    ownNamespace,
     {
       kind: RemoteSync,
       keys: (sync, find) => find("remoteSync", within(sync, sync.metadata.name)),

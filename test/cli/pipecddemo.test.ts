@@ -1,4 +1,4 @@
-/** `denrei demo pipecd`: PipeCD comes up before one's eyes, deploys images, is told of what is deleted, and nothing is left. */
+/** `denrei demo pipecd`: PipeCD comes up, images of the PaaS are deployed, and in the end nothing is left. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";

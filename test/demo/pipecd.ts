@@ -1,7 +1,7 @@
 /**
  * PipeCD for `npm run demo -- pipecd`, played by that of the tests, in the cluster of KUBECONFIG: its servers answer where pods
- * of them are said to run, and its agents report there and watch events. Lines of JSON on standard output tell where it listens, and
- * then what the agents do about events.
+ * of them run, as far as kwok is concerned, and its agents report there and watch events. It prints lines of JSON: where it listens, and
+ * then each commit and each deployment of an agent.
  * It runs until SIGTERM or SIGINT, which it ends in order.
  */
 import { once } from "node:events";

@@ -21,7 +21,7 @@ export interface EventStack extends Stack {
     data: string,
     state: NonNullable<NonNullable<EventRegistration["status"]>["registered"]>["state"],
   ): Promise<Stored<EventRegistration>>;
-  /** What somebody does who has an API key of the project. */
+  /** A client with the API key of the project, as `pipectl` is one. */
   api(): Promise<PipecdClient>;
   /** The data of all events with a name, in the order in which they were registered. */
   registered(name: string): string[];

@@ -24,7 +24,7 @@ export interface WatcherOptions {
   readonly pipedID: string;
   /** By repoId. */
   readonly repositories: ReadonlyMap<string, Repository>;
-  /** Told of each commit and each deployment, in words. */
+  /** Called with a sentence for each commit and each deployment. */
   readonly report?: ((what: string) => void) | undefined;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;

@@ -30,7 +30,7 @@ export interface PodsOptions {
   readonly statMillis?: number;
   /** What is in the repositories of pipeds of v0.57.0, by remote: they watch events for these. */
   readonly repositories?: ReadonlyMap<string, Repository>;
-  /** Told of what pipeds do about events, in words. */
+  /** Called with a sentence for each commit and each deployment of a piped. */
   readonly report?: (what: string) => void;
   /** How often a piped looks for events; each minute unless given, as the real one does. */
   readonly eventMillis?: number;

@@ -26,7 +26,7 @@ export function pipecdAct({ workers = 3, ...programs }: DemoOptions): Act {
   const [pipecd, kpack] = [programOf(parts.pipecd, programs.pipecd), programOf(parts.kpack, programs.kpack)];
   refuseOwnCluster(`the demo ${act}`, "runs", "docs/pipecd.md");
   const records = new Records();
-  /** What agents have done, and nobody was told of yet. */
+  /** Deeds of agents that are not printed yet. */
   const agents: string[] = [];
   const ended = new AbortController();
   return {

@@ -10,7 +10,7 @@ import type { SampleObject } from "./pipecdsample.ts";
 import { until } from "./settled.ts";
 import { create, type Play, settledIn } from "./story.ts";
 
-/** With what agents have done, for whoever tells of it to take. */
+/** With deeds of agents that are not printed yet. */
 export interface EventPlay extends Play {
   readonly agents: string[];
 }
@@ -54,7 +54,7 @@ export async function tellEvents(
     const handled = ({ status }: EventRegistration) =>
       status?.registered?.data === latestImage && status.registered.state === "Succeeded";
     await settledIn(play, EventRegistration, name, ({ status }) => status?.registered?.data === latestImage);
-    await until("all of it to be told", play.signal, async () => tell());
+    await until("every step to be printed", play.signal, async () => tell());
     await until("a deployment", play.signal, async () =>
       play.agents.some((did) => did.startsWith("created")),
     );

@@ -7,7 +7,7 @@ const ready = z.object({ web: z.string(), api: z.string() });
 /** Where it is reached, as `host:port`, for its console's API and for holders of API keys. */
 export type PlayedPipecd = Readonly<z.infer<typeof ready>>;
 
-/** What an agent has done, from a line of the program; undefined for any other line. */
+/** A deed of an agent, from a line of the program; undefined for any other line. */
 export function deedOfAgent(line: string): string | undefined {
   try {
     return z.object({ did: z.string() }).safeParse(JSON.parse(line)).data?.did;

@@ -31,7 +31,7 @@ export async function currentValue(
   return imageOf(sync, remoteSync);
 }
 
-/** An image counts when it was built from the revision that is wanted now, and the last build has not failed. */
+/** An image counts when it was built from the revision that is wanted now: one of an earlier revision is superseded. */
 function imageOf(
   { metadata, status }: Stored<RemoteSync>,
   { name, value }: NonNullable<Source["remoteSync"]>,
@@ -42,11 +42,13 @@ function imageOf(
       "ImageNotBuilt",
       `RemoteSync ${name} has no image of its revision yet: ${built?.message || "it has not been reconciled"}`,
     );
-  const { latestImage = "", revision = "" } = status;
+  const { latestImage = "", latestImageRevision = "", revision } = status;
+  if (latestImageRevision !== revision)
+    return missing("ImageNotBuilt", `the image of RemoteSync ${name} is of an earlier revision`);
   const digest = /@(sha256:[0-9a-f]{64})$/.exec(latestImage)?.[1];
   if (digest === undefined)
     return missing("ImageNotBuilt", `the image of RemoteSync ${name} has no digest: "${latestImage}"`);
-  return { data: value === "Digest" ? digest : latestImage, commit: revision };
+  return { data: value === "Digest" ? digest : latestImage, commit: latestImageRevision };
 }
 
 const missing = (reason: Missing["reason"], message: string): Value => ({ missing: { reason, message } });

@@ -1,0 +1,53 @@
+/** Workers that die between RegisterEvent and the status: each value has one event. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { EventRegistration } from "../../functions/pipecd/kinds.ts";
+import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
+import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
+import { patience, sideBySide } from "../harness/pipecdstack.ts";
+import { has } from "../harness/world.ts";
+import { eventRepositories } from "../pipecd/eventrepository.ts";
+
+const repositories = eventRepositories();
+let pipecd: Pipecd;
+let stack: EventStack;
+beforeAll(async () => {
+  pipecd = await startPipecd({ repositories, env: { DENREI_ACK_WAIT_SECONDS: "4" } });
+  stack = await startEventStack(pipecd, "events-killed", repositories);
+}, sideBySide.timeout);
+afterAll(() => pipecd?.stop());
+
+/** Kills all workers while the answer of the next RegisterEvent is on its way, and starts them again after `meanwhile`. */
+async function killWhileRegistering(change: () => Promise<void>, meanwhile?: () => Promise<void>) {
+  const held = stack.server().hold("RegisterEvent");
+  onTestFinished(() => held.drop());
+  await change();
+  await held.arrived;
+  await Promise.all(pipecd.workers.map((worker) => worker.kill()));
+  held.drop();
+  await meanwhile?.();
+  await Promise.all(pipecd.workers.map((worker) => worker.start()));
+}
+
+test("the event is adopted, and the value that replaced it in the meantime is registered once", async () => {
+  await killWhileRegistering(() => stack.register("killed", { source: { data: "one" } }));
+  await stack.untilState("killed", "one", "NotHandled");
+  expect(stack.registered("killed")).toEqual(["one"]);
+
+  await killWhileRegistering(
+    () => stack.setData("killed", "two"),
+    // Back to the value that the status has as the last one.
+    () => stack.setData("killed", "one"),
+  );
+  await expect.poll(() => stack.registered("killed"), patience).toEqual(["one", "two", "one"]);
+  await stack.until(
+    EventRegistration,
+    "killed",
+    (found) =>
+      has("Ready", "True")(found) &&
+      found.status?.registered?.data === "one" &&
+      found.status.announced === undefined &&
+      found.status.registered.eventID === stack.server().events().at(-1)?.id,
+  );
+  await pipecd.untilQuiet();
+  expect(stack.registered("killed")).toEqual(["one", "two", "one"]);
+});
