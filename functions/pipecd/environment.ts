@@ -1,4 +1,4 @@
-/** Environment: known to the control plane, or, from v0.49.0, the label of applications. */
+/** Environment: known to the control plane, or, from v0.37.1, the label of applications. */
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";

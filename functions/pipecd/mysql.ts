@@ -1,4 +1,4 @@
-/** Mysql: a database for control planes from v0.49.0. */
+/** Mysql: a database for control planes from v0.37.1. */
 import { Mysql } from "./kinds.ts";
 import { secretKeys } from "./names.ts";
 import { storeImage } from "./profile.ts";

@@ -15,6 +15,8 @@ test.each([
   ["v0.8.7", "L0"],
   ["v0.9.0", "L0"],
   ["v0.9.0-rc0", "L0"],
+  ["v0.37.1", "C"],
+  ["v0.38.0-rc0", "C"],
   ["v0.49.0", "C"],
   ["v0.57.0", "C"],
   ["v0.57.0-rc1", "C"],
@@ -24,11 +26,14 @@ test.each([
   expect(profileOf(version)).toEqual({ profile });
 });
 
-const ranges = "expected v0.8.0 to v0.9.0, or v0.49.0 and later v0 versions";
+const ranges = "expected v0.8.0 to v0.9.0, or v0.37.1 and later v0 versions";
 
-test.each(["v0.7.9", "v0.12.1", "v0.48.9", "v1.0.0"])("%s is not supported", (version) => {
-  expect(profileOf(version)).toEqual({ problem: `PipeCD ${version} is not supported: ${ranges}` });
-});
+test.each(["v0.7.9", "v0.12.1", "v0.27.4", "v0.36.0", "v0.37.0", "v1.0.0"])(
+  "%s is not supported",
+  (version) => {
+    expect(profileOf(version)).toEqual({ problem: `PipeCD ${version} is not supported: ${ranges}` });
+  },
+);
 
 test.each(["v0.9.1", "v0.12.0"])("%s is not supported, although it can have a MongoDB", (version) => {
   expect(profileOf(version)).toEqual({
@@ -50,6 +55,11 @@ test("images come from where their version was published", () => {
     server: "gcr.io/pipecd/server:v0.9.0",
     ops: "gcr.io/pipecd/ops:v0.9.0",
     piped: "gcr.io/pipecd/piped:v0.9.0",
+  });
+  expect(imagesOf("C", "v0.37.1", {})).toEqual({
+    server: "ghcr.io/pipe-cd/pipecd:v0.37.1",
+    ops: "ghcr.io/pipe-cd/pipecd:v0.37.1",
+    piped: "ghcr.io/pipe-cd/piped:v0.37.1",
   });
   expect(imagesOf("C", "v0.57.0", {})).toEqual({
     server: "ghcr.io/pipe-cd/pipecd:v0.57.0",
@@ -112,8 +122,8 @@ test.each([
   ["L0", "v1.9.1", "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"],
   ["L0", "v1.17.0", "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"],
   ["L0", "v1.31.0", "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"],
-  ["C", "v1.10.0", "PipeCD v0.49.0 and later needs Envoy v1.18.0 or later"],
-  ["C", "v1.17.4", "PipeCD v0.49.0 and later needs Envoy v1.18.0 or later"],
+  ["C", "v1.10.0", "PipeCD v0.37.1 and later needs Envoy v1.18.0 or later"],
+  ["C", "v1.17.4", "PipeCD v0.37.1 and later needs Envoy v1.18.0 or later"],
 ] as const)("with the profile %s Envoy %s does not go", (profile, version, expected) => {
   expect(envoyProblem(profile, version)).toBe(
     `the envoyVersion ${version} can not read the gateway's configuration: ${expected}`,
@@ -122,7 +132,7 @@ test.each([
 
 test("what is no version of Envoy is said", () => {
   expect(envoyProblem("C", "latest")).toBe(
-    'the envoyVersion "latest" is none of Envoy: PipeCD v0.49.0 and later needs Envoy v1.18.0 or later, written like v1.31.0',
+    'the envoyVersion "latest" is none of Envoy: PipeCD v0.37.1 and later needs Envoy v1.18.0 or later, written like v1.31.0',
   );
   expect(gatewayImage("latest", {})).toBe("envoyproxy/envoy:latest");
 });

@@ -1,6 +1,6 @@
 /** What a version of PipeCD speaks, and which images belong to it. */
 
-/** `L0` is v0.8.0 to v0.9.0, `C` is v0.49.0 and later. What lies between is neither. */
+/** `L0` is v0.8.0 to v0.9.0, `C` is v0.37.1 and later. Versions between them have no profile. */
 export type Profile = "L0" | "C";
 
 /** The numbers of a version. */
@@ -27,7 +27,19 @@ export const isAtLeast = (version: Version, major: number, minor: number, patch 
       ? version.minor > minor
       : version.patch >= patch;
 
-const supported = "expected v0.8.0 to v0.9.0, or v0.49.0 and later v0 versions";
+/** The first version of the profile C. docs/pipecd.md says what keeps older ones out. */
+export const firstOfC = "v0.37.1";
+
+/** A version that a feature of PipeCD came with. */
+export type FirstVersion = `v0.${number}.${number}`;
+
+/** Whether a version of the profile C is the given one or later. */
+export function hasReached(version: string, first: FirstVersion): boolean {
+  const [found, wanted] = [versionOf(version), versionOf(first)];
+  return found !== undefined && wanted !== undefined && isAtLeast(found, 0, wanted.minor, wanted.patch);
+}
+
+const supported = `expected v0.8.0 to v0.9.0, or ${firstOfC} and later v0 versions`;
 
 /** The profile of a version, or why it has none. */
 export function profileOf(
@@ -39,7 +51,7 @@ export function profileOf(
       problem: `the version ${JSON.stringify(version)} is none of PipeCD: ${supported}, written like v0.57.0`,
     };
   }
-  if (found.major === 0 && isAtLeast(found, 0, 49)) return { profile: "C" };
+  if (found.major === 0 && hasReached(version, firstOfC)) return { profile: "C" };
   if (isAtLeast(found, 0, 8) && !isAtLeast(found, 0, 9, 1)) return { profile: "L0" };
   const mongo =
     isAtLeast(found, 0, 9, 1) && !isAtLeast(found, 0, 12, 1)
@@ -139,7 +151,7 @@ export function envoyProblem(profile: Profile, envoyVersion: string): string | u
   const expected =
     profile === "L0"
       ? "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"
-      : "PipeCD v0.49.0 and later needs Envoy v1.18.0 or later";
+      : `PipeCD ${firstOfC} and later needs Envoy v1.18.0 or later`;
   if (found === undefined) {
     return `the envoyVersion ${JSON.stringify(envoyVersion)} is none of Envoy: ${expected}, written like ${defaultVersions.envoy[profile]}`;
   }

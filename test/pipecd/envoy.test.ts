@@ -22,5 +22,5 @@ test("without a word of TLS there is none", () => {
 });
 
 test("up to v0.9.0 there is no TLS", () => {
-  expect(() => envoyConfig("L0", { server, tls: true })).toThrow("spec.tls needs PipeCD v0.49.0 or later");
+  expect(() => envoyConfig("L0", { server, tls: true })).toThrow("spec.tls needs PipeCD v0.37.1 or later");
 });

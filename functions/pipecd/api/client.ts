@@ -1,4 +1,5 @@
 /** A client of PipeCD's control plane: https://pipecd.dev/docs/ */
+import { hasReached } from "../profile.ts";
 import { apiService } from "./apiservice.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 import { webServiceC } from "./webservice-c.ts";
@@ -10,10 +11,12 @@ export function pipecdClient(options: ClientOptions): PipecdClient {
   const web = webServiceC(options);
   if (options.apiKey === undefined) return web;
   const api = apiService(options, options.apiKey);
+  const takesLabels = options.version === undefined || hasReached(options.version, "v0.56.0");
   return {
     ...web,
     pipeds: { ...web.pipeds, ...api.pipeds },
-    applications: api.applications,
+    // Before v0.56.0 the APIService drops the labels of a new application.
+    applications: takesLabels ? api.applications : { ...api.applications, add: web.applications.add },
     events: { ...web.events, ...api.events },
   };
 }

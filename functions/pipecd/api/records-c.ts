@@ -49,6 +49,6 @@ export const gitPath = ({ repository, path, configFilename }: ApplicationPlace) 
 export function kindOfC(kind: ApplicationKindName): ApplicationKind {
   if (kind !== "CROSSPLANE") return ApplicationKind[kind];
   throw new RangeError(
-    "expected a kind of v0.49 or later, found CROSSPLANE, which v0.24 was the last to have",
+    "expected a kind of v0.37.1 or later, found CROSSPLANE, which v0.24 was the last to have",
   );
 }

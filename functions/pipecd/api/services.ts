@@ -87,6 +87,8 @@ export interface PipecdClient {
 /** Whom to call, and as whom. */
 export interface ClientOptions {
   readonly profile: Profile;
+  /** Of the control plane. Unless it is given, all that the profile C has is there. */
+  readonly version?: string;
   readonly projectID: string;
   readonly web: Endpoint;
   readonly api: Endpoint;

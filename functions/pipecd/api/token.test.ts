@@ -45,7 +45,7 @@ describe("it is signed with all bytes of the key", () => {
 test.each([
   ["L0", { project_id: "quickstart", project_role: 2 }],
   ["C", { project_id: "quickstart", project_rbac_roles: ["Admin"] }],
-] as const)("up to v0.9.0 a role is a number, from v0.49.0 a list of names: %s", (profile, role) => {
+] as const)("up to v0.9.0 a role is a number, from v0.37.1 a list of names: %s", (profile, role) => {
   expect(claimsOf(tokenOf({ profile }))).toEqual({
     iss: "PipeCD",
     sub: expect.stringMatching(/./),

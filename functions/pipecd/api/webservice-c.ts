@@ -55,7 +55,10 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
         // A request without options would end the server's process.
         const request = { options: { enabled: true, pipedId } };
         const { applications } = await called("ListApplications", service.listApplications(request, context));
-        return applications.map(applicationRecord).filter(({ deleted }) => !deleted);
+        // Before v0.43.0 the server ignores the piped.
+        return applications
+          .map(applicationRecord)
+          .filter(({ deleted, pipedID }) => !deleted && pipedID === pipedId);
       },
       async update({ id, name }, { pipedID, provider, configFilename }) {
         const request = {

@@ -8,7 +8,7 @@ import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { applicationKindOf } from "../kinds/application.ts";
 import { type Application, type ControlPlane, Environment, Piped } from "../kinds.ts";
 import { patience } from "../pace.ts";
-import type { Profile } from "../profile.ts";
+import { firstOfC, type Profile } from "../profile.ts";
 import { referenced } from "../server/references.ts";
 
 /** What PipeCD is to know of an application. */
@@ -46,7 +46,7 @@ export async function wantedOf(
   const profile = profileOfPlane(plane);
   const kind = kindOf(spec.kind, profile);
   if (profile === "L0" && (spec.labels || spec.description))
-    throw invalid("spec.labels and spec.description need PipeCD v0.49.0 or later");
+    throw invalid(`spec.labels and spec.description need PipeCD ${firstOfC} or later`);
   const of = { projectID: spec.projectID, isSettled: status?.applicationID !== undefined };
   const environment = await referenced(Environment, spec.environmentRef, of, ctx);
   const piped = await referenced(Piped, spec.pipedRef, of, ctx);
@@ -78,7 +78,7 @@ function kindOf(text: string, profile: Profile): ApplicationKindName {
   if (kind !== undefined && kind !== missingKind[profile]) return kind;
   throw invalid(
     profile === "L0"
-      ? `expected spec.kind to be one that PipeCD v0.9.0 has, found ${text}: ECS needs v0.49.0 or later`
+      ? `expected spec.kind to be one that PipeCD v0.9.0 has, found ${text}: ECS needs ${firstOfC} or later`
       : `expected spec.kind to be one that PipeCD has, found ${text}: v0.24 was the last to have Crossplane`,
   );
 }

@@ -45,12 +45,12 @@ describe("up to v0.9.0 there is", () => {
     [
       "no MySQL",
       { datastore: { mysqlConfig: { url: "u@tcp(m)/d" } } },
-      "spec.config.datastore.mysqlConfig needs PipeCD v0.49.0 or later",
+      "spec.config.datastore.mysqlConfig needs PipeCD v0.37.1 or later",
     ],
     [
       "no S3",
       { filestore: { s3Config: { bucket: "bucket", region: "r" } } },
-      "spec.config.filestore.s3Config needs PipeCD v0.49.0 or later",
+      "spec.config.filestore.s3Config needs PipeCD v0.37.1 or later",
     ],
     [
       "no prefix of Firestore's collections",
@@ -59,12 +59,12 @@ describe("up to v0.9.0 there is", () => {
           firestoreConfig: { namespace: "n", environment: "e", project: "p", collectionNamePrefix: "x" },
         },
       },
-      "spec.config.datastore.firestoreConfig.collectionNamePrefix needs PipeCD v0.49.0 or later",
+      "spec.config.datastore.firestoreConfig.collectionNamePrefix needs PipeCD v0.37.1 or later",
     ],
     [
       "no collector of insights",
       { insightCollector: {} },
-      "spec.config.insightCollector needs PipeCD v0.49.0 or later",
+      "spec.config.insightCollector needs PipeCD v0.37.1 or later",
     ],
     [
       "no OpenID Connect",
@@ -74,12 +74,12 @@ describe("up to v0.9.0 there is", () => {
     [
       "no length of logins",
       sso({ github: client, sessionTtl: 1 }),
-      "spec.config.sharedSSOConfigs[0].sessionTtl needs PipeCD v0.49.0 or later",
+      "spec.config.sharedSSOConfigs[0].sessionTtl needs PipeCD v0.41.4 or later",
     ],
     [
       "no proxy to GitHub",
       sso({ github: { ...client, proxyUrl: "http://p" } }),
-      "spec.config.sharedSSOConfigs[0].github.proxyUrl needs PipeCD v0.49.0 or later",
+      "spec.config.sharedSSOConfigs[0].github.proxyUrl needs PipeCD v0.37.1 or later",
     ],
   ])("%s", (_, config, problem) => {
     expect(problemsOf("L0", config)).toEqual([problem]);
@@ -89,15 +89,15 @@ describe("up to v0.9.0 there is", () => {
   test("neither TLS nor API keys", () => {
     const rest = { tls: { secretName: "t" }, bootstrapAPIKeys: true };
     expect(problemsOf("L0", {}, rest)).toEqual([
-      "spec.tls needs PipeCD v0.49.0 or later",
-      "spec.bootstrapAPIKeys needs PipeCD v0.49.0 or later",
+      "spec.tls needs PipeCD v0.37.1 or later",
+      "spec.bootstrapAPIKeys needs PipeCD v0.44.0 or later",
     ]);
     expect(problemsOf("C", {}, rest)).toEqual([]);
     expect(problemsOf("L0", {}, { bootstrapAPIKeys: false })).toEqual([]);
   });
 });
 
-describe("from v0.49.0 there is", () => {
+describe("from v0.37.1 there is", () => {
   test.each<readonly [string, Partial<Config>, string]>([
     ["no MongoDB", stores.L0, "spec.config.datastore.mongoDBConfig needs PipeCD v0.12.0 or older"],
     [
@@ -214,7 +214,7 @@ test("a role of S3 and its token belong together", () => {
 test("all problems are said at once", () => {
   const spec = specOf("L0", { ...stores.C, insightCollector: {} });
   expect(() => controlPlaneConfig(spec, "L0")).toThrow(
-    "PipeCD can not have this configuration: spec.config.datastore.mysqlConfig needs PipeCD v0.49.0 or later; spec.config.insightCollector needs PipeCD v0.49.0 or later",
+    "PipeCD cannot have this configuration: spec.config.datastore.mysqlConfig needs PipeCD v0.37.1 or later; spec.config.insightCollector needs PipeCD v0.37.1 or later",
   );
 });
 

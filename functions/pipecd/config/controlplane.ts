@@ -1,6 +1,6 @@
 /** The configuration file of a control plane. */
 import type { ControlPlane, ControlPlaneConfig, Datastore, Filestore } from "../kinds.ts";
-import type { Profile } from "../profile.ts";
+import { firstOfC, type Profile } from "../profile.ts";
 import { scheduleProblem } from "./cron.ts";
 import { documentOf } from "./document.ts";
 import { durationOf, given, someGiven, variantOf } from "./fields.ts";
@@ -31,10 +31,8 @@ const at = "spec.config";
 /** The text of `control-plane-config.yaml`. Throws a `ConfigError` for what this version of PipeCD can not have. */
 export function controlPlaneConfig(spec: Spec, profile: Profile): string {
   const problems = new Problems(profile, spec.version);
-  problems.from("v0.49.0", "spec", {
-    tls: spec.tls,
-    bootstrapAPIKeys: spec.bootstrapAPIKeys || undefined,
-  });
+  problems.from(firstOfC, "spec", { tls: spec.tls });
+  problems.from("v0.44.0", "spec", { bootstrapAPIKeys: spec.bootstrapAPIKeys || undefined });
   const { config } = spec;
   const rendered = given({
     address: config.address,
@@ -83,7 +81,7 @@ function datastoreOf(datastore: Datastore | undefined, problems: Problems): Rend
     case "firestoreConfig": {
       const { namespace, environment, collectionNamePrefix, project, credentialsFile } = variant.config;
       problems.needed(`${path}.firestoreConfig`, { namespace, environment, project });
-      problems.from("v0.49.0", `${path}.firestoreConfig`, { collectionNamePrefix });
+      problems.from(firstOfC, `${path}.firestoreConfig`, { collectionNamePrefix });
       return {
         type: "FIRESTORE",
         config: given({ namespace, environment, collectionNamePrefix, project, credentialsFile }),
@@ -99,7 +97,7 @@ function datastoreOf(datastore: Datastore | undefined, problems: Problems): Rend
       return { type: "MONGODB", config: given({ url, database, usernameFile, passwordFile }) };
     }
     case "mysqlConfig":
-      problems.from("v0.49.0", path, { mysqlConfig: variant.config });
+      problems.from(firstOfC, path, { mysqlConfig: variant.config });
       return { type: "MYSQL", config: mysqlOf(variant.config, problems) };
   }
 }
@@ -131,7 +129,7 @@ function filestoreOf(filestore: Filestore | undefined, problems: Problems): Rend
     }
     case "s3Config": {
       const { bucket, region, profile, credentialsFile, roleARN, tokenFile } = variant.config;
-      problems.from("v0.49.0", path, { s3Config: variant.config });
+      problems.from(firstOfC, path, { s3Config: variant.config });
       problems.needed(`${path}.s3Config`, { bucket, region });
       // PipeCD uses neither without the other.
       if (roleARN || tokenFile) problems.needed(`${path}.s3Config`, { roleARN, tokenFile });
@@ -154,8 +152,15 @@ function filestoreOf(filestore: Filestore | undefined, problems: Problems): Rend
 
 function insightCollectorOf({ insightCollector }: ControlPlaneConfig, problems: Problems) {
   if (insightCollector === undefined) return undefined;
-  problems.from("v0.49.0", at, { insightCollector });
+  problems.from(firstOfC, at, { insightCollector });
   const { application, deployment } = insightCollector;
+  if (problems.profile === "C") {
+    const path = `${at}.insightCollector`;
+    problems.from("v0.40.1", `${path}.deployment`, { chunkMaxCount: deployment?.chunkMaxCount });
+    // Older versions read false as unset, which is true.
+    if (application?.enabled === false)
+      problems.from("v0.41.0", `${path}.application`, { "enabled: false": true });
+  }
   for (const [name, collector] of Object.entries({ application, deployment })) {
     if (!collector?.schedule || collector.enabled === false) continue;
     problems.of(`${at}.insightCollector.${name}.schedule`, scheduleProblem(collector.schedule));

@@ -29,7 +29,7 @@ test("environments stay what they are up to v0.9.0", () => {
   });
 });
 
-test("an environment becomes a label from v0.49.0", () => {
+test("an environment becomes a label from v0.37.1", () => {
   expect(routeOf("C", { envs: ["a"], ignoreEnvs: ["c"], labels: { team: "t" } })).toEqual({
     name: "x",
     receiver: "y",
@@ -48,12 +48,12 @@ test("no environment leaves labels as they are", () => {
   expect(routeOf("C", {})).toEqual({ name: "x", receiver: "y" });
 });
 
-test("several environments are refused from v0.49.0", () => {
+test("several environments are refused from v0.37.1", () => {
   expect(() => routeOf("C", { envs: ["a", "b"], ignoreEnvs: ["c", "d"] })).toThrow(
     new ConfigError(
       ["envs", "ignoreEnvs"].map(
         (field) =>
-          `${path}.${field}: from PipeCD v0.49.0 at most one environment: make a route for each of them`,
+          `${path}.${field}: from PipeCD v0.37.1 at most one environment: make a route for each of them`,
       ),
     ),
   );

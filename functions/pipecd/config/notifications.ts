@@ -1,13 +1,13 @@
 /** Whom an agent tells, as PipeCD reads it. */
 import type { NotificationReceiver, NotificationRoute } from "../kinds/notifications.ts";
 import type { PipedConfig } from "../kinds.ts";
+import { firstOfC } from "../profile.ts";
 import { given, sorted, variantOf } from "./fields.ts";
 import type { Problems } from "./problems.ts";
 
 type Notifications = NonNullable<PipedConfig["notifications"]>;
 
 const at = "spec.config.notifications";
-const later = "v0.49.0";
 
 /** Routes and receivers. */
 export function notificationsOf({ routes, receivers }: Notifications, problems: Problems) {
@@ -31,7 +31,7 @@ function routeOf(route: NotificationRoute, path: string, problems: Problems) {
   const common = { name, receiver, events, ignoreEvents, groups, ignoreGroups, apps, ignoreApps };
   if (problems.profile === "L0") {
     const { envs, ignoreEnvs, labels, ignoreLabels } = route;
-    problems.from(later, path, { labels, ignoreLabels });
+    problems.from(firstOfC, path, { labels, ignoreLabels });
     return given({ ...common, envs, ignoreEnvs });
   }
   return given({
@@ -41,7 +41,7 @@ function routeOf(route: NotificationRoute, path: string, problems: Problems) {
   });
 }
 
-/** Environments are labels since v0.49.0: one of them can be said as such, several can not. */
+/** The profile C has labels in place of environments: one environment becomes a label, several are refused. */
 function labelsOf(
   route: NotificationRoute,
   envsField: "envs" | "ignoreEnvs",
@@ -54,7 +54,7 @@ function labelsOf(
   if (env === undefined) return labels;
   if (envs.length > 1) {
     problems.add(
-      `${path}.${envsField}: from PipeCD v0.49.0 at most one environment: make a route for each of them`,
+      `${path}.${envsField}: from PipeCD ${firstOfC} at most one environment: make a route for each of them`,
     );
   } else if (labels?.env !== undefined && labels.env !== env) {
     problems.add(`${path}: ${envsField} and the label env of ${labelsField} are not the same`);
@@ -77,14 +77,11 @@ function receiverOf(receiver: NotificationReceiver, path: string, problems: Prob
       const slack = `${path}.slack`;
       if (problems.profile === "L0") {
         problems.needed(slack, { hookURL });
-        problems.from(later, slack, {
-          oauthTokenData,
-          oauthTokenFile,
-          channelID,
-          mentionedAccounts,
-          mentionedGroups,
-        });
-      } else {
+      }
+      problems.from("v0.44.0", slack, { channelID });
+      problems.from("v0.45.0", slack, { oauthTokenData, oauthTokenFile, mentionedAccounts });
+      problems.from("v0.48.1", slack, { mentionedGroups });
+      if (problems.profile === "C") {
         problems.oneOf(slack, { hookURL, oauthTokenData, oauthTokenFile });
         if (hookURL) problems.atMostOneOf(slack, { hookURL, channelID });
         else problems.needed(slack, { channelID });
@@ -104,7 +101,7 @@ function receiverOf(receiver: NotificationReceiver, path: string, problems: Prob
     }
     case "webhook": {
       const { url, signatureKey, signatureValue, signatureValueFile } = variant.config;
-      problems.from(later, `${path}.webhook`, { signatureKey, signatureValue, signatureValueFile });
+      problems.from(firstOfC, `${path}.webhook`, { signatureKey, signatureValue, signatureValueFile });
       problems.atMostOneOf(`${path}.webhook`, { signatureValue, signatureValueFile });
       return { name, webhook: given({ url, signatureKey, signatureValue, signatureValueFile }) };
     }

@@ -53,24 +53,14 @@ describe("up to v0.9.0 there is no", () => {
     ["name", { name: "x" }],
     ["appConfigSyncInterval", { appConfigSyncInterval: 60 }],
     ["git.sshKeyData", { git: { sshKeyData: "a2V5" } }],
-    ["git.password", { git: { username: "u", password: "cA==" } }],
     ["chartRepositories[0].insecure", { chartRepositories: [{ name: "x", address: "a", insecure: true }] }],
     ["chartRegistries", { chartRegistries: [{ address: "a" }] }],
     ["cloudProviders[0].labels", { cloudProviders: [{ name: "x", labels: {}, terraformConfig: {} }] }],
     ["cloudProviders[0].ecsConfig", { cloudProviders: [{ name: "x", ecsConfig: { region: "r" } }] }],
-    [
-      "cloudProviders[0].kubernetesConfig.kubectlVersion",
-      { cloudProviders: [{ name: "x", kubernetesConfig: { kubectlVersion: "1.31.0" } }] },
-    ],
-    [
-      "cloudProviders[0].terraformConfig.driftDetectionEnabled",
-      { cloudProviders: [{ name: "x", terraformConfig: { driftDetectionEnabled: false } }] },
-    ],
     ["cloudProviders[0].lambdaConfig.credentialsFile", lambda({ credentialsFile: "/c" })],
     ["cloudProviders[0].lambdaConfig.roleARN", lambda({ roleARN: "r" })],
     ["cloudProviders[0].lambdaConfig.tokenFile", lambda({ tokenFile: "/t" })],
     ["cloudProviders[0].lambdaConfig.profile", lambda({ profile: "p" })],
-    ["cloudProviders[0].lambdaConfig.awsAPIPollingInterval", lambda({ awsAPIPollingInterval: 15 })],
     ["notifications.routes[0].labels", route({ labels: { a: "b" } })],
     ["notifications.routes[0].ignoreLabels", route({ ignoreLabels: { a: "b" } })],
     [
@@ -85,21 +75,20 @@ describe("up to v0.9.0 there is no", () => {
       "notifications.receivers[0].webhook.signatureValueFile",
       { notifications: { receivers: [{ name: "x", webhook: { url: "u", signatureValueFile: "/s" } }] } },
     ],
-    ["notifications.receivers[0].slack.mentionedGroups", slack({ hookURL: "h", mentionedGroups: [] })],
     ["secretManagement", { secretManagement: { keyPair } }],
     ["eventWatcher", { eventWatcher: {} }],
     ["appSelector", { appSelector: { a: "b" } }],
   ])("%s", (field, config) => {
-    expect(problemsOf("L0", config)).toEqual([`${at}.${field} needs PipeCD v0.49.0 or later`]);
+    expect(problemsOf("L0", config)).toEqual([`${at}.${field} needs PipeCD v0.37.1 or later`]);
     expect(problemsOf("C", config)).toEqual([]);
   });
 
   test("chart from a repository of git", () => {
     const config: Config = { chartRepositories: [{ type: "GIT", gitRemote: "g", sshKeyFile: "/k" }] };
     expect(problemsOf("L0", config)).toEqual([
-      `${at}.chartRepositories[0].gitRemote needs PipeCD v0.49.0 or later`,
-      `${at}.chartRepositories[0].sshKeyFile needs PipeCD v0.49.0 or later`,
-      `${at}.chartRepositories[0].type: GIT needs PipeCD v0.49.0 or later`,
+      `${at}.chartRepositories[0].gitRemote needs PipeCD v0.37.1 or later`,
+      `${at}.chartRepositories[0].sshKeyFile needs PipeCD v0.37.1 or later`,
+      `${at}.chartRepositories[0].type: GIT needs PipeCD v0.37.1 or later`,
     ]);
     expect(problemsOf("C", config)).toEqual([]);
   });
@@ -109,8 +98,8 @@ describe("up to v0.9.0 there is no", () => {
     const path = `${at}.notifications.receivers[0].slack`;
     expect(problemsOf("L0", config)).toEqual([
       `${path}.hookURL is needed`,
-      `${path}.oauthTokenFile needs PipeCD v0.49.0 or later`,
-      `${path}.channelID needs PipeCD v0.49.0 or later`,
+      `${path}.channelID needs PipeCD v0.44.0 or later`,
+      `${path}.oauthTokenFile needs PipeCD v0.45.0 or later`,
     ]);
     expect(problemsOf("C", config)).toEqual([]);
   });
@@ -119,8 +108,8 @@ describe("up to v0.9.0 there is no", () => {
     const datadog = { apiKeyData: "YQ==", applicationKeyData: "YQ==" };
     const path = `${at}.analysisProviders[0].datadog`;
     expect(problemsOf("L0", { analysisProviders: [{ name: "x", datadog }] })).toEqual([
-      `${path}.apiKeyData needs PipeCD v0.49.0 or later`,
-      `${path}.applicationKeyData needs PipeCD v0.49.0 or later`,
+      `${path}.apiKeyData needs PipeCD v0.45.0 or later`,
+      `${path}.applicationKeyData needs PipeCD v0.45.0 or later`,
       `${path}.address is needed`,
       `${path}.apiKeyFile is needed`,
       `${path}.applicationKeyFile is needed`,
@@ -130,14 +119,14 @@ describe("up to v0.9.0 there is no", () => {
 
   test("agent with an API key, or without an address for people", () => {
     expect(problemsOf("L0", { webAddress: "" }, { apiKeySecretRef: { name: "x" } })).toEqual([
-      "spec.apiKeySecretRef needs PipeCD v0.49.0 or later",
+      "spec.apiKeySecretRef needs PipeCD v0.37.1 or later",
       `${at}.webAddress is needed`,
     ]);
     expect(problemsOf("C", { webAddress: "" }, { apiKeySecretRef: { name: "x" } })).toEqual([]);
   });
 });
 
-describe("from v0.49.0 there is no", () => {
+describe("from v0.37.1 there is no", () => {
   test.each<readonly [string, Config]>([
     ["imageProviders", { imageProviders: [{ name: "x", gcr: {} }] }],
     ["sealedSecretManagement", { sealedSecretManagement: { sealingKey: keyPair } }],
@@ -252,7 +241,7 @@ test.each<readonly [string, Config, readonly string[]]>([
     { eventWatcher: { gitRepos: [{ repoId: "x" }, { repoId: "x" }] } },
     [`${at}.eventWatcher.gitRepos[1].repoId: x is there already`],
   ],
-])("from v0.49.0 an agent has %s", (_, config, problems) => {
+])("from v0.37.1 an agent has %s", (_, config, problems) => {
   expect(problemsOf("C", config)).toEqual(problems);
 });
 

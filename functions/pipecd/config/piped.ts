@@ -1,7 +1,7 @@
 /** The configuration file of an agent. */
 import type { Piped, PipedConfig } from "../kinds.ts";
 import { secretKeys } from "../names.ts";
-import type { Profile } from "../profile.ts";
+import { firstOfC, type Profile } from "../profile.ts";
 import { documentOf } from "./document.ts";
 import { durationOf, given, someGiven, sorted } from "./fields.ts";
 import { notificationsOf } from "./notifications.ts";
@@ -25,8 +25,8 @@ const olderInterval = "60s";
 export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonly pipedID: string }): string {
   const { config } = spec;
   const problems = new Problems(profile, spec.version);
-  problems.from("v0.49.0", "spec", { apiKeySecretRef: spec.apiKeySecretRef });
-  problems.from("v0.49.0", at, {
+  problems.from(firstOfC, "spec", { apiKeySecretRef: spec.apiKeySecretRef });
+  problems.from(firstOfC, at, {
     name: config.name,
     appConfigSyncInterval: config.appConfigSyncInterval,
     chartRegistries: config.chartRegistries,
@@ -80,7 +80,8 @@ export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonl
 function gitOf({ git }: PipedConfig, problems: Problems) {
   if (git === undefined) return undefined;
   const { sshKeyFile, sshKeyData, password } = git;
-  problems.from("v0.49.0", `${at}.git`, { sshKeyData, password });
+  problems.from(firstOfC, `${at}.git`, { sshKeyData });
+  problems.from("v0.48.9", `${at}.git`, { password });
   problems.atMostOneOf(`${at}.git`, { sshKeyFile, sshKeyData, password });
   if (password) problems.needed(`${at}.git`, { username: git.username });
   problems.base64(`${at}.git`, { sshKeyData, password });
@@ -113,9 +114,9 @@ function chartRepositoriesOf({ chartRepositories }: PipedConfig, problems: Probl
     const path = `${at}.chartRepositories[${index}]`;
     const { name, address, username, password, gitRemote, sshKeyFile } = chart;
     const insecure = chart.insecure || undefined;
-    problems.from("v0.49.0", path, { insecure, gitRemote, sshKeyFile });
+    problems.from(firstOfC, path, { insecure, gitRemote, sshKeyFile });
     if (chart.type === "GIT") {
-      if (problems.profile === "L0") problems.add(`${path}.type: GIT needs PipeCD v0.49.0 or later`);
+      if (problems.profile === "L0") problems.add(`${path}.type: GIT needs PipeCD ${firstOfC} or later`);
       problems.needed(path, { gitRemote });
     } else problems.needed(path, { name, address });
     const type = problems.profile === "L0" ? undefined : chart.type;

@@ -1,5 +1,5 @@
 /** What keeps a configuration from being one that PipeCD can have. */
-import { isAtLeast, type Profile, versionOf } from "../profile.ts";
+import { type FirstVersion, hasReached, type Profile } from "../profile.ts";
 import { isBase64 } from "./base64.ts";
 
 /** The version of PipeCD that is wanted can not have the configuration. */
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`PipeCD can not have this configuration: ${problems.join("; ")}`);
+    super(`PipeCD cannot have this configuration: ${problems.join("; ")}`);
     this.problems = problems;
   }
 }
@@ -44,7 +44,7 @@ export class Problems {
   }
 
   /** None of the fields may be given before a version. */
-  from(first: "v0.49.0" | "v0.52.0" | "v0.56.0", path: string, fields: Fields): void {
+  from(first: FirstVersion, path: string, fields: Fields): void {
     if (!this.#isBefore(first)) return;
     for (const name of namesOf(fields)) this.add(`${path}.${name} needs PipeCD ${first} or later`);
   }
@@ -88,9 +88,8 @@ export class Problems {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }
 
-  #isBefore(first: string): boolean {
+  #isBefore(first: FirstVersion): boolean {
     if (this.profile === "L0") return true;
-    const [found, wanted] = [versionOf(this.#version), versionOf(first)];
-    return found !== undefined && wanted !== undefined && !isAtLeast(found, 0, wanted.minor, wanted.patch);
+    return !hasReached(this.#version, first);
   }
 }

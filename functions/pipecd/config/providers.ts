@@ -1,5 +1,6 @@
 /** Providers of an agent, as PipeCD reads them: with a type, and a configuration that belongs to it. */
 import type { AnalysisProvider, CloudProvider } from "../kinds/providers.ts";
+import { firstOfC } from "../profile.ts";
 import { durationOf, given, someGiven, sorted, variantOf } from "./fields.ts";
 import type { Problems } from "./problems.ts";
 
@@ -18,15 +19,13 @@ type RenderedCloudProvider = Named &
     | { readonly type: "ECS"; readonly config: ConfigOf<CloudProvider, "ecsConfig"> }
   );
 
-const later = "v0.49.0";
-
 /** Where applications are deployed. `path` is that of the provider in its object. */
 export function cloudProviderOf(
   provider: CloudProvider,
   path: string,
   problems: Problems,
 ): RenderedCloudProvider {
-  problems.from(later, path, { labels: provider.labels });
+  problems.from(firstOfC, path, { labels: provider.labels });
   const { type, config } = typedCloudProvider(provider, path, problems);
   const labels = sorted(provider.labels);
   return { name: provider.name, type, ...(labels && { labels }), config } as RenderedCloudProvider;
@@ -44,7 +43,7 @@ function typedCloudProvider(
   switch (variant.type) {
     case "kubernetesConfig": {
       const { masterURL, kubeConfigPath, kubectlVersion, appStateInformer } = variant.config;
-      problems.from(later, `${path}.kubernetesConfig`, { kubectlVersion });
+      problems.from("v0.41.0", `${path}.kubernetesConfig`, { kubectlVersion });
       return {
         type: "KUBERNETES",
         config: given({
@@ -57,7 +56,7 @@ function typedCloudProvider(
     }
     case "terraformConfig": {
       const { vars, driftDetectionEnabled } = variant.config;
-      problems.from(later, `${path}.terraformConfig`, { driftDetectionEnabled });
+      problems.from("v0.45.0", `${path}.terraformConfig`, { driftDetectionEnabled });
       return { type: "TERRAFORM", config: given({ vars, driftDetectionEnabled }) };
     }
     case "cloudRunConfig": {
@@ -66,13 +65,9 @@ function typedCloudProvider(
     }
     case "lambdaConfig": {
       const { region, credentialsFile, roleARN, tokenFile, profile, awsAPIPollingInterval } = variant.config;
-      problems.from(later, `${path}.lambdaConfig`, {
-        credentialsFile,
-        roleARN,
-        tokenFile,
-        profile,
-        awsAPIPollingInterval,
-      });
+      const lambda = `${path}.lambdaConfig`;
+      problems.from(firstOfC, lambda, { credentialsFile, roleARN, tokenFile, profile });
+      problems.from("v0.49.2", lambda, { awsAPIPollingInterval });
       return {
         type: "LAMBDA",
         config: given({
@@ -87,7 +82,7 @@ function typedCloudProvider(
     }
     case "ecsConfig": {
       const { region, credentialsFile, roleARN, tokenFile, profile } = variant.config;
-      problems.from(later, path, { ecsConfig: variant.config });
+      problems.from(firstOfC, path, { ecsConfig: variant.config });
       return { type: "ECS", config: given({ region, credentialsFile, roleARN, tokenFile, profile }) };
     }
   }
@@ -126,7 +121,7 @@ export function analysisProviderOf(
     case "datadog": {
       const { address, apiKeyFile, applicationKeyFile, apiKeyData, applicationKeyData } = variant.config;
       const datadog = `${path}.datadog`;
-      problems.from(later, datadog, { apiKeyData, applicationKeyData });
+      problems.from("v0.45.0", datadog, { apiKeyData, applicationKeyData });
       if (problems.profile === "L0") {
         problems.needed(datadog, { address, apiKeyFile, applicationKeyFile });
       } else {

@@ -31,7 +31,7 @@ export function sealedSecretManagementOf(
   }
 }
 
-/** How secrets are read from v0.49.0. */
+/** How secrets are read from v0.37.1. */
 export function secretManagementOf(
   management: SecretManagement,
   path: string,

@@ -1,6 +1,7 @@
 /** Ways to log in that projects share, as PipeCD reads them. */
 import { ssoBlockOf } from "../kinds/controlplaneconfig.ts";
 import type { ControlPlaneConfig, SharedSSOConfig } from "../kinds.ts";
+import { firstOfC } from "../profile.ts";
 import { given } from "./fields.ts";
 import type { Problems } from "./problems.ts";
 
@@ -44,7 +45,7 @@ export function ignoredLogins({
 /** `path` is that of the entry in its object. */
 export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): RenderedSso {
   const { name, sessionTtl } = sso;
-  problems.from("v0.49.0", path, { sessionTtl });
+  problems.from("v0.41.4", path, { sessionTtl });
   const provider = chosenProvider(sso);
   if (provider === "GITHUB_ENTERPRISE" && problems.profile === "C") {
     problems.add(
@@ -56,7 +57,7 @@ export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): R
   switch (block) {
     case "github": {
       const { clientId, clientSecret, baseUrl, uploadUrl, proxyUrl } = sso.github as SsoBlock<"github">;
-      problems.from("v0.49.0", `${path}.github`, { proxyUrl });
+      problems.from(firstOfC, `${path}.github`, { proxyUrl });
       return { ...common, github: given({ clientId, clientSecret, baseUrl, uploadUrl, proxyUrl }) };
     }
     case "google": {

@@ -4,7 +4,7 @@ import { ConfigError, controlPlaneConfig } from "../config.ts";
 import { envoyConfig } from "../gateway/envoy.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { patience } from "../pace.ts";
-import { defaultVersions, envoyProblem, type Profile, profileOf } from "../profile.ts";
+import { defaultVersions, envoyProblem, firstOfC, type Profile, profileOf } from "../profile.ts";
 import { partName } from "./component.ts";
 import type { Blueprint } from "./parts.ts";
 
@@ -30,9 +30,9 @@ export function blueprintOf(
   const { envoyVersion = defaultVersions.envoy[profile], tls, bootstrapAPIKeys } = plane.spec;
   const problem = envoyProblem(profile, envoyVersion);
   if (problem) throw blocked("EnvoyVersionNotSupported", problem);
-  if (profile === "L0" && tls) throw blocked("ConfigInvalid", "spec.tls needs PipeCD v0.49.0 or later");
+  if (profile === "L0" && tls) throw blocked("ConfigInvalid", `spec.tls needs PipeCD ${firstOfC} or later`);
   if (profile === "L0" && bootstrapAPIKeys)
-    throw blocked("ConfigInvalid", "spec.bootstrapAPIKeys needs PipeCD v0.49.0 or later");
+    throw blocked("ConfigInvalid", "spec.bootstrapAPIKeys needs PipeCD v0.44.0 or later");
   try {
     return {
       plane,

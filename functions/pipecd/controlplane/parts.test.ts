@@ -172,7 +172,7 @@ describe("up to v0.9.0", () => {
   });
 });
 
-describe("from v0.49.0", () => {
+describe("from v0.37.1", () => {
   const plane = planeOf("v0.57.0");
   test("the gateway is Envoy with its third API", () => {
     expect(seen("gateway", plane)).toEqual(gatewayOf("envoyproxy/envoy:v1.31.0"));

@@ -144,7 +144,7 @@ export const cache = ({ plane }: Blueprint): Part => ({
   digest: contentDigest(),
 });
 
-/** What runs beside the server: from v0.49.0 it makes the tables of the database when it starts. */
+/** What runs beside the server: from v0.37.1 it makes the tables of the database when it starts. */
 export function ops(blueprint: Blueprint): Part {
   const { plane, profile, secrets, datastoreSince } = blueprint;
   const ports: readonly Port[] = [

@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import { ConfigError } from "../config/problems.ts";
 import { gatewayPorts, serverPorts, tlsDirectory } from "../names.ts";
-import type { Profile } from "../profile.ts";
+import { firstOfC, type Profile } from "../profile.ts";
 
 /** What the gateway is like. */
 export interface GatewayOptions {
@@ -193,7 +193,7 @@ function newer({ routes, clusters }: Plan, { server, tls = false }: GatewayOptio
 
 /** The text of `envoy-config.yaml`. Throws a {@link ConfigError} for TLS where the server has none. */
 export function envoyConfig(profile: Profile, options: GatewayOptions): string {
-  if (profile === "L0" && options.tls) throw new ConfigError(["spec.tls needs PipeCD v0.49.0 or later"]);
+  if (profile === "L0" && options.tls) throw new ConfigError([`spec.tls needs PipeCD ${firstOfC} or later`]);
   const config = profile === "L0" ? older(plans.L0, options.server) : newer(plans.C, options);
   return stringify(config, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -67,7 +67,7 @@ export const Application = defineKind({
       labels: z
         .record(z.string(), z.string())
         .optional()
-        .describe("Its labels at PipeCD. From PipeCD v0.49.0."),
+        .describe("Its labels at PipeCD. From PipeCD v0.37.1."),
       projectID,
       kind: z
         .string()
@@ -87,7 +87,7 @@ export const Application = defineKind({
       configFilename: text
         .optional()
         .describe(
-          "Name of its configuration file. Default: .pipe.yaml up to PipeCD v0.9.0, app.pipecd.yaml from v0.49.0.",
+          "Name of its configuration file. Default: .pipe.yaml up to PipeCD v0.9.0, app.pipecd.yaml from v0.37.1.",
         ),
       cloudProvider: text
         .optional()

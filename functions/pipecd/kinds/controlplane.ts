@@ -38,10 +38,10 @@ export const ControlPlane = defineKind({
     replicasServer: replicas("server"),
     replicasCache: replicas("cache"),
     replicasOps: replicas("ops"),
-    version: version.describe("Version of PipeCD: v0.8.0 to v0.9.0, or v0.49.0 and later."),
+    version: version.describe("Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later."),
     envoyVersion: version
       .optional()
-      .describe("Tag of the gateway's image. Default: v1.10.0 up to PipeCD v0.9.0, v1.31.0 from v0.49.0."),
+      .describe("Tag of the gateway's image. Default: v1.10.0 up to PipeCD v0.9.0, v1.31.0 from v0.37.1."),
     redisVersion: version.optional().describe("Tag of the cache's image. Default: 5.0.5-alpine3.9."),
     volumeMounts: volumeMounts.optional(),
     config: controlPlaneConfig.describe("What PipeCD's own configuration has."),
@@ -52,12 +52,12 @@ export const ControlPlane = defineKind({
         ),
       })
       .optional()
-      .describe("With it, the server speaks gRPC over TLS alone. From PipeCD v0.49.0."),
+      .describe("With it, the server speaks gRPC over TLS alone. From PipeCD v0.37.1."),
     bootstrapAPIKeys: z
       .boolean()
       .optional()
       .describe(
-        "Whether an API key is made for each project, and kept in a Secret. From PipeCD v0.49.0. Default: false.",
+        "Whether an API key is made for each project, and kept in a Secret. From PipeCD v0.44.0. Default: false.",
       ),
   }),
   status: z.object({
@@ -68,7 +68,7 @@ export const ControlPlane = defineKind({
     profile: z
       .enum(["L0", "C"])
       .optional()
-      .describe("What the version speaks: L0 is v0.8.0 to v0.9.0, C is v0.49.0 and later."),
+      .describe("Profile of the version: L0 is v0.8.0 to v0.9.0, C is v0.37.1 and later."),
     serverRevision: z
       .string()
       .optional()

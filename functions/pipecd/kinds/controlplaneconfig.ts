@@ -14,7 +14,7 @@ const datastore = atMostOne(
       .object({
         namespace: text.optional(),
         environment: text.optional(),
-        collectionNamePrefix: text.optional().describe("From PipeCD v0.49.0."),
+        collectionNamePrefix: text.optional().describe("From PipeCD v0.37.1."),
         project: text.optional(),
         credentialsFile,
       })
@@ -40,7 +40,7 @@ const datastore = atMostOne(
         passwordFile,
       })
       .optional()
-      .describe("MySQL: needs PipeCD v0.49.0 or later."),
+      .describe("MySQL: needs PipeCD v0.37.1 or later."),
   }),
   "firestoreConfig",
   "dynamoDbConfig",
@@ -73,7 +73,7 @@ const filestore = atMostOne(
         tokenFile: text.optional(),
       })
       .optional()
-      .describe("Amazon S3: needs PipeCD v0.49.0 or later."),
+      .describe("Amazon S3: needs PipeCD v0.37.1 or later."),
     minioConfig: z
       .object({
         endpoint: endpoint.describe("Address with its scheme: http://minio-sample-minio:9000."),
@@ -93,7 +93,7 @@ const filestore = atMostOne(
 export type Filestore = z.infer<typeof filestore>;
 
 const client = { clientId: filled, clientSecret: filled.describe(inTheOpen) };
-const proxyUrl = text.optional().describe("From PipeCD v0.49.0.");
+const proxyUrl = text.optional().describe("From PipeCD v0.37.1.");
 const ssoFields = z.object({
   name: filled,
   provider: z
@@ -102,7 +102,7 @@ const ssoFields = z.object({
     .describe(
       "Default: the provider of the block that is given, of several github. GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older, OIDC v0.49.0 or later. No version of PipeCD can log in with GOOGLE.",
     ),
-  sessionTtl: z.int().min(1).optional().describe("How many hours a login lasts. From PipeCD v0.49.0."),
+  sessionTtl: z.int().min(1).optional().describe("How many hours a login lasts. From PipeCD v0.41.4."),
   github: z.object({ ...client, baseUrl: text.optional(), uploadUrl: text.optional(), proxyUrl }).optional(),
   google: z
     .object(client)
@@ -190,12 +190,12 @@ export const controlPlaneConfig = z.object({
       deployment: z
         .object({
           ...collector("30 * * * *"),
-          chunkMaxCount: z.int().min(1).optional().describe("Default: 1000."),
+          chunkMaxCount: z.int().min(1).optional().describe("Default: 1000. From PipeCD v0.40.1."),
         })
         .optional(),
     })
     .optional()
-    .describe("When numbers for insights are collected. From PipeCD v0.49.0."),
+    .describe("When numbers for insights are collected. From PipeCD v0.37.1."),
   projects: z
     .array(
       z.object({

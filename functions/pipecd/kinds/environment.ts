@@ -15,12 +15,12 @@ import {
   text,
 } from "./fields.ts";
 
-/** An environment at PipeCD; from v0.49.0 a label of applications. */
+/** An environment at PipeCD; from v0.37.1 a label of applications. */
 export const Environment = defineKind({
   group,
   version,
   kind: "Environment",
-  description: "An environment at PipeCD. From v0.49.0 PipeCD has none: it is the label env of applications.",
+  description: "An environment at PipeCD. From v0.37.1 PipeCD has none: it is the label env of applications.",
   shortNames: ["penv"],
   categories: [category],
   spec: z.object({

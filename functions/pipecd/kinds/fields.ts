@@ -157,7 +157,7 @@ export const apiKeySecretRef = z
       .optional()
       .describe(`Which of its keys. Default: ${secretKeys.apiKey}.`),
   })
-  .describe("An API key of the project, to be used instead of the control plane's own. From PipeCD v0.49.0.");
+  .describe("An API key of the project, to be used instead of the control plane's own. From PipeCD v0.44.0.");
 
 export const version = filled.max(128);
 export const projectID = filled.max(100).describe("The project at PipeCD.");

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
 
-const later = "From PipeCD v0.49.0.";
+const later = "From PipeCD v0.37.1.";
+const tokens = "From PipeCD v0.45.0.";
 const labels = z.record(z.string(), z.string()).optional().describe(later);
 
 const route = z.object({
@@ -16,7 +17,7 @@ const route = z.object({
   ignoreApps: texts.optional(),
   envs: texts
     .optional()
-    .describe("Names of environments. From PipeCD v0.49.0 at most one: it becomes the label env."),
+    .describe("Names of environments. From PipeCD v0.37.1 at most one: it becomes the label env."),
   ignoreEnvs: texts.optional().describe("The same, of those that are left out."),
   labels,
   ignoreLabels: labels,
@@ -34,11 +35,11 @@ const receiver = exactlyOne(
           .describe(`Either this, or a token and channelID. ${inTheOpen} Use oauthTokenFile instead.`),
         oauthTokenData: text
           .optional()
-          .describe(`A token itself, in base64. ${inTheOpen} Use oauthTokenFile instead. ${later}`),
-        oauthTokenFile: text.optional().describe(later),
-        channelID: text.optional().describe(later),
-        mentionedAccounts: texts.optional().describe(later),
-        mentionedGroups: texts.optional().describe(later),
+          .describe(`A token itself, in base64. ${inTheOpen} Use oauthTokenFile instead. ${tokens}`),
+        oauthTokenFile: text.optional().describe(tokens),
+        channelID: text.optional().describe("From PipeCD v0.44.0."),
+        mentionedAccounts: texts.optional().describe(tokens),
+        mentionedGroups: texts.optional().describe("From PipeCD v0.48.1."),
       })
       .optional(),
     webhook: z

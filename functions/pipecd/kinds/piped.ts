@@ -34,7 +34,7 @@ export const Piped = defineKind({
   categories: [category],
   rules: serviceName(63),
   spec: z.object({
-    version: version.describe("Version of PipeCD: v0.8.0 to v0.9.0, or v0.49.0 and later."),
+    version: version.describe("Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later."),
     name: filled.max(100).describe("Its name at PipeCD."),
     description: text.describe("What it is for."),
     projectID,

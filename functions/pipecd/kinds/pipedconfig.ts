@@ -4,7 +4,7 @@ import { duration, exactlyOne, filled, inTheOpen, most, text, texts } from "./fi
 import { notifications } from "./notifications.ts";
 import { analysisProvider, cloudProvider } from "./providers.ts";
 
-const later = "From PipeCD v0.49.0.";
+const later = "From PipeCD v0.37.1.";
 const older = "Up to PipeCD v0.9.0.";
 const ours = "Ignored: it is filled in.";
 
@@ -22,7 +22,7 @@ const git = z
     password: text
       .optional()
       .describe(
-        `Of the user, in base64, for repositories over HTTPS: without a private key. ${inTheOpen} Use SSH and sshKeyFile instead. ${later}`,
+        `Of the user, in base64, for repositories over HTTPS: without a private key. ${inTheOpen} Use SSH and sshKeyFile instead. From PipeCD v0.48.9.`,
       ),
   })
   .describe("How repositories are reached.");
@@ -93,7 +93,7 @@ const secretManagement = exactlyOne(
   "keyPair",
   "gcpKMS",
 );
-/** How secrets are read from v0.49.0. */
+/** How secrets are read from v0.37.1. */
 export type SecretManagement = z.infer<typeof secretManagement>;
 
 const eventWatcher = z.object({
@@ -130,7 +130,7 @@ export const pipedConfig = z.object({
     .describe("How often applications are looked at: seconds, or text such as 1m. Default: 1m."),
   appConfigSyncInterval: duration
     .optional()
-    .describe(`How often their configuration files are looked at. Default: 1m. ${later}`),
+    .describe(`How often their configuration files are read. Default: 1m. ${later}`),
   git: git.optional(),
   repositories: z
     .array(

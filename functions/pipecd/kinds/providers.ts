@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { duration, exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
 
-const later = "From PipeCD v0.49.0.";
+const later = "From PipeCD v0.37.1.";
+const keys = "From PipeCD v0.45.0.";
 const matchers = z
   .array(z.object({ apiVersion: filled, kind: text.optional().describe("Default: all kinds.") }))
   .optional();
@@ -24,7 +25,7 @@ export const cloudProvider = exactlyOne(
       .object({
         masterURL: text.optional().describe("Default: this cluster."),
         kubeConfigPath: text.optional(),
-        kubectlVersion: text.optional().describe(later),
+        kubectlVersion: text.optional().describe("From PipeCD v0.41.0."),
         appStateInformer: z
           .object({
             namespace: text.optional().describe("Default: all namespaces."),
@@ -38,7 +39,7 @@ export const cloudProvider = exactlyOne(
     terraformConfig: z
       .object({
         vars: texts.optional().describe("name=value, each."),
-        driftDetectionEnabled: z.boolean().optional().describe(`Default: true. ${later}`),
+        driftDetectionEnabled: z.boolean().optional().describe("Default: true. From PipeCD v0.45.0."),
       })
       .optional(),
     cloudRunConfig: z
@@ -47,7 +48,7 @@ export const cloudProvider = exactlyOne(
     lambdaConfig: z
       .object({
         ...aws,
-        awsAPIPollingInterval: duration.optional().describe(`Default: 15s. ${later}`),
+        awsAPIPollingInterval: duration.optional().describe("Default: 15s. From PipeCD v0.49.2."),
       })
       .optional(),
     ecsConfig: z.object(aws).optional().describe(later),
@@ -74,10 +75,10 @@ export const analysisProvider = exactlyOne(
         applicationKeyFile: text.optional(),
         apiKeyData: text
           .optional()
-          .describe(`The key itself, in base64. ${inTheOpen} Use apiKeyFile instead. ${later}`),
+          .describe(`The key itself, in base64. ${inTheOpen} Use apiKeyFile instead. ${keys}`),
         applicationKeyData: text
           .optional()
-          .describe(`The key itself, in base64. ${inTheOpen} Use applicationKeyFile instead. ${later}`),
+          .describe(`The key itself, in base64. ${inTheOpen} Use applicationKeyFile instead. ${keys}`),
       })
       .optional(),
     stackdriver: z.object({ serviceAccountFile: filled }).optional(),

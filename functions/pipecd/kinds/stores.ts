@@ -71,12 +71,12 @@ export const Mongo = defineKind({
 });
 export type Mongo = ObjectOf<typeof Mongo>;
 
-/** A relational database, for control planes from v0.49.0. */
+/** A relational database, for control planes from v0.37.1. */
 export const Mysql = defineKind({
   group,
   version: apiVersion,
   kind: "Mysql",
-  description: "A relational database, for control planes from v0.49.0.",
+  description: "A relational database, for control planes from v0.37.1.",
   shortNames: ["pmysql"],
   categories: [category],
   rules,

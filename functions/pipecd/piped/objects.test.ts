@@ -93,7 +93,17 @@ describe("arguments", () => {
     expect(flags.toSorted()).toEqual(expected[profile].toSorted());
   });
 
-  test("from v0.49.0 have no flag that ends it at once", () => {
+  test.each([
+    ["v0.48.4", false],
+    ["v0.48.5", true],
+  ])("have the size of the manifest cache in %s: %s", (version, expected) => {
+    const { piped, ...rest } = blueprint("C");
+    const older = { ...rest, piped: { ...piped, spec: { ...piped.spec, version } } };
+    const has = podOf(older).containers[0].args.includes("--app-manifest-cache-count=150");
+    expect(has).toBe(expected);
+  });
+
+  test("from v0.37.1 have no flag that ends it at once", () => {
     expect(podOf(blueprint("C")).containers[0].args.join(" ")).not.toContain("use-fake-api-client");
   });
 });
@@ -132,7 +142,7 @@ describe("the pod", () => {
     expect(pod.containers[0]).toMatchObject({ livenessProbe: { httpGet }, readinessProbe: { httpGet } });
   });
 
-  test("is also in a group from v0.49.0, and is given more time", () => {
+  test("is also in a group from v0.37.1, and is given more time", () => {
     const pod = podOf(blueprint("C"));
     expect(pod.serviceAccountName).toBe("p");
     expect(pod.securityContext).toEqual({

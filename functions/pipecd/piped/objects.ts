@@ -7,7 +7,7 @@ import type { Child } from "../kubernetes/keep.ts";
 import { contentDigest } from "../kubernetes/secrets.ts";
 import { type Mount, volumeMountsOf, volumesOf } from "../kubernetes/volumes.ts";
 import { annotations, configKeys, labels } from "../names.ts";
-import { imagesOf, type Profile } from "../profile.ts";
+import { hasReached, imagesOf, type Profile } from "../profile.ts";
 
 /** What they are made from. */
 export interface PipedBlueprint {
@@ -83,16 +83,17 @@ const common = [
   "--log-encoding=humanize",
 ];
 
-const argsOf: Readonly<Record<Profile, readonly string[]>> = {
-  L0: [...common, "--use-fake-api-client=false", "--enable-default-kubernetes-cloud-provider=true"],
-  C: [
+function argsOf(profile: Profile, version: string): readonly string[] {
+  const defaultProvider = "--enable-default-kubernetes-cloud-provider=true";
+  if (profile === "L0") return [...common, "--use-fake-api-client=false", defaultProvider];
+  return [
     ...common,
-    "--enable-default-kubernetes-cloud-provider=true",
+    defaultProvider,
     "--log-level=info",
     "--add-login-user-to-passwd=false",
-    "--app-manifest-cache-count=150",
-  ],
-};
+    ...(hasReached(version, "v0.48.5") ? ["--app-manifest-cache-count=150"] : []),
+  ];
+}
 
 function deploymentOf({ piped, profile, pipedID, config, secrets }: PipedBlueprint): Child {
   const { name } = piped.metadata;
@@ -140,7 +141,7 @@ function deploymentOf({ piped, profile, pipedID, config, secrets }: PipedBluepri
                 name: "piped",
                 image: imagesOf(profile, piped.spec.version).piped,
                 imagePullPolicy: "IfNotPresent",
-                args: argsOf[profile],
+                args: argsOf(profile, piped.spec.version),
                 ports: [{ name: "admin", containerPort: 9085, protocol: "TCP" }],
                 readinessProbe: probe,
                 livenessProbe: {

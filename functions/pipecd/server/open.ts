@@ -10,6 +10,7 @@ import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, findSecret, secretWith } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
 import { patience } from "../pace.ts";
+import { hasReached } from "../profile.ts";
 import { addressOf, isElsewhere, type ServiceName } from "./address.ts";
 
 /** Who talks. */
@@ -37,11 +38,12 @@ export async function openServer(
   const { pipecdClient } = await import("../api/client.ts");
   return pipecdClient({
     profile,
+    version: plane.spec.version,
     projectID: caller.projectID,
     web: endpoint("web"),
     api: endpoint("api"),
     encryptionKey: bytesIn(secret, secretKeys.encryptionKey),
-    apiKey: profile === "C" && !caller.withoutApiKey ? await apiKeyOf(plane, caller, ctx) : undefined,
+    apiKey: caller.withoutApiKey ? undefined : await apiKeyOf(plane, caller, ctx),
     signal: ctx.signal,
   });
 }
@@ -67,12 +69,24 @@ async function authorityOf(
   return bytesIn(await secretWith(tls.secretName, ["ca.crt"], ctx), "ca.crt").toString();
 }
 
+/** Before v0.44.0 the APIService can neither register pipeds nor change applications. */
+const takesAPIKeys = (plane: Stored<ControlPlane>): boolean =>
+  profileOfPlane(plane) === "C" && hasReached(plane.spec.version, "v0.44.0");
+
 /** The key that the object names, else the one that was made for its project. */
 async function apiKeyOf(
   plane: Stored<ControlPlane>,
   { projectID, apiKeySecretRef }: Caller,
   ctx: Pick<Context, "live" | "key">,
 ): Promise<string | undefined> {
+  if (!takesAPIKeys(plane)) {
+    if (apiKeySecretRef === undefined) return undefined;
+    throw new BlockedError(
+      "ConfigInvalid",
+      `spec.apiKeySecretRef needs a control plane of PipeCD v0.44.0 or later: ${plane.metadata.name} has ${plane.spec.version}`,
+      patience,
+    );
+  }
   if (apiKeySecretRef) {
     const { name, key = secretKeys.apiKey } = apiKeySecretRef;
     return bytesIn(await secretWith(name, [key], ctx), key)

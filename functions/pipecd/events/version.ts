@@ -1,0 +1,26 @@
+/** Which versions of PipeCD take events as this project sends them. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { ControlPlane, EventRegistration } from "../kinds.ts";
+import { patience } from "../pace.ts";
+import { hasReached } from "../profile.ts";
+
+/** Throws a `BlockedError` when the version of the control plane cannot have what is wanted. */
+export function checkVersion(
+  { spec }: Pick<EventRegistration, "spec">,
+  plane: Pick<Stored<ControlPlane>, "metadata" | "spec">,
+): void {
+  const { version } = plane.spec;
+  if (!hasReached(version, "v0.49.0"))
+    throw new BlockedError(
+      "VersionNotSupported",
+      `events need PipeCD v0.49.0 or later, and the ControlPlane ${plane.metadata.name} has ${version}`,
+      patience,
+    );
+  if (spec.contexts === undefined || hasReached(version, "v0.49.3")) return;
+  throw new BlockedError(
+    "ConfigInvalid",
+    `spec.contexts needs PipeCD v0.49.3 or later, and the ControlPlane ${plane.metadata.name} has ${version}`,
+    patience,
+  );
+}
