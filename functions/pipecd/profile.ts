@@ -39,6 +39,9 @@ export function hasReached(version: string, first: FirstVersion): boolean {
   return found !== undefined && wanted !== undefined && isAtLeast(found, 0, wanted.minor, wanted.patch);
 }
 
+/** Whether a version is of PipeCD v1, of which only agents exist: they deploy with plugins. */
+export const isV1 = (version: string): boolean => versionOf(version)?.major === 1;
+
 const supported = `expected v0.8.0 to v0.9.0, or ${firstOfC} and later v0 versions`;
 
 /** The profile of a version, or why it has none. */
@@ -65,6 +68,7 @@ export const repositoryVariables = {
   server: "DENREI_PIPECD_SERVER_IMAGE_REPOSITORY",
   ops: "DENREI_PIPECD_OPS_IMAGE_REPOSITORY",
   piped: "DENREI_PIPECD_PIPED_IMAGE_REPOSITORY",
+  pipedV1: "DENREI_PIPECD_PIPED_V1_IMAGE_REPOSITORY",
   gateway: "DENREI_PIPECD_GATEWAY_IMAGE_REPOSITORY",
   cache: "DENREI_PIPECD_CACHE_IMAGE_REPOSITORY",
   minio: "DENREI_PIPECD_MINIO_IMAGE_REPOSITORY",
@@ -92,7 +96,9 @@ export function imagesOf(profile: Profile, version: string, env: Env = process.e
   return {
     server: imageOf("server", server, version, env),
     ops: imageOf("ops", ops, version, env),
-    piped: imageOf("piped", piped, version, env),
+    piped: isV1(version)
+      ? imageOf("pipedV1", "ghcr.io/pipe-cd/pipedv1-exp", version, env)
+      : imageOf("piped", piped, version, env),
   };
 }
 

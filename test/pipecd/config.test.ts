@@ -25,6 +25,8 @@ test.each([
   ["L0", "l0-piped-full", "l0-piped-full"],
   ["C", "c", "c-piped"],
   ["C", "c-piped-full", "c-piped-full"],
+  ["C", "v1", "v1-piped"],
+  ["C", "v1-piped-full", "v1-piped-full"],
 ] as const)("an agent of the profile %s: %s becomes %s", (profile, input, expected) => {
   const spec = documentOf(Piped, input).spec!;
   const text = pipedConfig(spec, profile, { pipedID });

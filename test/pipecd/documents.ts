@@ -7,13 +7,15 @@ import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 const places = {
   l0: new URL("../../functions/pipecd/samples/l0.yaml", import.meta.url),
   c: new URL("../../functions/pipecd/samples/c.yaml", import.meta.url),
+  v1: new URL("../../functions/pipecd/samples/v1.yaml", import.meta.url),
   inputs: new URL("./inputs/", import.meta.url),
   golden: new URL("./golden/", import.meta.url),
 };
 
 /** The object of a kind in a file of samples, or the only one in a file of `inputs/`. It fits its schema. */
 export function documentOf<T extends KubeObject>(kind: Kind<T>, file: string): T {
-  const place = file === "l0" || file === "c" ? places[file] : new URL(`${file}.yaml`, places.inputs);
+  const place =
+    file === "l0" || file === "c" || file === "v1" ? places[file] : new URL(`${file}.yaml`, places.inputs);
   const document = parseAllDocuments(readFileSync(place, "utf8"))
     .map((found) => found.toJS() as T)
     .find((found) => found.kind === kind.kind);

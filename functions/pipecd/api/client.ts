@@ -15,8 +15,14 @@ export function pipecdClient(options: ClientOptions): PipecdClient {
   return {
     ...web,
     pipeds: { ...web.pipeds, ...api.pipeds },
-    // Before v0.56.0 the APIService drops the labels of a new application.
-    applications: takesLabels ? api.applications : { ...api.applications, add: web.applications.add },
+    applications: {
+      ...api.applications,
+      // Before v0.56.0 the APIService drops the labels of a new application, and it never takes deploy targets.
+      add: (application) =>
+        (takesLabels && !application.deployTargets ? api : web).applications.add(application),
+      update: async (record, settings) =>
+        (settings.deployTargets ? web : api).applications.update?.(record, settings),
+    },
     events: { ...web.events, ...api.events },
   };
 }

@@ -63,11 +63,15 @@ export interface ApplicationPlace {
   readonly configFilename: string;
 }
 
+/** Names of deploy targets by their plugin, of an agent of PipeCD v1. */
+export type DeployTargets = Readonly<Record<string, readonly string[]>>;
+
 /** What of an application can be changed. */
 export interface ApplicationSettings {
   readonly pipedID: string;
   readonly provider: string;
   readonly configFilename: string;
+  readonly deployTargets?: DeployTargets;
 }
 
 /** What an application is registered with. */

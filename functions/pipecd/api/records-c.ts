@@ -9,6 +9,7 @@ import {
   type ApplicationKindName,
   type ApplicationPlace,
   type ApplicationRecord,
+  type DeployTargets,
   keyIDsOf,
   type PipedRecord,
 } from "./model.ts";
@@ -25,6 +26,17 @@ export const pipedRecord = (piped: Piped): PipedRecord => ({
   keyIDs: keyIDsOf(piped.keys),
 });
 
+const deployTargetsIn = ({ deployTargetsByPlugin }: Application): DeployTargets =>
+  Object.fromEntries(
+    Object.entries(deployTargetsByPlugin).map(([plugin, { deployTargets }]) => [plugin, [...deployTargets]]),
+  );
+
+/** The same on its way to the control plane. */
+export const deployTargetsByPlugin = (targets: DeployTargets = {}) =>
+  Object.fromEntries(
+    Object.entries(targets).map(([plugin, deployTargets]) => [plugin, { deployTargets: [...deployTargets] }]),
+  );
+
 export const applicationRecord = (application: Application): ApplicationRecord => ({
   id: application.id,
   name: application.name,
@@ -34,6 +46,7 @@ export const applicationRecord = (application: Application): ApplicationRecord =
   path: application.gitPath?.path ?? "",
   configFilename: application.gitPath?.configFilename ?? "",
   provider: application.platformProvider,
+  deployTargets: deployTargetsIn(application),
   disabled: application.disabled,
   deleted: application.deleted,
 });

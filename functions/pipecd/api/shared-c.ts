@@ -2,6 +2,7 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { called, unlessNotFound } from "./errors.ts";
 import type { Application, ApplicationKind } from "./generated/c/model_pb.ts";
+import type { NewApplication } from "./model.ts";
 import { applicationRecord, gitPath, kindOfC } from "./records-c.ts";
 import type { Applications, PipedWrites } from "./services.ts";
 
@@ -59,6 +60,25 @@ export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites =
   },
 });
 
+/** The fields of a new application that both services take. */
+export const newApplication = ({
+  name,
+  pipedID,
+  kind,
+  provider,
+  description,
+  labels,
+  ...place
+}: NewApplication) => ({
+  name,
+  pipedId: pipedID,
+  gitPath: gitPath(place),
+  kind: kindOfC(kind),
+  description,
+  labels: { ...labels },
+  platformProvider: provider,
+});
+
 /** Applications, but for what each service has in its own words. */
 export const applicationsOf = (
   service: ServiceC,
@@ -71,16 +91,8 @@ export const applicationsOf = (
     );
     return answer?.application && applicationRecord(answer.application);
   },
-  async add({ name, pipedID, kind, provider, description, labels, ...place }) {
-    const request = {
-      name,
-      pipedId: pipedID,
-      gitPath: gitPath(place),
-      kind: kindOfC(kind),
-      description,
-      labels: { ...labels },
-      platformProvider: provider,
-    };
+  async add(application) {
+    const request = newApplication(application);
     return (await called("AddApplication", service.addApplication(request, context))).applicationId;
   },
   async enable(applicationId) {

@@ -6,9 +6,9 @@ import { called } from "./errors.ts";
 import { type Events, eventReads } from "./events.ts";
 import { APIKey_Role, ApplicationKind } from "./generated/c/model_pb.ts";
 import { WebService } from "./generated/c/webservice_pb.ts";
-import { applicationRecord, pipedRecord } from "./records-c.ts";
+import { applicationRecord, deployTargetsByPlugin, pipedRecord } from "./records-c.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
-import { applicationsOf, pipedsOf } from "./shared-c.ts";
+import { applicationsOf, newApplication, pipedsOf } from "./shared-c.ts";
 
 /** Opens it. */
 export function webServiceC(options: ClientOptions): PipecdClient & {
@@ -60,7 +60,14 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
           .map(applicationRecord)
           .filter(({ deleted, pipedID }) => !deleted && pipedID === pipedId);
       },
-      async update({ id, name }, { pipedID, provider, configFilename }) {
+      async add(application) {
+        const request = {
+          ...newApplication(application),
+          deployTargetsByPlugin: deployTargetsByPlugin(application.deployTargets),
+        };
+        return (await called("AddApplication", service.addApplication(request, context))).applicationId;
+      },
+      async update({ id, name }, { pipedID, provider, configFilename, deployTargets }) {
         const request = {
           applicationId: id,
           // Has to be there, and is ignored.
@@ -68,6 +75,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
           kind: ApplicationKind.KUBERNETES,
           pipedId: pipedID,
           platformProvider: provider,
+          deployTargetsByPlugin: deployTargetsByPlugin(deployTargets),
           configFilename,
         };
         await called("UpdateApplication", service.updateApplication(request, context));

@@ -3,6 +3,7 @@
  * says, so it is known by where it is. PipeCD accepts duplicates, so a reconcile searches before it registers. A replacement is
  * registered first; the former application goes when the new one is in the status.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -72,6 +73,7 @@ async function add(
     path: place.path,
     configFilename: place.configFilename,
     provider: place.provider,
+    ...(place.deployTargetsByPlugin && { deployTargets: place.deployTargetsByPlugin }),
     kind,
     description,
     labels,
@@ -151,7 +153,7 @@ const isEqual = ({ name, provider }: ApplicationRecord, place: Place): boolean =
 /** Somebody may have changed or disabled it. */
 async function refresh(
   record: ApplicationRecord,
-  { pipedID, provider, configFilename }: Place,
+  { pipedID, provider, configFilename, deployTargetsByPlugin }: Place,
   { applications }: PipecdClient,
   ctx: Context,
 ): Promise<void> {
@@ -165,10 +167,18 @@ async function refresh(
     );
   }
   const isSame =
-    record.pipedID === pipedID && record.provider === provider && record.configFilename === configFilename;
+    record.pipedID === pipedID &&
+    record.provider === provider &&
+    record.configFilename === configFilename &&
+    isDeepStrictEqual({ ...record.deployTargets }, { ...deployTargetsByPlugin });
   if (isSame || applications.update === undefined) return;
   ctx.assertOwned();
-  await applications.update(record, { pipedID, provider, configFilename });
+  await applications.update(record, {
+    pipedID,
+    provider,
+    configFilename,
+    ...(deployTargetsByPlugin && { deployTargets: deployTargetsByPlugin }),
+  });
   ctx.event("Normal", "Updated", `PipeCD has changed the application ${record.id}`);
 }
 

@@ -1,20 +1,19 @@
 /** What an application is to be at PipeCD, as far as what it depends on is there. */
 import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { since } from "../api/errors.ts";
 import type { ApplicationKindName } from "../api/model.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { applicationKindOf } from "../kinds/application.ts";
 import { type Application, type ControlPlane, Environment, Piped } from "../kinds.ts";
-import { patience } from "../pace.ts";
-import { firstOfC, type Profile } from "../profile.ts";
+import { firstOfC, isV1, type Profile } from "../profile.ts";
 import { referenced } from "../server/references.ts";
+import { byPlugins, type Deployed, invalid } from "./plugins.ts";
 
 /** What PipeCD is to know of an application. */
 export interface Wanted {
   /** What is looked after. */
-  readonly registered: Required<Omit<Registered, "environmentID">> & Pick<Registered, "environmentID">;
+  readonly registered: Required<Omit<Registered, Absent>> & Pick<Registered, Absent>;
   readonly kind: ApplicationKindName;
   /** Since when its piped has been ready. Milliseconds since the epoch. */
   readonly pipedSince: number;
@@ -22,6 +21,8 @@ export interface Wanted {
   readonly description: string;
   readonly labels: Readonly<Record<string, string>>;
 }
+/** Fields that not every version has. */
+type Absent = "environmentID" | "deployTargetsByPlugin";
 type Registered = NonNullable<NonNullable<Application["status"]>["registered"]>;
 
 const configFilenames: Readonly<Record<Profile, string>> = { L0: ".pipe.yaml", C: "app.pipecd.yaml" };
@@ -34,6 +35,22 @@ export const configFilenameOf = (
 
 const defaultProvider = "kubernetes-default";
 
+/** How an agent of PipeCD v0 deploys it. */
+function byProvider(spec: Application["spec"], profile: Profile): Deployed {
+  if (spec.kind === undefined)
+    throw invalid("spec.kind is needed: only an application of an agent of PipeCD v1 can be without it");
+  if (spec.deployTargetsByPlugin)
+    throw invalid(
+      "spec.deployTargetsByPlugin needs an agent of PipeCD v1: use spec.cloudProvider for an agent of v0",
+    );
+  return {
+    kind: kindOf(spec.kind, profile),
+    provider: spec.platformProvider || spec.cloudProvider || defaultProvider,
+    deployTargetsByPlugin: undefined,
+    labels: {},
+  };
+}
+
 /** Kinds that a version does not have. */
 const missingKind: Readonly<Record<Profile, ApplicationKindName>> = { L0: "ECS", C: "CROSSPLANE" };
 
@@ -44,13 +61,14 @@ export async function wantedOf(
   ctx: Context,
 ): Promise<Wanted> {
   const profile = profileOfPlane(plane);
-  const kind = kindOf(spec.kind, profile);
   if (profile === "L0" && (spec.labels || spec.description))
     throw invalid(`spec.labels and spec.description need PipeCD ${firstOfC} or later`);
   const of = { projectID: spec.projectID, isSettled: status?.applicationID !== undefined };
   const environment = await referenced(Environment, spec.environmentRef, of, ctx);
   const piped = await referenced(Piped, spec.pipedRef, of, ctx);
   const { environmentID = "" } = environment.status ?? {};
+  const deployed = isV1(piped.spec.version) ? byPlugins(spec, piped) : byProvider(spec, profile);
+  const { kind, provider, deployTargetsByPlugin } = deployed;
   return {
     registered: {
       name: spec.name,
@@ -61,17 +79,16 @@ export async function wantedOf(
       path: spec.path,
       kind,
       configFilename: configFilenameOf(spec, profile),
-      provider: spec.platformProvider || spec.cloudProvider || defaultProvider,
+      provider,
+      ...(deployTargetsByPlugin && { deployTargetsByPlugin }),
     },
     kind,
     pipedSince: since(piped.status?.conditions, "Ready", "True") ?? 0,
     description: spec.description ?? "",
     // In place of an environment, which PipeCD does not have any more.
-    labels: profile === "C" ? { ...spec.labels, env: environment.spec.name } : {},
+    labels: profile === "C" ? { ...spec.labels, ...deployed.labels, env: environment.spec.name } : {},
   };
 }
-
-const invalid = (message: string): BlockedError => new BlockedError("ConfigInvalid", message, patience);
 
 function kindOf(text: string, profile: Profile): ApplicationKindName {
   const kind = applicationKindOf(text);

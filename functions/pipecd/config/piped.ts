@@ -25,6 +25,7 @@ const olderInterval = "60s";
 export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonly pipedID: string }): string {
   const { config } = spec;
   const problems = new Problems(profile, spec.version);
+  if (spec.plugins) problems.add("spec.plugins needs an agent of PipeCD v1");
   problems.from(firstOfC, "spec", { apiKeySecretRef: spec.apiKeySecretRef });
   problems.from(firstOfC, at, {
     name: config.name,
@@ -77,7 +78,8 @@ export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonl
   return documentOf("Piped", rendered);
 }
 
-function gitOf({ git }: PipedConfig, problems: Problems) {
+/** How repositories are reached. */
+export function gitOf({ git }: PipedConfig, problems: Problems) {
   if (git === undefined) return undefined;
   const { sshKeyFile, sshKeyData, password } = git;
   problems.from(firstOfC, `${at}.git`, { sshKeyData });
@@ -97,7 +99,8 @@ function gitOf({ git }: PipedConfig, problems: Problems) {
   });
 }
 
-function repositoriesOf({ repositories }: PipedConfig, problems: Problems) {
+/** Repositories with applications. */
+export function repositoriesOf({ repositories }: PipedConfig, problems: Problems) {
   return repositories?.map(({ repoId, remote, branch }, index) => {
     const path = `${at}.repositories[${index}]`;
     // Applications of repositories without a branch are refused.
@@ -124,7 +127,8 @@ function chartRepositoriesOf({ chartRepositories }: PipedConfig, problems: Probl
   });
 }
 
-function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems) {
+/** Where images and charts are watched. */
+export function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems) {
   if (eventWatcher === undefined) return undefined;
   const gitRepos = eventWatcher.gitRepos?.map(({ repoId, commitMessage, includes, excludes }, index, all) => {
     if (all.findIndex((other) => other.repoId === repoId) < index) {
@@ -135,7 +139,8 @@ function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems) {
   return someGiven({ checkInterval: durationOf(eventWatcher.checkInterval), gitRepos });
 }
 
-function planPreviewOf({ planPreview }: PipedConfig) {
+/** How previews of plans are made. */
+export function planPreviewOf({ planPreview }: PipedConfig) {
   if (planPreview === undefined) return undefined;
   return someGiven({
     workerNum: planPreview.workerNum,

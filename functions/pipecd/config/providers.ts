@@ -91,7 +91,8 @@ function typedCloudProvider(
 type Informer = NonNullable<NonNullable<CloudProvider["kubernetesConfig"]>["appStateInformer"]>;
 const matchersOf = (matchers: Informer["includeResources"]) =>
   matchers?.map(({ apiVersion, kind }) => given({ apiVersion, kind }));
-const informerOf = ({ namespace, includeResources, excludeResources }: Informer) =>
+/** The resources of a cluster that are watched. */
+export const informerOf = ({ namespace, includeResources, excludeResources }: Informer) =>
   someGiven({
     namespace,
     includeResources: matchersOf(includeResources),

@@ -50,6 +50,7 @@ const registered = z.object({
   kind: text,
   configFilename: text,
   provider: text,
+  deployTargetsByPlugin: z.record(z.string(), z.array(z.string())).optional(),
 });
 
 /** An application at PipeCD. */
@@ -74,7 +75,10 @@ export const Application = defineKind({
         .max(32)
         .refine((kind) => applicationKindOf(kind) !== undefined, kindMessage)
         .meta(cel({ rule: `self.matches('^(?i:${applicationKinds.join("|")})$')`, message: kindMessage }))
-        .describe("Kubernetes, Terraform, Crossplane, Lambda, CloudRun or ECS, in any case."),
+        .optional()
+        .describe(
+          "Kubernetes, Terraform, Crossplane, Lambda, CloudRun or ECS, in any case. Needed unless the agent is PipeCD v1, where it becomes the label kind.",
+        ),
       environmentRef: environmentRef.describe("The environment that it is in."),
       pipedRef: pipedRef.describe("The agent that deploys it."),
       repository: filled.describe("A repoId of the agent's repositories."),
@@ -93,6 +97,12 @@ export const Application = defineKind({
         .optional()
         .describe("Where it is deployed: a provider of the agent. kubernetes-default is always there."),
       platformProvider: text.optional().describe("Another name of cloudProvider."),
+      deployTargetsByPlugin: z
+        .record(z.string().min(1), z.array(filled).min(1).max(64))
+        .optional()
+        .describe(
+          "Where an agent of PipeCD v1 deploys it: names of deploy targets, by the name of their plugin.",
+        ),
       insecure,
       controlPlaneRef: controlPlaneRef.optional(),
       apiKeySecretRef: apiKeySecretRef.optional(),

@@ -21,6 +21,7 @@ import {
   volumeMounts,
 } from "./fields.ts";
 import { pipedConfig } from "./pipedconfig.ts";
+import { plugins } from "./plugins.ts";
 
 /** An agent of PipeCD, registered and running. */
 export const Piped = defineKind({
@@ -34,7 +35,9 @@ export const Piped = defineKind({
   categories: [category],
   rules: serviceName(63),
   spec: z.object({
-    version: version.describe("Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later."),
+    version: version.describe(
+      "Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later; PipeCD v1 from v1.0.0-rc4.",
+    ),
     name: filled.max(100).describe("Its name at PipeCD."),
     description: text.describe("What it is for."),
     projectID,
@@ -47,6 +50,7 @@ export const Piped = defineKind({
       .describe("Volumes that the agent has, with files that its configuration names."),
     controlPlaneRef: controlPlaneRef.optional(),
     apiKeySecretRef: apiKeySecretRef.optional(),
+    plugins: plugins.optional(),
     config: pipedConfig.describe("What the agent's own configuration has."),
   }),
   status: z.object({

@@ -8,6 +8,21 @@ const matchers = z
   .array(z.object({ apiVersion: filled, kind: text.optional().describe("Default: all kinds.") }))
   .optional();
 
+/** A cluster that applications are deployed to. */
+export const kubernetesFields = {
+  masterURL: text.optional().describe("Default: this cluster."),
+  kubeConfigPath: text.optional(),
+  kubectlVersion: text.optional().describe("From PipeCD v0.41.0."),
+  appStateInformer: z
+    .object({
+      namespace: text.optional().describe("Default: all namespaces."),
+      includeResources: matchers,
+      excludeResources: matchers,
+    })
+    .optional()
+    .describe("What is watched."),
+};
+
 /** How AWS is reached. */
 const aws = {
   region: filled,
@@ -21,21 +36,7 @@ export const cloudProvider = exactlyOne(
   z.object({
     name: filled,
     labels: z.record(z.string(), z.string()).optional().describe(later),
-    kubernetesConfig: z
-      .object({
-        masterURL: text.optional().describe("Default: this cluster."),
-        kubeConfigPath: text.optional(),
-        kubectlVersion: text.optional().describe("From PipeCD v0.41.0."),
-        appStateInformer: z
-          .object({
-            namespace: text.optional().describe("Default: all namespaces."),
-            includeResources: matchers,
-            excludeResources: matchers,
-          })
-          .optional()
-          .describe("What is watched."),
-      })
-      .optional(),
+    kubernetesConfig: z.object(kubernetesFields).optional(),
     terraformConfig: z
       .object({
         vars: texts.optional().describe("name=value, each."),

@@ -7,7 +7,7 @@ import type { Child } from "../kubernetes/keep.ts";
 import { contentDigest } from "../kubernetes/secrets.ts";
 import { type Mount, volumeMountsOf, volumesOf } from "../kubernetes/volumes.ts";
 import { annotations, configKeys, labels } from "../names.ts";
-import { hasReached, imagesOf, type Profile } from "../profile.ts";
+import { hasReached, imagesOf, isV1, type Profile } from "../profile.ts";
 
 /** What they are made from. */
 export interface PipedBlueprint {
@@ -75,7 +75,6 @@ export function objectsOf(blueprint: PipedBlueprint): readonly Child[] {
 }
 
 const common = [
-  "piped",
   `--config-file=${folders.config}/${configKeys.piped}`,
   "--metrics=true",
   // The gateway of a ControlPlane speaks plain text.
@@ -84,13 +83,15 @@ const common = [
 ];
 
 function argsOf(profile: Profile, version: string): readonly string[] {
+  const later = ["--log-level=info", "--add-login-user-to-passwd=false"];
+  if (isV1(version)) return ["run", ...common, ...later];
   const defaultProvider = "--enable-default-kubernetes-cloud-provider=true";
-  if (profile === "L0") return [...common, "--use-fake-api-client=false", defaultProvider];
+  if (profile === "L0") return ["piped", ...common, "--use-fake-api-client=false", defaultProvider];
   return [
+    "piped",
     ...common,
     defaultProvider,
-    "--log-level=info",
-    "--add-login-user-to-passwd=false",
+    ...later,
     ...(hasReached(version, "v0.48.5") ? ["--app-manifest-cache-count=150"] : []),
   ];
 }

@@ -6,13 +6,19 @@ import { ConfigError, pipedConfig } from "../config.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { type ControlPlane, Environment, type Piped } from "../kinds.ts";
 import { patience } from "../pace.ts";
-import { type Profile, profileOf } from "../profile.ts";
+import { isV1, type Profile, profileOf } from "../profile.ts";
 import { referenced } from "../server/references.ts";
 import type { Wanted } from "./registration.ts";
+import { v1Problem } from "./v1.ts";
 
 /** The profile of a piped. Throws a `BlockedError` when its version does not go with that of the control plane. */
 export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Profile {
   const expected = profileOfPlane(plane);
+  if (isV1(spec.version)) {
+    const problem = v1Problem(spec.version, plane);
+    if (problem !== undefined) throw new BlockedError(problem.reason, problem.message, patience);
+    return expected;
+  }
   const found = profileOf(spec.version);
   if (found.problem !== undefined) throw new BlockedError("VersionNotSupported", found.problem, patience);
   if (found.profile === expected) return expected;

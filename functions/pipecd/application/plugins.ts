@@ -1,0 +1,68 @@
+/** How an application is deployed by an agent of PipeCD v1: by plugins, in place of a kind and a provider. */
+import { BlockedError } from "../../../bus/worker/errors.ts";
+import type { ApplicationKindName } from "../api/model.ts";
+import { applicationKindOf } from "../kinds/application.ts";
+import type { Plugin } from "../kinds/plugins.ts";
+import type { Application, Piped } from "../kinds.ts";
+import { patience } from "../pace.ts";
+
+/** What of an application says how it is deployed. */
+export interface Deployed {
+  readonly kind: ApplicationKindName;
+  readonly provider: string;
+  readonly deployTargetsByPlugin: { readonly [plugin: string]: string[] } | undefined;
+  /** Labels in place of what a version does not have. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** An error of the user, until the object is changed. */
+export const invalid = (message: string): BlockedError =>
+  new BlockedError("ConfigInvalid", message, patience);
+
+/** Throws a `BlockedError` for what an agent of v1 does not have, and for plugins and targets that this one does not have. */
+export function byPlugins(spec: Application["spec"], piped: Pick<Piped, "metadata" | "spec">): Deployed {
+  const problems: string[] = [];
+  for (const field of ["cloudProvider", "platformProvider"] as const) {
+    if (spec[field])
+      problems.push(`spec.${field} needs an agent of PipeCD v0: use spec.deployTargetsByPlugin`);
+  }
+  const known = new Map((piped.spec.plugins ?? []).map((plugin) => [plugin.name, targetsOf(plugin)]));
+  for (const [plugin, targets] of Object.entries(spec.deployTargetsByPlugin ?? {})) {
+    problems.push(...problemsOf(plugin, targets, known, piped.metadata.name));
+  }
+  if (problems.length > 0) throw invalid(problems.join("; "));
+  const kind = spec.kind === undefined ? undefined : applicationKindOf(spec.kind);
+  return {
+    // PipeCD stores a kind in any case. An agent of v1 does not read it.
+    kind: kind === undefined || kind === "CROSSPLANE" ? "KUBERNETES" : kind,
+    provider: "",
+    deployTargetsByPlugin: spec.deployTargetsByPlugin ?? {},
+    labels: kind === undefined ? {} : { kind },
+  };
+}
+
+function problemsOf(
+  plugin: string,
+  targets: readonly string[],
+  known: ReadonlyMap<string, readonly string[]>,
+  piped: string,
+): readonly string[] {
+  const path = `spec.deployTargetsByPlugin.${plugin}`;
+  const found = known.get(plugin);
+  if (found === undefined) {
+    const names = [...known.keys()].join(", ") || "none";
+    return [`${path}: expected a plugin of the Piped ${piped}, which has ${names}`];
+  }
+  return targets.flatMap((target, index) => {
+    if (targets.indexOf(target) < index) return [`${path}[${index}]: ${target} is there already`];
+    if (found.includes(target)) return [];
+    const names = found.join(", ") || "none";
+    return [`${path}[${index}]: expected a deploy target of the plugin, which has ${names}, found ${target}`];
+  });
+}
+
+const targetsOf = (plugin: Plugin): readonly string[] => {
+  const { kubernetes, terraform, cloudRun, ecs, custom } = plugin;
+  const { deployTargets = [] } = kubernetes ?? terraform ?? cloudRun ?? ecs ?? custom ?? {};
+  return deployTargets.map(({ name }) => name);
+};

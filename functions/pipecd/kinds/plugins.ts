@@ -1,0 +1,137 @@
+/** Plugins of a Piped whose agent is PipeCD v1: what it deploys with, and where to. */
+import { z } from "zod";
+import { cel, listMap } from "../../../bus/kube/crd.ts";
+import { exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
+import { analysisProvider, kubernetesFields } from "./providers.ts";
+
+/** Ports that the agent itself listens on: `--admin-port` and `--plugin-service-port`. */
+const reservedPorts: readonly number[] = [9085, 9087];
+const mostPlugins = 32;
+const mostTargets = 64;
+
+const nameMessage =
+  "expected a name of letters, digits, hyphens, underscores and dots that starts with a letter or digit: the agent keeps the plugin in a file of this name";
+const urlMessage =
+  "expected file:///<path>, https://<host>/<path> or oci://<host>/<path>, with a tag or digest behind the path of an image";
+const portMessage = `expected a port other than ${reservedPorts.join(" and ")}, which the agent listens on itself`;
+const portsMessage = "expected a port of its own for each plugin";
+
+const isUnique = <T>(values: readonly T[]): boolean => new Set(values).size === values.length;
+const areUnique = (items: readonly { readonly name: string }[]): boolean =>
+  isUnique(items.map(({ name }) => name));
+
+function targetsOf<Config extends z.ZodType>(config: Config, least: number) {
+  const target = z.object({
+    name: filled.max(253).describe("What Applications call it."),
+    labels: z.record(z.string(), z.string()).optional(),
+    config,
+  });
+  return z.array(target).min(least).max(mostTargets).meta(listMap("name"));
+}
+
+/** A plugin that deploys does not start without a deploy target. */
+const deployment = <Config extends z.ZodType>(config: Config) =>
+  z.object({ deployTargets: targetsOf(config, 1).describe("Where it deploys to: at least one.") });
+
+const chartRepository = z.object({
+  name: filled,
+  address: filled,
+  username: text.optional(),
+  password: text.optional().describe(inTheOpen),
+  insecure: z.boolean().optional().describe("Whether certificates are not checked."),
+});
+const chartRegistry = z.object({
+  address: filled,
+  username: text.optional(),
+  password: text.optional().describe(inTheOpen),
+});
+
+const kubernetes = deployment(z.object(kubernetesFields).optional()).extend({
+  config: z
+    .object({
+      chartRepositories: z
+        .array(chartRepository)
+        .optional()
+        .describe("Repositories of Helm charts, over HTTP."),
+      chartRegistries: z.array(chartRegistry).optional().describe("OCI registries of Helm charts."),
+    })
+    .optional(),
+});
+const terraform = deployment(
+  z
+    .object({
+      vars: texts.optional().describe("name=value, each."),
+      driftDetectionEnabled: z.boolean().optional().describe("Default: true."),
+    })
+    .optional(),
+);
+const cloudRun = deployment(z.object({ project: filled, region: filled, credentialsFile: text.optional() }));
+const ecs = deployment(
+  z.object({
+    region: filled,
+    profile: text.optional(),
+    credentialsFile: text.optional(),
+    roleARN: text.optional(),
+    tokenFile: text.optional(),
+  }),
+);
+const analysis = z.object({
+  config: z.object({ analysisProviders: z.array(analysisProvider).max(mostTargets).optional() }).optional(),
+});
+const stage = z.object({}).describe("It has neither a configuration nor deploy targets.");
+const custom = z.object({
+  config: z.looseObject({}).optional().describe(`Its configuration, as it reads it. ${inTheOpen}`),
+  deployTargets: targetsOf(z.looseObject({}).optional(), 0).optional(),
+});
+
+const plugin = exactlyOne(
+  z.object({
+    name: filled
+      .max(63)
+      .regex(/^[A-Za-z0-9][-._A-Za-z0-9]*$/, nameMessage)
+      .describe("What configuration files of applications call it."),
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .refine((port) => !reservedPorts.includes(port), portMessage)
+      .meta(cel({ rule: `!(self in [${reservedPorts.join(", ")}])`, message: portMessage }))
+      .describe("The port that it listens on, in the agent's pod."),
+    url: filled
+      .max(2048)
+      .regex(/^(file:\/\/\/[!-~]+|(https|oci):\/\/[-.:@[\]A-Za-z0-9]+\/[!-~]+)$/, urlMessage)
+      .describe("Where its program comes from: a file, a download, or an OCI artifact."),
+    kubernetes: kubernetes.optional(),
+    terraform: terraform.optional(),
+    cloudRun: cloudRun.optional(),
+    ecs: ecs.optional(),
+    analysis: analysis.optional(),
+    wait: stage.optional(),
+    waitApproval: stage.optional(),
+    scriptRun: stage.optional(),
+    custom: custom.optional().describe("Any other plugin."),
+  }),
+  "kubernetes",
+  "terraform",
+  "cloudRun",
+  "ecs",
+  "analysis",
+  "wait",
+  "waitApproval",
+  "scriptRun",
+  "custom",
+);
+/** A plugin of an agent of PipeCD v1. */
+export type Plugin = z.infer<typeof plugin>;
+
+/** All plugins of an agent. */
+export const plugins = z
+  .array(plugin)
+  .max(mostPlugins)
+  .refine(areUnique, "expected a name of its own for each plugin")
+  .refine((all) => isUnique(all.map(({ port }) => port)), portsMessage)
+  .meta({
+    ...listMap("name"),
+    ...cel({ rule: "self.all(a, self.exists_one(b, b.port == a.port))", message: portsMessage }),
+  })
+  .describe("What the agent deploys with: needs an agent of PipeCD v1.");
