@@ -1,7 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
+import type { Condition, Stored } from "../../../bus/kube/object.ts";
+import type { Context } from "../../../bus/worker/function.ts";
 import { PipecdError } from "../api/errors.ts";
-import { callerFor, retiring } from "./retiring.ts";
+import { Piped } from "../kinds.ts";
+import { callerFor, retired, retiring } from "./retiring.ts";
 
 const refused = new PipecdError("GetApplication", new ConnectError("no project", Code.PermissionDenied));
 
@@ -24,4 +27,43 @@ test("uses the API key of an object for the project of the object alone", () => 
   const spec = { projectID: "q", insecure: true, apiKeySecretRef: { name: "key" } };
   expect(callerFor(spec, "q")).toEqual(spec);
   expect(callerFor(spec, "former")).toEqual({ projectID: "former", insecure: true });
+});
+
+const condition = (type: string): Condition => ({
+  ...{ type, status: "False", reason: "R", message: "m" },
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+const former = [{ pipedID: "1", projectID: "gone" }];
+const piped = (status: Piped["status"]): Stored<Piped> =>
+  ({ kind: "Piped", metadata: { name: "p", uid: "p", resourceVersion: "1" }, status }) as Stored<Piped>;
+const written: unknown[] = [];
+const ctx = {
+  now: () => Date.parse("2026-01-01T00:00:05Z"),
+  status: async (_kind: unknown, object: unknown, ...change: unknown[]) => {
+    written.push(change);
+    return object;
+  },
+} as unknown as Context;
+
+test("reports what PipeCD refuses to end, and tries again after as long as that has lasted", async () => {
+  const object = piped({ former, conditions: [condition("Retired")] });
+  written.length = 0;
+  expect(await retired(Piped, object, former, refused, ctx)).toEqual({ object, requeueAfter: 5_000 });
+  const message = expect.stringContaining("PipeCD: GetApplication: PermissionDenied: no project");
+  expect(written).toEqual([
+    [{ former }, [{ type: "Retired", status: "False", reason: "PermissionDenied", message }]],
+  ]);
+});
+
+test("removes the report with the last of them", async () => {
+  const ready = condition("Ready");
+  written.length = 0;
+  await retired(Piped, piped({ former, conditions: [condition("Retired"), ready] }), [], undefined, ctx);
+  expect(written).toEqual([[{ former: null, conditions: [ready] }]]);
+});
+
+test("writes nothing where nothing was replaced", async () => {
+  written.length = 0;
+  await retired(Piped, piped({ conditions: [condition("Ready")] }), [], undefined, ctx);
+  expect(written).toEqual([]);
 });
