@@ -130,6 +130,25 @@ test("while kpack's webhooks are away nothing is lost: what was pushed is built 
   expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
 });
 
+test("settings that change while kpack's webhooks are away are a warning, and applied when they are back", async () => {
+  const { status } = await syncs.start("changed");
+  await paas.kpack.webhook.away();
+  const build = { env: [{ name: "A", value: "1" }] };
+  await paas.patch(RemoteSync, "changed", { spec: { build } });
+  const waiting = await syncs.until("changed", "KpackUnavailable", "Ready", "True");
+  expect(conditionOf(waiting, "Built")).toMatchObject({ status: "True", reason: "KpackUnavailable" });
+  expect(waiting.status?.warning).toContain("failed calling webhook");
+  expect(waiting.status?.latestImage).toBe(status?.latestImage);
+  await paas.kpack.webhook.back();
+  const done = await paas.kit.until(
+    RemoteSync,
+    { name: "changed" },
+    (sync) => has("Ready", "True", "Deployed")(sync) && sync.status?.buildNumber === 2,
+  );
+  expect(done.status?.warning).toBeUndefined();
+  expect((await syncs.builds("changed")).at(-1)?.spec).toMatchObject(build);
+});
+
 test("an Image of that name that is somebody else's is neither changed nor deleted", async () => {
   const tag = `${registry}/theirs:1`;
   const theirs = await paas.create(Image, {
