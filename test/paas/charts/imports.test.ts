@@ -2,8 +2,11 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { renderedFrom } from "./sources.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { chartOf as siteChartOf } from "../../../functions/paas/application/charts.ts";
+import type { SourceChart } from "../../../functions/paas/charts/source.ts";
+import { parseConfig } from "../../../functions/paas/site/config.ts";
+import { renderedBy, renderedFrom } from "./sources.ts";
 
 /** Written as `cdk8s init` and the articles have it: of the names that are imported, some are types. */
 const typed = (body: string, imports = "import * as k8s from '../imports/k8s';") => `
@@ -171,6 +174,20 @@ describe("modules of the site", () => {
     }[];
     expect(rendered.map(({ kind }) => kind)).toEqual(["Deployment", "Service"]);
     expect(rendered[0]?.spec.selector).toEqual({ matchLabels: rendered[1]?.spec.selector });
+  });
+
+  test("are those of the folder that the variable of the worker names", async () => {
+    const imports = "import { textOf } from '../imports/texts';";
+    const source = typed(
+      "new ApiObject(this, 'a', { apiVersion: 'v1', kind: 'ConfigMap', data: { a: textOf(2) } });",
+      imports,
+    );
+    const text = source.replace("{ Chart,", "{ ApiObject, Chart,");
+    const siteOf = { config: parseConfig(""), chart: { source: text, language: "ts" } } as const;
+    const chart = siteChartOf(siteOf, { DENREI_CHART_MODULES: folder }) as SourceChart;
+    onTestFinished(() => chart.close());
+    expect(await renderedBy(chart)).toMatchObject([{ kind: "ConfigMap", data: { a: "2" } }]);
+    expect(siteChartOf(siteOf, {}).id).not.toBe(chart.id);
   });
 
   test("are generated imports in TypeScript, with their enums and types", async () => {
