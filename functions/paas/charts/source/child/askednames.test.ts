@@ -16,7 +16,7 @@ test.each([
 test.each([
   ['import * as all from "x"'],
   ['import "x"'],
-  ['const a = import("x")'],
+  ['const a = import("cdk8s")'],
   ['import {      } from "x"'],
 ])("%j asks for no name", (text) => {
   expect(askedNames(text).size).toBe(0);
