@@ -11,7 +11,6 @@ import {
   activity,
   activityStream,
   advisories,
-  allObjects,
   bridgeStream,
   bridgeSubject,
   consumers,
@@ -108,7 +107,7 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
       api("STREAM.MSG.GET", streams.objects),
       ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
       // Which kinds an installation lists is not known here.
-      ...(interests.some(({ ownsListed }) => ownsListed) ? [allObjects(cluster)] : []),
+      ...(interests.some(({ ownsListed }) => ownsListed) ? [`objects.${token(cluster)}.>`] : []),
       api("DIRECT.GET", bridgeStream, ">"),
       api("STREAM.MSG.GET", bridgeStream),
       ...["lease", "position"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),

@@ -65,9 +65,6 @@ export const objectSubject = (cluster: string, at: ObjectAddress): string =>
 export const kindSubjects = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `objects.${tokens(cluster, kind.group, kind.kind)}.${namespace === undefined ? ">" : `${token(namespace)}.>`}`;
 
-/** Every object of every kind. */
-export const allObjects = (cluster: string): string => `objects.${token(cluster)}.>`;
-
 /** One object by name, whoever its controller is. */
 export const objectByName = (cluster: string, kind: GroupKind, key: ObjectKey): string =>
   `objects.${tokens(cluster, kind.group, kind.kind, key.namespace)}.*.${token(key.name)}`;
@@ -324,7 +321,7 @@ export interface LooksAt {
   readonly kinds: readonly GroupKind[];
   /** Names of the indexes of its objects. */
   readonly indexes?: readonly string[] | undefined;
-  /** It owns kinds that the installation lists as well. These may change, so the names of its consumers do not depend on them. */
+  /** It also owns kinds that the installation lists, on which the names of consumers do not depend. */
   readonly ownsListed?: boolean;
 }
 
