@@ -143,7 +143,20 @@ describe("the nightly workflow", () => {
     const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     const commands = jobs?.nightly?.strategy?.matrix.command ?? [];
     expect(commands).toContain("npm run test:nightly");
-    for (const command of commands) expect(scripts).toHaveProperty([command.split(" ")[2] ?? ""]);
+    const onKind = jobs?.kind?.strategy?.matrix.command ?? [];
+    expect(onKind).toEqual(["npm run test:kind", "npm run test:pipecd"]);
+    for (const command of [...commands, ...onKind])
+      expect(scripts).toHaveProperty([command.split(" ")[2] ?? ""]);
+  });
+
+  test("gives the tests with kind the manifest of the kpack that they need, with its digest", async () => {
+    const text = texts.get("nightly.yaml") ?? "";
+    const tests = await readFile(join(root, "test/kind/kpack.test.ts"), "utf8");
+    const [, variable = ""] = /process\.env\.(\w+)/.exec(tests) ?? [];
+    expect(text).toContain(`      ${variable}: `);
+    const version = /release (v[\d.]+) of kpack/.exec(tests)?.[1];
+    expect(text).toContain(`releases/download/${version}/release-${version?.slice(1)}.yaml`);
+    expect(text).toMatch(/echo "[0-9a-f]{64} {2}\$\w+" \| sha256sum --check/);
   });
 
   test("takes the versions of Node and Go from files that are there", async () => {

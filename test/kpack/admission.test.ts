@@ -4,6 +4,7 @@ import { ApiError } from "../../bus/kube/errors.ts";
 import { externalKind, type Kind } from "../../bus/kube/kind.ts";
 import { Build, Image, PersistentVolumeClaim, SourceResolver, StorageClass } from "./kinds.ts";
 import { record } from "./recording.ts";
+import { refusedImages, validating } from "./refusals.ts";
 import { imageIn, manager, type Place, r1, r2, registry, revised, type Scene, startScene } from "./scene.ts";
 
 let scene: Scene;
@@ -15,8 +16,6 @@ beforeAll(async () => {
   await place.untilReady("web", "True/UpToDate");
 });
 afterAll(() => scene?.stop());
-
-const validating = 'admission webhook "validation.webhook.kpack.io" denied the request: validation failed: ';
 
 /** What the API server answers, and how. */
 async function refusal(write: Promise<unknown>): Promise<{ code: number; reason: string; message: string }> {
@@ -32,85 +31,7 @@ async function refusal(write: Promise<unknown>): Promise<{ code: number; reason:
 const refused = (rest: string) => ({ code: 400, reason: "BadRequest", message: `${validating}${rest}` });
 
 describe("a new Image", () => {
-  const git = { url: "https://git.example/acme/web", revision: r1 };
-  test.each([
-    [
-      "additional tags elsewhere",
-      { additionalTags: ["ghcr.io/apps/web:x"] },
-      `all additionalTags must have the same registry as tag: spec.additionalTags\nexpected registry: ${registry}, got: ghcr.io`,
-    ],
-    [
-      "additional tags that are none",
-      { additionalTags: [`${registry}/apps/WEB:x`] },
-      `invalid value: ${registry}/apps/WEB:x: spec.additionalTags[0]`,
-    ],
-    [
-      "a Secret in the environment",
-      {
-        build: {
-          env: [
-            { name: "A", valueFrom: { configMapKeyRef: { name: "a", key: "b" } } },
-            { name: "B", valueFrom: { secretKeyRef: { name: "a", key: "b" } } },
-          ],
-        },
-      },
-      "secretKeyRef is not supported for build environment variables: spec.build.env[1].valueFrom.secretKeyRef",
-    ],
-    ["no kind of builder", { builder: { name: "default" } }, "invalid value: : spec.builder.kind"],
-    [
-      "a wrong kind of builder",
-      { builder: { kind: "Foo", name: "default" } },
-      "invalid value: Foo: spec.builder.kind",
-    ],
-    ["no name of a builder", { builder: { kind: "Builder" } }, "missing field(s): spec.builder.name"],
-    [
-      "two sources",
-      { source: { git, blob: { url: "https://blob.example" } } },
-      "expected exactly one, got both: spec.source.blob, spec.source.git",
-    ],
-    [
-      "no source",
-      { source: {} },
-      "expected exactly one, got neither: spec.source.blob, spec.source.git, spec.source.registry",
-    ],
-    [
-      "no revision",
-      { source: { git: { ...git, revision: "" } } },
-      "missing field(s): spec.source.git.revision",
-    ],
-    ["no tag", { tag: undefined }, "missing field(s): spec.tag"],
-    ["a tag that is none", { tag: "UPPER" }, "invalid value: UPPER: spec.tag"],
-    [
-      "no failed Builds kept",
-      { failedBuildHistoryLimit: 0 },
-      "build history limit must be greater than 0: spec.failedBuildHistoryLimit",
-    ],
-    [
-      "bindings of v1alpha1",
-      { build: { cnbBindings: [{ name: "a" }] } },
-      "use of this field has been deprecated in v1alpha2, please use v1alpha1 for CNB bindings: spec.build.cnbBindings",
-    ],
-    [
-      "a cache without a default StorageClass",
-      { cache: { volume: { size: "1G" } } },
-      "spec.cache.volume.size cannot be set without spec.cache.volume.storageClassName or a default StorageClass: ",
-    ],
-    [
-      "two caches",
-      { cache: { volume: { size: "1G", storageClassName: "fast" }, registry: { tag: `${registry}/cache` } } },
-      "only one type of cache can be specified: spec.cache.registry, spec.cache.volume",
-    ],
-    [
-      "an operating system",
-      { build: { nodeSelector: { "kubernetes.io/os": "linux" } } },
-      'invalid key name "kubernetes.io/os": spec.build.nodeSelector\nos is determined automatically',
-    ],
-    [
-      "two mistakes",
-      { tag: undefined, source: { git: { url: git.url } } },
-      "missing field(s): spec.source.git.revision, spec.tag",
-    ],
-  ])("with %s is refused", async (_what, spec, rest) => {
+  test.each(refusedImages)("with %s is refused", async (_what, spec, rest) => {
     expect(await refusal(place.image("bad", { spec: spec as never }))).toEqual(refused(rest));
   });
 

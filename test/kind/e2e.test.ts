@@ -1,0 +1,23 @@
+/** E2E tests that can share a cluster, on a cluster of kind. The others start a control plane that they may stop or configure. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, test } from "vitest";
+import { type Ket, startKet } from "../harness/ket/index.ts";
+
+let ket: Ket;
+beforeAll(async () => {
+  ket = await startKet({ cluster: "kind", crds: [] });
+});
+afterAll(() => ket?.stop());
+
+test.each(["zundoko", "signposts", "webhooks"])("test/e2e/%s.test.ts passes", async (name) => {
+  const args = [
+    "node_modules/vitest/vitest.mjs",
+    "run",
+    "--project",
+    "integration",
+    `test/e2e/${name}.test.ts`,
+  ];
+  const env = { ...process.env, VITEST: undefined, DENREI_TEST_KUBECONFIG: ket.kubeconfigPath };
+  await promisify(execFile)(process.execPath, args, { env, maxBuffer: 1 << 26 });
+});
