@@ -1,4 +1,4 @@
-/** Images that the webhooks of kpack v0.17.2 refuse, with their words as they were recorded. */
+/** Images that the webhooks of kpack v0.17.2 refuse, with the recorded messages. */
 import { r1, registry } from "./scene.ts";
 
 /** What each message begins with. */

@@ -27,7 +27,7 @@ const run = promisify(execFile);
 /** The keeper asks Docker for the nodes, so kind must not choose another engine. */
 const provider = { KIND_EXPERIMENTAL_PROVIDER: "docker" };
 
-/** Something that a cluster in Docker needs is not there, or a cluster of that name exists. */
+/** Docker does not run, kind failed, or a cluster of that name exists. */
 export class KindUnavailableError extends Error {
   override readonly name = "KindUnavailableError";
 }

@@ -128,9 +128,7 @@ test("report a failed case with the log of their pods and the state of the queue
     (reason) => reason,
   );
   expect(error.message).toContain("warn heard");
-  expect(error.message).toMatch(
-    new RegExp(`queue:\\n {4}hikawa ${ket.namespace}/hikawa-sample: (?!not to be had)`),
-  );
+  expect(error.message).toContain(`queue:\n    hikawa ${ket.namespace}/hikawa-sample: `);
 });
 
 test("are reached by kubectl and by forwarded ports, which come back after kubectl has ended", async () => {
