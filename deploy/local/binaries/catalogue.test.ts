@@ -58,6 +58,9 @@ describe("releases", () => {
         "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.linux-amd64.tar.gz",
       kind: "https://github.com/kubernetes-sigs/kind/releases/download/v0.32.0/kind-linux-amd64",
       helm: "https://get.helm.sh/helm-v3.22.0-linux-amd64.tar.gz",
+      kubectl: "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kubectl",
+      skaffold:
+        "https://github.com/GoogleContainerTools/skaffold/releases/download/v2.16.1/skaffold-linux-amd64",
     });
   });
 
@@ -77,6 +80,9 @@ describe("releases", () => {
         "https://github.com/prometheus/prometheus/releases/download/v3.16.0/prometheus-3.16.0.darwin-arm64.tar.gz",
       kind: "https://github.com/kubernetes-sigs/kind/releases/download/v0.32.0/kind-darwin-arm64",
       helm: "https://get.helm.sh/helm-v3.22.0-darwin-arm64.tar.gz",
+      kubectl: "https://dl.k8s.io/v1.36.3/bin/darwin/arm64/kubectl",
+      skaffold:
+        "https://github.com/GoogleContainerTools/skaffold/releases/download/v2.16.1/skaffold-darwin-arm64",
     });
   });
 });

@@ -101,8 +101,8 @@ async function createCluster(
   // Before the keeper looks for nodes.
   starting.defer(() => child.stop("SIGKILL"));
   await child.start();
-  const exit = await child.exited();
-  if (exit !== undefined && exit.code !== 0) {
+  const exit = (await child.exited()) ?? { code: null, signal: null };
+  if (exit.code !== 0) {
     const lines = await lastLines(child.logPath, 20);
     throw new KindUnavailableError(
       `kind could not create the cluster ${name} of ${image} and ${describeExit(exit)}:\n  ${lines.join("\n  ")}`,

@@ -87,8 +87,8 @@ async function skaffoldRun({
   signal.addEventListener("abort", stop);
   try {
     await child.start();
-    const exit = await child.exited();
-    if (exit === undefined || exit.code === 0) return;
+    const exit = (await child.exited()) ?? { code: null, signal: null };
+    if (exit.code === 0) return;
     const why = signal.aborted ? `did not end within ${deadlineMillis} ms` : describeExit(exit);
     const lines = await lastLines(child.logPath, 20);
     throw new DeployError(`skaffold run --filename ${plan.file} ${why}:\n  ${lines.join("\n  ")}`);
