@@ -190,22 +190,28 @@ test("a lost API key is made again, and the next value is registered with the ne
   expect(stack.registered("key")).toEqual(["one", "two"]);
 });
 
-test("without an API key it waits for one", async () => {
+test("without an API key of its project it waits for one", async () => {
   await stack.edit(ControlPlane as never, names.plane, { bootstrapAPIKeys: false });
   await stack.ready(ControlPlane, names.plane);
   await stack.register("keyless", { source: { data: "one" } });
   expect(await stack.refused(kind, "keyless", "APIKeyNotFound")).toContain("spec.apiKeySecretRef");
   await stack.edit(kind, "keyless", { apiKeySecretRef: { name: "own-key" } });
   await stack.refused(kind, "keyless", "SecretNotFound");
-  const key = await (await stack.console()).apiKeys?.generate("own");
+  const keyOf = async (project: string) => {
+    const key = await (await stack.console(project)).apiKeys?.generate("own");
+    return { "api-key": Buffer.from(key ?? "").toString("base64") };
+  };
   await stack.create(
     Secret as never,
     {
       kind: "Secret",
       metadata: { name: "own-key" },
-      data: { "api-key": Buffer.from(key ?? "").toString("base64") },
+      data: await keyOf("second"),
     } as never,
   );
+  expect(await stack.refused(kind, "keyless", "APIKeyMismatch")).toContain("quickstart");
+  expect(stack.registered("keyless")).toEqual([]);
+  await stack.patch(Secret as never, "own-key", { data: await keyOf("quickstart") });
   await stack.untilState("keyless", "one", "NotHandled");
 });
 

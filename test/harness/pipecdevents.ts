@@ -27,6 +27,12 @@ export interface EventStack extends Stack {
   registered(name: string): string[];
 }
 
+/** With another project, whose API keys are those of a stranger. */
+const withSecond = ({ projects, ...config }: { projects: readonly object[] }) => ({
+  ...config,
+  projects: [...projects, { ...projects[0], id: "second" }],
+});
+
 /** A sample with API keys that is up. */
 export async function startEventStack(
   pipecd: Pipecd,
@@ -34,7 +40,12 @@ export async function startEventStack(
   repositories: ReadonlyMap<string, Repository>,
 ): Promise<EventStack> {
   const stack = await startStack(pipecd, "c", namespace, (object) =>
-    object.kind === "ControlPlane" ? { ...object, spec: { ...object.spec, bootstrapAPIKeys: true } } : object,
+    object.kind === "ControlPlane"
+      ? {
+          ...object,
+          spec: { ...object.spec, bootstrapAPIKeys: true, config: withSecond(object.spec.config) },
+        }
+      : object,
   );
   const [repository] = repositories.values();
   if (repository === undefined) throw new Error("expected a repository");

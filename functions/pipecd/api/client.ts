@@ -23,6 +23,7 @@ export function pipecdClient(options: ClientOptions): PipecdClient {
       update: async (record, settings) =>
         (settings.deployTargets ? web : api).applications.update?.(record, settings),
     },
-    events: { ...web.events, ...api.events },
+    // A key is an id, a dot, and a secret.
+    events: { ...web.events, ...api.events, apiKeyID: options.apiKey.split(".")[0] },
   };
 }

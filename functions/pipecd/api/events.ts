@@ -48,6 +48,8 @@ export interface EventWrites {
 export interface Events extends EventReads {
   /** Undefined without an API key. */
   readonly register: EventWrites["register"] | undefined;
+  /** The id of the API key, as the project lists it. Undefined without one. */
+  readonly apiKeyID: string | undefined;
 }
 
 type Call<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;

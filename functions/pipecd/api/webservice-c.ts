@@ -29,7 +29,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
 
   return {
     environments: undefined,
-    events: { ...eventReads(service, context), register: undefined },
+    events: { ...eventReads(service, context), register: undefined, apiKeyID: undefined },
     pipeds: {
       ...pipedsOf(service, context),
       async register(piped) {

@@ -6,7 +6,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
-import type { Events } from "../api/events.ts";
+import type { Events, EventWrites } from "../api/events.ts";
 import { type ControlPlane, EventRegistration } from "../kinds.ts";
 import { driftMillis, patience } from "../pace.ts";
 import { assertReady, WaitingError } from "../server/dependent.ts";
@@ -46,8 +46,9 @@ export async function keepRegistered(
   const known = knownOf(registration.status, key);
   if (!isToBeAsked(known, value)) return conclude(registration, known.registered, value, ctx);
   assertReady(plane);
-  const { events } = await openServer(plane, registration.spec, ctx);
-  if (events === undefined) throw new Error("expected a client of PipeCD v0.49.0 or later");
+  const { events, apiKeys } = await openServer(plane, registration.spec, ctx);
+  if (events === undefined || apiKeys === undefined)
+    throw new Error("expected a client of PipeCD v0.49.0 or later");
   const decision = await ask(registration, key, known, value, events, ctx);
   const { registered, found, isDue } = decision;
   if (found === "adopted" && registered)
@@ -58,7 +59,11 @@ export async function keepRegistered(
     await note(registration, registered, ctx);
     return { requeueAfter: Math.min(wait, apartMillis) };
   }
-  return register(registration, { key, value, decision }, events, plane, ctx);
+  if (events.register === undefined) throw noApiKey(registration, plane);
+  const isOwnKey = (await apiKeys.list()).some(({ id }) => id === events.apiKeyID);
+  // Its events would be in another project, where this function never finds them.
+  if (!isOwnKey) throw foreignApiKey(registration);
+  return register(registration, { key, value, decision }, { register: events.register }, ctx);
 }
 
 const keyOf = ({ spec: { name, labels = {} } }: Registration) => ({ name, labels });
@@ -78,13 +83,13 @@ async function ask(
   ctx: Context,
 ): Promise<Decision> {
   const { registered } = known;
-  const since = registered
-    ? Date.parse(registered.time) / 1000 - skewSeconds
-    : ctx.now() / 1000 - lookbackSeconds;
-  const once = async () => decide(data, key, known, await events.list(keyOf(registration), since));
-  const decision = await once();
-  // An event that is updated while pages are read moves to the first one: only what is missing twice is lost.
-  return decision.found === "lost" ? once() : decision;
+  const earliest = ctx.now() / 1000 - lookbackSeconds;
+  const since = registered ? Date.parse(registered.time) / 1000 - skewSeconds : earliest;
+  const from = async (time: number) => decide(data, key, known, await events.list(keyOf(registration), time));
+  const decision = await from(since);
+  // An event that is updated while pages are read moves to the first page, and clocks may differ more than expected. So an event is lost
+  // only when a longer list does not have it either.
+  return decision.found === "lost" ? from(Math.min(since, earliest)) : decision;
 }
 
 interface Due {
@@ -96,12 +101,10 @@ interface Due {
 async function register(
   registration: Registration,
   { key, value: { data, commit }, decision }: Due,
-  events: Events,
-  plane: Stored<ControlPlane>,
+  events: EventWrites,
   ctx: Context,
 ): Promise<Result | undefined> {
   const { spec } = registration;
-  if (events.register === undefined) throw noApiKey(registration, plane);
   if (decision.found === "lost")
     ctx.event(
       "Warning",
@@ -144,6 +147,13 @@ const announcement: ConditionUpdate = {
   reason: "Registering",
   message: "an event of the new value is being registered",
 };
+
+const foreignApiKey = ({ spec: { projectID } }: Registration): BlockedError =>
+  new BlockedError(
+    "APIKeyMismatch",
+    `the API key does not belong to the project ${projectID}. Put a key of that project into the Secret, or correct spec.projectID.`,
+    patience,
+  );
 
 /** A merge patch removes what is null. */
 const note = (
