@@ -34,7 +34,7 @@ test("a configuration or a version that is not supported is refused, also when i
   expect(await stack.list(Deployment)).toEqual([]);
   // This one is between the profiles.
   await stack.edit(any(ControlPlane), names.plane, { version: "v0.12.0" });
-  const ranges = /v0\.8\.0 to v0\.9\.0, or v0\.49\.0 and later/;
+  const ranges = /v0\.8\.0 to v0\.9\.0, or v0\.37\.1 and later/;
   expect(await stack.refused(any(ControlPlane), names.plane, "VersionNotSupported")).toMatch(ranges);
   await pipecd.untilQuiet();
   expect(await stack.list(Deployment)).toEqual([]);

@@ -54,7 +54,7 @@ export interface Pipecd extends Omit<World, "close"> {
   namespace(name: string): Promise<void>;
   /** Creates the objects of a sample, all of them or those of some kinds, changed as it is wanted. */
   apply(
-    profile: "l0" | "c",
+    profile: "l0" | "c" | "v1",
     namespace: string,
     change?: (object: SampleObject) => SampleObject | undefined,
   ): Promise<void>;
@@ -66,7 +66,7 @@ export interface Pipecd extends Omit<World, "close"> {
 export type SampleObject = { kind: string; metadata: { name: string }; spec: any };
 
 /** The objects of a sample, as their authors wrote them. */
-export const sample = (profile: "l0" | "c"): readonly SampleObject[] =>
+export const sample = (profile: "l0" | "c" | "v1"): readonly SampleObject[] =>
   parseAllDocuments(
     readFileSync(new URL(`../../functions/pipecd/samples/${profile}.yaml`, import.meta.url), "utf8"),
   ).map((document) => document.toJS());

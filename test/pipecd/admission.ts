@@ -14,7 +14,11 @@ import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 
 /** The fields of a pod that tell what it runs. */
 export type NewPod = KubeObject<{
-  readonly containers: readonly { readonly name: string; readonly image: string }[];
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image: string;
+    readonly args?: readonly string[];
+  }[];
 }>;
 
 /** The annotation of a pod that has exited, with its last words. */

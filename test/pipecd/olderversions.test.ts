@@ -78,4 +78,28 @@ describe("with an API key", () => {
     const call = plane.calls.find(({ method }) => method === "AddApplication");
     expect(call).toMatchObject({ service, request: { labels: { env: "test" } } });
   });
+
+  test("sends deploy targets of PipeCD v1 by the WebService, which alone takes them", async () => {
+    const key = await clientOf(served, "v0.57.0").apiKeys?.generate("test");
+    const { pipeds, applications } = clientOf(served, "v0.57.0", key);
+    const { id: pipedID } = await pipeds.register({
+      name: "p",
+      description: "",
+      environmentIDs: [],
+      keyID: "key",
+    });
+    const place = { repository: "examples", path: "kubernetes", configFilename: "app.pipecd.yaml" };
+    const record = { ...place, id: "00000000-0000-0000-0000-000000000000", name: "a", pipedID, provider: "" };
+    const settings = { ...place, pipedID, provider: "", deployTargets: { kubernetes: ["local"] } };
+    const added = { name: "a", environmentID: "", kind: "KUBERNETES", description: "", labels: {} } as const;
+    await expect(applications.add({ ...settings, ...added })).rejects.toThrow("AddApplication");
+    const stored = { ...record, kind: "KUBERNETES", disabled: false, deleted: false } as const;
+    await expect(applications.update?.(stored, settings)).rejects.toThrow("UpdateApplication");
+    for (const method of ["AddApplication", "UpdateApplication"]) {
+      expect(plane.calls.find((call) => call.method === method)).toMatchObject({
+        service: "grpc.service.webservice.WebService",
+        request: { deployTargetsByPlugin: { kubernetes: { deployTargets: ["local"] } } },
+      });
+    }
+  });
 });

@@ -10,13 +10,14 @@ import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { configKeys, labels, objectNames, secretKeys } from "../../functions/pipecd/names.ts";
-import { profileOf } from "../../functions/pipecd/profile.ts";
+import { isV1, profileOf } from "../../functions/pipecd/profile.ts";
 import { startInformer } from "../kpack/informer.ts";
 import { type NewPod, startPodAdmission } from "./admission.ts";
 import { type ControlPlane, openControlPlane } from "./controlplane.ts";
 import { openEventWatcher } from "./eventwatcher.ts";
 import { PipedService as PipedServiceC } from "./generated/c/pipedservice_pb.ts";
 import { PipedService as PipedServiceL0 } from "./generated/l0/pipedservice_pb.ts";
+import { reportedPlugins, v1Crash } from "./pipedv1.ts";
 import type { Repository } from "./repository.ts";
 import { type Served, type ServeOptions, serve } from "./server.ts";
 import type { ServerProcess } from "./serverprocess.ts";
@@ -99,10 +100,13 @@ const lingers = ({ spec }: Stored<Deployment>): boolean =>
 
 const imageOf = ({ spec }: Stored<Deployment>): string => spec.template?.spec?.containers?.[0]?.image ?? "";
 
+const versionOfImage = (image: string): string => image.split(":").at(-1) ?? "";
 const profileIn = (deployment: Stored<Deployment>) => profileOfImage(imageOf(deployment));
 
 function profileOfImage(image: string): "C" | "L0" {
-  const found = profileOf(image.split(":").at(-1) ?? "");
+  const version = versionOfImage(image);
+  if (isV1(version)) return "C";
+  const found = profileOf(version);
   if (found.problem !== undefined) throw new Error(found.problem);
   return found.profile;
 }
@@ -187,7 +191,10 @@ export async function startPipecdPods({
       profileIn(deployment) === "C" ? PipedServiceC : (PipedServiceL0 as unknown as typeof PipedServiceC),
       transport,
     );
-    await persistently(() => service.reportPipedMeta({ repositories }, { headers, signal }), signal);
+    await persistently(
+      () => service.reportPipedMeta({ repositories, plugins: reportedPlugins(spec) }, { headers, signal }),
+      signal,
+    );
     if (profileIn(deployment) === "C") {
       const found = repositories.flatMap(({ id, remote }) => {
         const repository = contents.get(remote);
@@ -246,10 +253,13 @@ export async function startPipecdPods({
       program === "piped"
         ? [pod.metadata.labels?.[labels.piped], configKeys.piped]
         : [undefined, configKeys.controlPlane];
+    const config = await textIn(namespace, name, key);
+    if (program === "piped" && isV1(versionOfImage(container?.image ?? "")))
+      return v1Crash({ args: container?.args ?? [], config });
     return crashOf({
       program,
       profile: profileOfImage(container?.image ?? ""),
-      config: await textIn(namespace, name, key),
+      config,
       ...(program === "server" && {
         encryptionKey: await bytesIn(namespace, objectNames.secret, secretKeys.encryptionKey),
       }),

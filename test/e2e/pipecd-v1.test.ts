@@ -1,0 +1,127 @@
+/** An agent of PipeCD v1 with its plugins, from its sample: it runs, deploys to named targets, and follows changes. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ConfigMap } from "../../bus/kube/kind.ts";
+import { Deployment } from "../../bus/kube/workloads.ts";
+import { Application, Piped } from "../../functions/pipecd/kinds.ts";
+import { type Pipecd, type SampleObject, sample, startPipecd } from "../harness/pipecd.ts";
+import { conditionOf, has } from "../harness/world.ts";
+
+let pipecd: Pipecd;
+beforeAll(async () => {
+  pipecd = await startPipecd();
+});
+afterAll(() => pipecd?.stop());
+
+const namespace = "sample-v1";
+const manager = { fieldManager: "test" };
+const at = (name: string) => ({ namespace, name });
+
+const callsOf = (method: string) =>
+  pipecd.pods.plane(namespace).calls.filter((call) => call.method === method && call.code === 0);
+
+test("the sample comes up, and its Application deploys to targets of plugins", async () => {
+  await pipecd.namespace(namespace);
+  await pipecd.apply("v1", namespace);
+  const { kit } = pipecd;
+  await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+  const application = await kit.until(Application, at("application-sample"), has("Ready", "True"));
+  expect(application.status?.registered).toMatchObject({
+    provider: "",
+    deployTargetsByPlugin: { kubernetes: ["local"] },
+  });
+  expect(callsOf("AddApplication").at(-1)?.request).toMatchObject({
+    labels: { env: "test-environment" },
+    deployTargetsByPlugin: { kubernetes: { deployTargets: ["local"] } },
+  });
+  expect(callsOf("ReportPipedMeta").at(-1)?.request).toMatchObject({
+    plugins: [{ name: "kubernetes", deployTargets: ["local"] }, { name: "wait" }],
+  });
+  const config = await kit.client.get(ConfigMap, at("piped-sample"));
+  expect(Object.values(config.data ?? {}).join()).toContain("port: 7001");
+  const deployment = await kit.client.get(Deployment, at("piped-sample"));
+  const images = deployment.spec.template?.spec?.containers?.map(({ image }) => image);
+  expect(images).toEqual(["ghcr.io/pipe-cd/pipedv1-exp:v1.0.0-rc6"]);
+});
+
+test("another deploy target changes the Application in place", async () => {
+  const { kit } = pipecd;
+  const piped = await kit.client.get(Piped, at("piped-sample"));
+  const plugins = (piped.spec.plugins ?? []).map((plugin) =>
+    plugin.kubernetes
+      ? { ...plugin, kubernetes: { deployTargets: [{ name: "local" }, { name: "other" }] } }
+      : plugin,
+  );
+  await kit.client.mergePatch(Piped, at("piped-sample"), { spec: { plugins } }, manager);
+  const { status } = await kit.client.get(Application, at("application-sample"));
+  const wanted = { spec: { deployTargetsByPlugin: { kubernetes: ["other"] } } };
+  await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
+  const changed = await kit.until(
+    Application,
+    at("application-sample"),
+    (found) => found.status?.registered?.deployTargetsByPlugin?.kubernetes?.[0] === "other",
+  );
+  expect(changed.status?.applicationID).toBe(status?.applicationID);
+  expect(callsOf("UpdateApplication").at(-1)?.request).toMatchObject({
+    deployTargetsByPlugin: { kubernetes: { deployTargets: ["other"] } },
+  });
+});
+
+test("a deploy target that the agent does not have is refused by its path", async () => {
+  const { kit } = pipecd;
+  const wanted = { spec: { deployTargetsByPlugin: { kubernetes: ["nowhere"] } } };
+  await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
+  const refused = await kit.until(
+    Application,
+    at("application-sample"),
+    has("Ready", "False", "ConfigInvalid"),
+  );
+  expect(conditionOf(refused)?.message).toContain(
+    "spec.deployTargetsByPlugin.kubernetes[0]: expected a deploy target of the plugin, which has local, other, found nowhere",
+  );
+});
+
+test("an agent of v1 is refused at a control plane that is too old", async () => {
+  await pipecd.namespace("old-plane-v1");
+  await pipecd.apply("v1", "old-plane-v1", (object) =>
+    object.kind === "ControlPlane" ? { ...object, spec: { ...object.spec, version: "v0.51.3" } } : object,
+  );
+  const refused = await pipecd.kit.until(
+    Piped,
+    { namespace: "old-plane-v1", name: "piped-sample" },
+    has("Ready", "False", "VersionMismatch"),
+  );
+  expect(conditionOf(refused)?.message).toContain("needs a ControlPlane of v0.52.0 or later");
+});
+
+test.each<readonly [what: string, change: (plugins: SampleObject["spec"][]) => void, message: RegExp]>([
+  ["two plugins at one port", (plugins) => Object.assign(plugins[1], { port: 7001 }), /port of its own/],
+  [
+    "two plugins of one name",
+    (plugins) => Object.assign(plugins[1], { name: "kubernetes" }),
+    /Duplicate value/,
+  ],
+  ["a port of the agent", (plugins) => Object.assign(plugins[1], { port: 9085 }), /other than 9085/],
+  [
+    "a url over HTTP",
+    (plugins) => Object.assign(plugins[1], { url: "http://a.example.com/b" }),
+    /plugins\[1\]\.url/,
+  ],
+  [
+    "no deploy target",
+    (plugins) => Object.assign(plugins[0], { kubernetes: { deployTargets: [] } }),
+    /deployTargets/,
+  ],
+  [
+    "two deploy targets of one name",
+    (plugins) => Object.assign(plugins[0], { kubernetes: { deployTargets: [{ name: "a" }, { name: "a" }] } }),
+    /Duplicate value/,
+  ],
+  ["two kinds of plugin", (plugins) => Object.assign(plugins[1], { scriptRun: {} }), /exactly one of/],
+])("the API server refuses %s", async (_, change, message) => {
+  const object = sample("v1").find(({ kind }) => kind === "Piped");
+  const piped = structuredClone(object) as SampleObject;
+  change(piped.spec.plugins);
+  const metadata = { name: "refused", namespace };
+  const refused = { ...piped, metadata } as unknown as Piped;
+  await expect(pipecd.kit.client.create(Piped, refused, manager)).rejects.toThrow(message);
+});
