@@ -93,6 +93,12 @@ async function keepApplication(
   return finish(said, plane, driftMillis, ctx);
 }
 
+/** A merge patch keeps fields that it does not name: those of an agent of v1 go when the agent is of v0 again. */
+const whole = ({ status }: Stored<Application>, registered: Wanted["registered"]): Wanted["registered"] =>
+  status?.registered?.deployTargets && !registered.deployTargets
+    ? ({ ...registered, deployTargets: null } as object as Wanted["registered"])
+    : registered;
+
 /** Deletes what the application has replaced, then reports it as ready. */
 async function finish(
   application: Stored<Application>,
@@ -119,7 +125,7 @@ function say(
   // A merge patch removes what is null.
   const status = {
     ...synced,
-    ...{ applicationID, pipedID, registered, registering: null },
+    ...{ applicationID, pipedID, registered: whole(application, registered), registering: null },
     former: former.length > 0 ? former : null,
   };
   return ctx.status(Application, application, status as object, [

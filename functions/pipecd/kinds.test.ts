@@ -139,7 +139,7 @@ test("columns and conditions are fields of the schema", () => {
   }
 });
 
-describe.each(["l0", "c"])("the documents of samples/%s.yaml", (file) => {
+describe.each(["l0", "c", "v1"])("the documents of samples/%s.yaml", (file) => {
   test.each(documents(file).filter(({ kind }) => kind !== "Secret"))(
     "$kind is taken as it is",
     (document) => {
@@ -164,6 +164,7 @@ test("the samples have one document of each kind", () => {
     "Piped",
     "Application",
   ]);
+  expect(kindsIn("v1")).toEqual(kindsIn("c"));
   expect(kindsIn("c")).toEqual(kindsIn("l0").map((kind) => (kind === "Mongo" ? "Mysql" : kind)));
 });
 

@@ -27,7 +27,7 @@ test("the sample comes up, and its Application deploys to targets of plugins", a
   const application = await kit.until(Application, at("application-sample"), has("Ready", "True"));
   expect(application.status?.registered).toMatchObject({
     provider: "",
-    deployTargetsByPlugin: { kubernetes: ["local"] },
+    deployTargets: [{ plugin: "kubernetes", names: ["local"] }],
   });
   expect(callsOf("AddApplication").at(-1)?.request).toMatchObject({
     labels: { env: "test-environment" },
@@ -58,12 +58,38 @@ test("another deploy target changes the Application in place", async () => {
   const changed = await kit.until(
     Application,
     at("application-sample"),
-    (found) => found.status?.registered?.deployTargetsByPlugin?.kubernetes?.[0] === "other",
+    (found) => found.status?.registered?.deployTargets?.[0]?.names[0] === "other",
   );
   expect(changed.status?.applicationID).toBe(status?.applicationID);
   expect(callsOf("UpdateApplication").at(-1)?.request).toMatchObject({
     deployTargetsByPlugin: { kubernetes: { deployTargets: ["other"] } },
   });
+});
+
+test("an agent of v0 again takes a provider, and no deploy target is left", async () => {
+  const { kit } = pipecd;
+  const { status } = await kit.client.get(Application, at("application-sample"));
+  const v0 = { spec: { version: "v0.57.0", plugins: null } };
+  await kit.client.mergePatch(Piped, at("piped-sample"), v0, manager);
+  const wanted = { spec: { deployTargetsByPlugin: null, kind: "Kubernetes" } };
+  await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
+  const former = await kit.until(
+    Application,
+    at("application-sample"),
+    (found) => found.status?.registered?.provider === "kubernetes-default",
+  );
+  expect(former.status?.registered?.deployTargets).toBeUndefined();
+  expect(former.status?.applicationID).toBe(status?.applicationID);
+  const { spec } = sample("v1").find(({ kind }) => kind === "Piped") as SampleObject;
+  const v1 = { spec: { version: spec.version, plugins: spec.plugins } };
+  await kit.client.mergePatch(Piped, at("piped-sample"), v1, manager);
+  const again = { spec: { deployTargetsByPlugin: { kubernetes: ["local"] } } };
+  await kit.client.mergePatch(Application, at("application-sample"), again, manager);
+  await kit.until(
+    Application,
+    at("application-sample"),
+    (found) => found.status?.registered?.deployTargets?.[0]?.names[0] === "local",
+  );
 });
 
 test("a deploy target that the agent does not have is refused by its path", async () => {
@@ -76,7 +102,7 @@ test("a deploy target that the agent does not have is refused by its path", asyn
     has("Ready", "False", "ConfigInvalid"),
   );
   expect(conditionOf(refused)?.message).toContain(
-    "spec.deployTargetsByPlugin.kubernetes[0]: expected a deploy target of the plugin, which has local, other, found nowhere",
+    "spec.deployTargetsByPlugin.kubernetes[0]: expected a deploy target of the plugin, which has local, found nowhere",
   );
 });
 

@@ -20,7 +20,10 @@ test("names its deploy targets in place of a provider", () => {
   expect(byPlugins(specOf({ deployTargetsByPlugin }), piped)).toEqual({
     kind: "KUBERNETES",
     provider: "",
-    deployTargetsByPlugin,
+    deployTargets: [
+      { plugin: "kubernetes", names: ["prod", "dev"] },
+      { plugin: "opentofu", names: ["state"] },
+    ],
     labels: {},
   });
 });

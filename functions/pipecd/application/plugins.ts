@@ -6,11 +6,12 @@ import type { Plugin } from "../kinds/plugins.ts";
 import type { Application, Piped } from "../kinds.ts";
 import { patience } from "../pace.ts";
 
-/** What of an application says how it is deployed. */
+/** How an application is deployed. */
 export interface Deployed {
   readonly kind: ApplicationKindName;
   readonly provider: string;
-  readonly deployTargetsByPlugin: { readonly [plugin: string]: string[] } | undefined;
+  /** By the names of their plugins, in the order of these. */
+  readonly deployTargets: { plugin: string; names: string[] }[] | undefined;
   /** Labels in place of what a version does not have. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -36,7 +37,9 @@ export function byPlugins(spec: Application["spec"], piped: Pick<Piped, "metadat
     // PipeCD stores a kind in any case. An agent of v1 does not read it.
     kind: kind === undefined || kind === "CROSSPLANE" ? "KUBERNETES" : kind,
     provider: "",
-    deployTargetsByPlugin: spec.deployTargetsByPlugin ?? {},
+    deployTargets: Object.entries(spec.deployTargetsByPlugin ?? {})
+      .map(([plugin, names]) => ({ plugin, names }))
+      .sort((a, b) => (a.plugin < b.plugin ? -1 : 1)),
     labels: kind === undefined ? {} : { kind },
   };
 }

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import type { ApplicationRecord } from "../api/model.ts";
+import type { ApplicationRecord, DeployTargets } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { Application } from "../kinds.ts";
 import { patience } from "../pace.ts";
@@ -73,7 +73,7 @@ async function add(
     path: place.path,
     configFilename: place.configFilename,
     provider: place.provider,
-    ...(place.deployTargetsByPlugin && { deployTargets: place.deployTargetsByPlugin }),
+    ...byPlugin(place),
     kind,
     description,
     labels,
@@ -150,10 +150,16 @@ async function stranded(
 const isEqual = ({ name, provider }: ApplicationRecord, place: Place): boolean =>
   name === place.name && provider === place.provider;
 
+/** Deploy targets as PipeCD takes them; nothing with an agent of v0. */
+const byPlugin = ({ deployTargets }: Pick<Place, "deployTargets">): { deployTargets?: DeployTargets } =>
+  deployTargets === undefined
+    ? {}
+    : { deployTargets: Object.fromEntries(deployTargets.map(({ plugin, names }) => [plugin, names])) };
+
 /** Somebody may have changed or disabled it. */
 async function refresh(
   record: ApplicationRecord,
-  { pipedID, provider, configFilename, deployTargetsByPlugin }: Place,
+  { pipedID, provider, configFilename, deployTargets }: Place,
   { applications }: PipecdClient,
   ctx: Context,
 ): Promise<void> {
@@ -170,14 +176,14 @@ async function refresh(
     record.pipedID === pipedID &&
     record.provider === provider &&
     record.configFilename === configFilename &&
-    isDeepStrictEqual({ ...record.deployTargets }, { ...deployTargetsByPlugin });
+    isDeepStrictEqual({ ...record.deployTargets }, { ...byPlugin({ deployTargets }).deployTargets });
   if (isSame || applications.update === undefined) return;
   ctx.assertOwned();
   await applications.update(record, {
     pipedID,
     provider,
     configFilename,
-    ...(deployTargetsByPlugin && { deployTargets: deployTargetsByPlugin }),
+    ...byPlugin({ deployTargets }),
   });
   ctx.event("Normal", "Updated", `PipeCD has changed the application ${record.id}`);
 }

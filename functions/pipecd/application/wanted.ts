@@ -22,7 +22,7 @@ export interface Wanted {
   readonly labels: Readonly<Record<string, string>>;
 }
 /** Fields that not every version has. */
-type Absent = "environmentID" | "deployTargetsByPlugin";
+type Absent = "environmentID" | "deployTargets";
 type Registered = NonNullable<NonNullable<Application["status"]>["registered"]>;
 
 const configFilenames: Readonly<Record<Profile, string>> = { L0: ".pipe.yaml", C: "app.pipecd.yaml" };
@@ -46,7 +46,7 @@ function byProvider(spec: Application["spec"], profile: Profile): Deployed {
   return {
     kind: kindOf(spec.kind, profile),
     provider: spec.platformProvider || spec.cloudProvider || defaultProvider,
-    deployTargetsByPlugin: undefined,
+    deployTargets: undefined,
     labels: {},
   };
 }
@@ -68,7 +68,7 @@ export async function wantedOf(
   const piped = await referenced(Piped, spec.pipedRef, of, ctx);
   const { environmentID = "" } = environment.status ?? {};
   const deployed = isV1(piped.spec.version) ? byPlugins(spec, piped) : byProvider(spec, profile);
-  const { kind, provider, deployTargetsByPlugin } = deployed;
+  const { kind, provider, deployTargets } = deployed;
   return {
     registered: {
       name: spec.name,
@@ -80,7 +80,7 @@ export async function wantedOf(
       kind,
       configFilename: configFilenameOf(spec, profile),
       provider,
-      ...(deployTargetsByPlugin && { deployTargetsByPlugin }),
+      ...(deployTargets && { deployTargets }),
     },
     kind,
     pipedSince: since(piped.status?.conditions, "Ready", "True") ?? 0,

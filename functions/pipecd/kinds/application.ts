@@ -50,7 +50,8 @@ const registered = z.object({
   kind: text,
   configFilename: text,
   provider: text,
-  deployTargetsByPlugin: z.record(z.string(), z.array(z.string())).optional(),
+  // A list: a merge patch would keep a plugin that is no longer in a map.
+  deployTargets: z.array(z.object({ plugin: text, names: z.array(text) })).optional(),
 });
 
 /** An application at PipeCD. */
