@@ -5,9 +5,27 @@ import { crdOf } from "../../bus/kube/crd.ts";
 import { checkObject, InvalidObjectError, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { applicationKindOf } from "./kinds/application.ts";
-import { Application, ControlPlane, Environment, Minio, Mongo, Mysql, Piped } from "./kinds.ts";
+import {
+  Application,
+  ControlPlane,
+  Environment,
+  EventRegistration,
+  Minio,
+  Mongo,
+  Mysql,
+  Piped,
+} from "./kinds.ts";
 
-const kinds: readonly Kind[] = [Minio, Mongo, Mysql, ControlPlane, Environment, Piped, Application];
+const kinds: readonly Kind[] = [
+  Minio,
+  Mongo,
+  Mysql,
+  ControlPlane,
+  Environment,
+  Piped,
+  Application,
+  EventRegistration,
+];
 
 type Schema = { properties: Record<string, Schema>; items: Schema; [key: string]: unknown };
 interface Crd {
@@ -93,7 +111,7 @@ function unknownFields(schema: Schema, value: unknown, path = ""): string[] {
   });
 }
 
-test("are seven namespaced kinds with a status", () => {
+test("are eight namespaced kinds with a status", () => {
   const described = kinds.map((kind) => {
     const { name, scope, names, version } = crd(kind);
     expect([scope, version.name, version.subresources]).toEqual(["Namespaced", "v1alpha1", { status: {} }]);
@@ -107,6 +125,7 @@ test("are seven namespaced kinds with a status", () => {
     ["environments.pipecd.kanatakita.com", "penv", "pipecd", "EnvironmentList"],
     ["pipeds.pipecd.kanatakita.com", "ppd", "pipecd", "PipedList"],
     ["applications.pipecd.kanatakita.com", "papp", "pipecd", "ApplicationList"],
+    ["eventregistrations.pipecd.kanatakita.com", "pevent", "pipecd", "EventRegistrationList"],
   ]);
 });
 
@@ -124,6 +143,7 @@ test("show what people look for", () => {
     "Project Env ID Ready Age",
     "Project Piped Version ID Available Ready Age",
     "Project App Kind ID Ready Age",
+    "Project Event State Data Ready Age",
   ]);
 });
 
@@ -139,7 +159,11 @@ test("columns and conditions are fields of the schema", () => {
   }
 });
 
+<<<<<<< HEAD
 describe.each(["l0", "c", "v1"])("the documents of samples/%s.yaml", (file) => {
+=======
+describe.each(["l0", "c", "eventregistration"])("the documents of samples/%s.yaml", (file) => {
+>>>>>>> 978e30f (pipecd: check the schema of EventRegistration)
   test.each(documents(file).filter(({ kind }) => kind !== "Secret"))(
     "$kind is taken as it is",
     (document) => {
@@ -267,4 +291,29 @@ test("what is optional can be left out", () => {
   expect(refusal(ControlPlane, having(specOf("c", "ControlPlane"), "volumeMounts", undefined))).toBe(
     undefined,
   );
+});
+
+describe("events", () => {
+  const event = (path: string, value: unknown) =>
+    refusal(EventRegistration, having(specOf("eventregistration", "EventRegistration"), path, value));
+
+  test("have a name that fits into PipeCD's column", () => {
+    expect(event("name", "n".repeat(50))).toBeUndefined();
+    expect(event("name", "n".repeat(51))).toContain("spec.name: ");
+    expect(event("name", "")).toContain("spec.name: ");
+  });
+
+  test("have labels and contexts that PipeCD takes", () => {
+    expect(event("contexts", { "App-Commit": "1" })).toBeUndefined();
+    for (const contexts of [{ app_commit: "1" }, { "": "1" }, { app: "" }])
+      expect(event("contexts", contexts)).toContain("spec.contexts");
+    for (const labels of [{ "": "1" }, { app: "" }]) expect(event("labels", labels)).toContain("spec.labels");
+  });
+
+  test("have exactly one source", () => {
+    expect(event("source", { data: "v1" })).toBeUndefined();
+    for (const source of [{}, { data: "v1", remoteSync: { name: "web" } }])
+      expect(event("source", source)).toContain("expected exactly one of data, remoteSync");
+    expect(event("source", { data: "" })).toContain("spec.source.data: ");
+  });
 });

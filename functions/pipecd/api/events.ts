@@ -12,7 +12,7 @@ export interface EventKey {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What an event is registered with. */
+/** The fields of a new event. */
 export interface NewEvent extends EventKey {
   readonly data: string;
   /** Trailers of the commits that agents make of it. Servers before v0.49.3 ignore them. */

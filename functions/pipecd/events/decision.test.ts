@@ -5,7 +5,7 @@ import { dataDigest, decide, type Known, keyDigest, knownOf, type Registered } f
 const key = keyDigest("quickstart", { name: "image-update", labels: {} });
 const start = 1_700_000_000;
 
-/** An event that was created so many seconds after the first one. */
+/** An event that was created the given number of seconds after the first one. */
 const event = (data: string, after = 0, more: Partial<EventRecord> = {}): EventRecord => ({
   id: `${data}-${after}`,
   name: "image-update",
@@ -68,7 +68,7 @@ describe("the value of the last event", () => {
       expect(decided("a", known(event("a")), a)).toEqual({ isDue: false, found: "same", id: a.id, state });
     }
   });
-  test("is not due when somebody has registered other data since", () => {
+  test("is not due when another client has registered other data since", () => {
     const [a, other] = [event("a"), event("other", 5)];
     expect(decided("a", known(a), other, a)).toMatchObject({ isDue: false, id: a.id });
   });
@@ -95,7 +95,7 @@ describe("after a worker that died while it registered an event", () => {
     expect(decided("b", known(a, "b"), b, a)).toMatchObject({ isDue: false, found: "adopted", id: b.id });
     expect(decided("a", begun("a"), a)).toMatchObject({ isDue: false, found: "adopted", id: a.id });
   });
-  test("the value is due when the event is not there", () => {
+  test("the value is due when the event does not exist", () => {
     const a = event("a");
     expect(decided("b", known(a, "b"), a)).toMatchObject({ isDue: true, id: a.id });
     expect(decided("b", begun("b"))).toMatchObject({ isDue: true });

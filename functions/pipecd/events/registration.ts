@@ -1,6 +1,6 @@
 /**
- * Registers an event for each new value. It is announced before, so that whoever takes over from a worker that dies in between looks for
- * what came of it; and PipeCD is asked for the newest event with the key before another one is registered.
+ * Registers an event for each new value. The status announces each call, so a worker that takes over after a crash looks for its
+ * result. Before each call, the function reads the newest event with the key from PipeCD.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -30,7 +30,7 @@ type Registration = Stored<EventRegistration>;
 const apartMillis = 2_000;
 /** Clocks of the server and of the bus may differ by so much. Seconds. */
 const skewSeconds = 3_600;
-/** How far back an event is looked for where none is known: agents ignore older ones. Seconds. */
+/** Where no event is known, the search goes back so far: agents ignore older events. Seconds. */
 const lookbackSeconds = 7 * 86_400;
 /** After this time no agent handles an event any more. Milliseconds. */
 const handledWithinMillis = 3_600_000;
@@ -191,7 +191,7 @@ async function conclude(
   throw new BlockedError(reason, message, patience);
 }
 
-/** When to ask again what has become of an event: nobody tells. Undefined when it is over. Milliseconds. */
+/** When to poll the state of an event again. Undefined for a final state. Milliseconds. */
 export function pollMillis(registered: Registered | undefined, now: number): number | undefined {
   if (registered?.state !== "NotHandled") return undefined;
   const elapsed = now - Date.parse(registered.time);

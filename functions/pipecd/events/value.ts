@@ -4,7 +4,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { RemoteSync } from "../../paas/kinds/remotesync.ts";
 import type { EventRegistration } from "../kinds.ts";
 
-/** A value, or why there is none. */
+/** A value, or the reason for its absence. */
 export type Value =
   | { readonly data: string; readonly commit: string; readonly missing?: never }
   | { readonly data?: never; readonly missing: Missing };

@@ -79,7 +79,7 @@ export const EventRegistration = defineKind({
         data: text.describe("Its data. Anything that looks like a credential is left out."),
         eventID: text.describe("PipeCD's id of the event."),
         time: time.describe("When it was registered."),
-        state: z.enum(eventStates).describe("What an agent has made of it."),
+        state: z.enum(eventStates).describe("State of the event at PipeCD."),
         description: text.describe("The same in PipeCD's words."),
       })
       .optional()

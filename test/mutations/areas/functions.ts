@@ -155,6 +155,22 @@ export const functions: readonly Mutation[] = [
     tests: ["test/e2e/pipecd-deletion.test.ts"],
   },
   {
+    name: "pipecd-registers-events-without-asking",
+    file: "functions/pipecd/events/decision.ts",
+    find: "if (newest !== undefined && dataDigest(newest.data) === digest)",
+    replace: "if (newest !== undefined && newest.data === key)",
+    breaks: "An EventRegistration that is created again registers the same event again.",
+    tests: ["functions/pipecd/events/decision.test.ts"],
+  },
+  {
+    name: "pipecd-registers-superseded-images",
+    file: "functions/pipecd/events/value.ts",
+    find: "if (latestImageRevision !== revision)",
+    replace: "if (latestImageRevision === undefined)",
+    breaks: "An image of an earlier commit is deployed.",
+    tests: ["functions/pipecd/events/value.test.ts"],
+  },
+  {
     name: "pipecd-shares-an-application",
     file: "functions/pipecd/application/registration.ts",
     find: "      !taken.has(record.id) &&\n",

@@ -112,7 +112,7 @@ describe("lists", () => {
     expect(await listed({}, { pageMinUpdatedAt: later })).toEqual([]);
   });
   row(
-    "nobody lists events",
+    "events are not listed",
     () => web("listEvents", { options: { name } }, []),
     fails(16, "Unauthenticated"),
   );
