@@ -159,11 +159,7 @@ test("columns and conditions are fields of the schema", () => {
   }
 });
 
-<<<<<<< HEAD
-describe.each(["l0", "c", "v1"])("the documents of samples/%s.yaml", (file) => {
-=======
-describe.each(["l0", "c", "eventregistration"])("the documents of samples/%s.yaml", (file) => {
->>>>>>> 978e30f (pipecd: check the schema of EventRegistration)
+describe.each(["l0", "c", "v1", "eventregistration"])("the documents of samples/%s.yaml", (file) => {
   test.each(documents(file).filter(({ kind }) => kind !== "Secret"))(
     "$kind is taken as it is",
     (document) => {

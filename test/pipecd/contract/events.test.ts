@@ -112,7 +112,7 @@ describe("lists", () => {
     expect(await listed({}, { pageMinUpdatedAt: later })).toEqual([]);
   });
   row(
-    "events are not listed",
+    "a client without credentials lists no events",
     () => web("listEvents", { options: { name } }, []),
     fails(16, "Unauthenticated"),
   );
