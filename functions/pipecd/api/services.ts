@@ -39,7 +39,7 @@ export interface Pipeds extends PipedWrites {
   /** With whether they are connected, which is a few minutes old at most. */
   list(options?: { readonly enabled?: true }): Promise<readonly PipedRecord[]>;
   /**
-   * Creates a key that PipeCD lists under `keyID`. From v0.49.0 the newest of the former keys stays valid until
+   * Creates a key that PipeCD lists under `keyID`. In the profile C the newest of the former keys stays valid until
    * {@link endOldKeys}; in v0.9.0 all former keys end.
    */
   newKey(id: string, keyID: string): Promise<string>;
