@@ -273,6 +273,7 @@ describe("manifests", () => {
       ...["GitHubApp", "ClusterGitHubApp", "Installation"],
       ...["Application", "HostClaim", "RemoteSync", "AppPipeline"],
       ...["Minio", "ControlPlane", "Mongo", "Mysql", "Environment", "Piped", "Application"],
+      "EventRegistration",
     ]);
   });
 
