@@ -19,9 +19,11 @@ const sources = readdirSync(join(root, folder), { recursive: true, encoding: "ut
 const documented = new Set(
   [...(text.split("\n## When something is not there\n")[1] ?? "").matchAll(/^\|(.*?)\|(.*?)\|/gm)].flatMap(
     ([, first = "", second = ""]) =>
-      [...(/Ready|of Piped|^ $/.test(first) ? `${first} ${second}` : first).matchAll(/`([A-Za-z]+)`/g)].map(
-        ([, name = ""]) => name,
-      ),
+      [
+        ...(/Ready|of Piped|of EventRegistration|^ $/.test(first) ? `${first} ${second}` : first).matchAll(
+          /`([A-Za-z]+)`/g,
+        ),
+      ].map(([, name = ""]) => name),
   ),
 );
 
@@ -44,6 +46,7 @@ const written = sources.flatMap((source) =>
 const others = [
   ...["Environment", "Piped"].flatMap((kind) => [`${kind}NotFound`, `${kind}NotReady`]),
   ...["DatastoreNotReady", "FilestoreNotReady", "NotReady", "NotFound"],
+  ...["ImageNotBuilt", "Failed", "Outdated"],
   ...["NameTaken", "Retrying", "RetriesExhausted", "InvalidSpec", "WorkerCrashed", "HotLoop"],
 ];
 

@@ -176,11 +176,12 @@ async function conclude(
   { missing }: Value,
   ctx: Context,
 ): Promise<Result | undefined> {
-  if (registered === undefined || missing?.reason === "RemoteSyncNotFound") {
-    const { reason, message } = missing ?? { reason: "NotRegistered", message: "there is no event yet" };
+  if (missing && (registered === undefined || missing.reason === "RemoteSyncNotFound")) {
+    const { reason, message } = missing;
     await note(registration, registered, ctx, registered && eventConditions(registered));
     throw new WaitingError(reason, message, pollMillis(registered, ctx.now()));
   }
+  if (registered === undefined) throw new Error("expected an event of the value, found none");
   if (!isOver(registered.state)) {
     await note(registration, registered, ctx, [...eventConditions(registered), readyOf(registered)]);
     const requeueAfter = pollMillis(registered, ctx.now());
