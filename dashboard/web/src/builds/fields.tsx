@@ -23,11 +23,16 @@ const sources = [
 ] as const;
 type Source = (typeof sources)[number][0];
 
+/** Of several, the first one counts. */
 const expectations = {
-  branch: "expected the name of a branch",
-  pullRequest: "expected the number of a pull request",
   sha: "expected a whole commit id of 40 hexadecimal digits",
+  pullRequest: "expected the number of a pull request",
+  branch: "expected the name of a branch",
 } as const;
+
+/** The API server accepts deprecated forms of a commit as well; the form writes none. */
+const isValid = (source: string, value: unknown): boolean =>
+  source === "sha" ? /^[0-9a-f]{40}$/.test(String(value)) : value !== undefined;
 
 /** What is chosen and left empty would be the default branch. */
 function schemaOfDraft(): z.ZodType {
@@ -36,7 +41,7 @@ function schemaOfDraft(): z.ZodType {
   let schema = z.object({ ...shape, spec });
   for (const [source, error] of Object.entries(expectations)) {
     const isGiven = (draft: unknown) =>
-      valueAt(draft, ["source"]) !== source || valueAt(draft, [...github, source]) !== undefined;
+      valueAt(draft, ["source"]) !== source || isValid(source, valueAt(draft, [...github, source]));
     schema = schema.refine(isGiven, { path: [...github, source], error, when: () => true });
   }
   return schema;
