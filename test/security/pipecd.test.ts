@@ -1,10 +1,10 @@
 /** The functions of PipeCD with exactly their generated rights, each as a user of its own. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Kind } from "../../bus/kube/kind.ts";
+import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
 import { optInManifests, roleManifests, workloadName } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
-import { Application, ControlPlane, Mongo } from "../../functions/pipecd/kinds.ts";
+import { Application, ControlPlane, EventRegistration, Mongo } from "../../functions/pipecd/kinds.ts";
 import { askedOf } from "../harness/audit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type LocalPipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
@@ -55,6 +55,17 @@ test("their rights are enough for all that they do, from the first object to the
   await kit.until(Mongo, at("mongo-sample"), has("Ready", "True"));
   await kit.until(Application, at("application-sample"), has("Ready", "True"));
   await kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
+  const event = { name: "image", projectID: "quickstart", insecure: true, source: { data: "v1" } };
+  await kit.client.create(
+    EventRegistration,
+    {
+      ...{ apiVersion: apiVersionOf(EventRegistration), kind: EventRegistration.kind },
+      ...{ metadata: at("image"), spec: event },
+    },
+    { fieldManager: "test" },
+  );
+  await kit.until(EventRegistration, at("image"), has("Registered", "True"));
+  await kit.client.delete(EventRegistration, at("image"), {});
   // The first is what all others need: whoever goes finds out whether it is still there to be told.
   for (const kind of stackKinds.toReversed() as readonly Kind[])
     for (const { metadata } of await kit.list(kind, namespace))
