@@ -106,6 +106,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.edit(Piped as never, names.piped, { description: "restored" });
     await expect.poll(async () => (await keyOf(stack)).key, patience).not.toBe(first.key);
     await expect.poll(async () => codeFor(pipecd, stack, await keyOf(stack)), patience).toBe(0);
+    await expect.poll(() => hasOlderKeys(stack), patience).toBe(false);
     expect(await codeFor(pipecd, stack, second)).toBe(16);
   });
 
