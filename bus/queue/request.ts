@@ -111,6 +111,10 @@ export function together(first: Request, rest: readonly Request[]): Request {
   return { ...first, also: rest.map(({ cause }) => cause), ...(links.length > 0 && { links }) };
 }
 
+/** A request of the reconcile with the given trace context, to be made in some time. */
+export const timerRequest = (follows: string, clock: Pick<BusClock, "now">): Request =>
+  followUp(newRequest({ type: "timer" }, undefined, clock), follows);
+
 /** The request as one of a new trace, which names that of the reconcile which asks for it. */
 export function followUp({ traceparent: _, links: _links, ...request }: Request, follows: string): Request {
   return { ...request, follows };

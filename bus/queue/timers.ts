@@ -23,8 +23,8 @@ export interface Timers {
   /** The request that is waiting for a key, if any that can be read. */
   get(key: ObjectKey): Promise<Request | undefined>;
   /**
-   * Drops the retry of a key if a successful reconcile has covered what it is for: the changes in `covered`, or all. Free unless this
-   * process has set a retry, or another one is `likely` to have done so. A retry that stays costs a needless reconcile.
+   * Drops the retry of a key if a successful reconcile has covered what it is for: the changes in `covered`, or all. Free for
+   * some changes, unless this process has set a retry, or another one is `likely` to have done so. A retry that stays costs a needless reconcile.
    */
   dropRetry(key: ObjectKey, covered: Seen | "all", likely: boolean): Promise<void>;
   /** Drops this process's own timers; the durable ones stay. */
@@ -100,7 +100,7 @@ export function timers(
     },
     async dropRetry(key, covered, likely) {
       const text = keyText(key);
-      if (!likely && retries.get(text) === undefined) return;
+      if (covered !== "all" && !likely && retries.get(text) === undefined) return;
       retries.delete(text);
       try {
         const message = await latest(key);

@@ -14,7 +14,7 @@ import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Delivery } from "../queue/delivery.ts";
 import type { LetterCleanup } from "../queue/lettercleanup.ts";
 import type { Seen, TicketQueue } from "../queue/queue.ts";
-import { followUp, newRequest, parseRequest, type Request } from "../queue/request.ts";
+import { newRequest, parseRequest, type Request, timerRequest } from "../queue/request.ts";
 import type { Starts } from "../queue/starts.ts";
 import type { Timers } from "../queue/timers.ts";
 import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
@@ -314,11 +314,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   /** A delayed request is on the bus before the ticket is given back, so that no crash can lose it. */
   async function succeed(job: Job, { requeueAfter, wasStalled, object }: AttemptResult): Promise<void> {
     const { key, span } = job;
-    const timer = followUp(newRequest({ type: "timer" }, undefined, tools.clock), span.traceparent);
-    const isGone = object === "gone";
     if (requeueAfter === undefined)
-      await timers.dropRetry(key, isGone ? "all" : job.seen, isGone || wasStalled);
-    else await timers.set(key, requeueAfter, timer, job.ticket.lost);
+      await timers.dropRetry(key, object === "gone" ? "all" : job.seen, wasStalled);
+    else await timers.set(key, requeueAfter, timerRequest(span.traceparent, tools.clock), job.ticket.lost);
     if (object !== "quarantined") await forgetLetter(job);
     await confirm(job);
     const result = requeueAfter === undefined ? "success" : requeueAfter === 0 ? "requeue" : "requeue_after";

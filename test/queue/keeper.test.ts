@@ -31,6 +31,14 @@ async function deliver(): Promise<Delivery> {
   throw new Error("expected a message, but the connection was closed");
 }
 
+/** Breaks the connection, and resolves when there is another one: a request before that would be thrown away. */
+async function reconnect(): Promise<void> {
+  const { nc } = local.bus;
+  const statuses = nc.status();
+  await nc.reconnect();
+  for await (const { type } of statuses) if (type === "reconnect") return;
+}
+
 test("without it tickets are lost with the worker's own connection, as ever, and it is told that it is gone", async () => {
   const { nc } = local.bus;
   let thread: Worker | undefined;
@@ -56,7 +64,7 @@ test("without it tickets are lost with the worker's own connection, as ever, and
 
   // While there is one, its connection is what counts.
   const first = await take();
-  await nc.reconnect();
+  await reconnect();
   await expect.poll(() => doubts, patience).toContain("paused");
   first.assertOwned();
   expect(broken()).toBe(0);
@@ -69,7 +77,7 @@ test("without it tickets are lost with the worker's own connection, as ever, and
 
   const second = await take();
   second.assertOwned();
-  await nc.reconnect();
+  await reconnect();
   await expect.poll(() => second.lost.aborted, patience).toBe(true);
   expect(second.lost.reason.message).toContain("the connection to the bus broke");
   expect(broken()).toBe(2);
