@@ -56,7 +56,7 @@ test.each([
     const refused = await syncs.until(name, reason, "SettingsApplied");
     const message = conditionOf(refused, "SettingsApplied")?.message;
     expect(message).toContain(text);
-    expect(message).toContain(`kubectl annotate remotesync ${name} -n default ${annotations.recreateImage}=`);
+    expect(message).toContain(`kubectl annotate remotesync ${name} -n ${paas.namespace} ${annotations.recreateImage}=`);
     const revision = await syncs.push(name);
     const done = await syncs.ready(name, revision);
     expect(conditionOf(done)).toMatchObject({ status: "True", reason });
