@@ -1,15 +1,14 @@
-/** The configuration file of an agent. */
+/** The configuration file of an agent, of PipeCD v0 or v1. */
 import type { Piped, PipedConfig } from "../kinds.ts";
 import { secretKeys } from "../names.ts";
-import { firstOfC, type Profile } from "../profile.ts";
+import { firstOfC, isV1, type Profile } from "../profile.ts";
 import { documentOf } from "./document.ts";
 import { durationOf, given, someGiven, sorted } from "./fields.ts";
 import { notificationsOf } from "./notifications.ts";
+import { v0Fields } from "./pipedv0.ts";
+import { v1Fields } from "./pipedv1.ts";
 import { Problems } from "./problems.ts";
-import { analysisProviderOf, cloudProviderOf } from "./providers.ts";
-import { imageProviderOf, sealedSecretManagementOf, secretManagementOf } from "./secrets.ts";
-
-type Spec = NonNullable<Piped["spec"]>;
+import { secretManagementOf } from "./secrets.ts";
 
 /** Where the agent has its key. */
 export const pipedKeyFile = `/etc/piped-secret/${secretKeys.pipedKey}`;
@@ -19,28 +18,17 @@ const at = "spec.config";
 const olderInterval = "60s";
 
 /**
- * The text of `piped-config.yaml`, for the agent that PipeCD knows by `pipedID`. Throws a `ConfigError` for what this version of
- * PipeCD can not have.
+ * The text of `piped-config.yaml`, for the agent that PipeCD knows by `pipedID`. Throws a `ConfigError` for what the agent's version
+ * cannot have.
  */
-export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonly pipedID: string }): string {
+export function pipedConfig(
+  spec: NonNullable<Piped["spec"]>,
+  profile: Profile,
+  { pipedID }: { readonly pipedID: string },
+): string {
   const { config } = spec;
   const problems = new Problems(profile, spec.version);
-  if (spec.plugins) problems.add("spec.plugins needs an agent of PipeCD v1");
-  problems.from(firstOfC, "spec", { apiKeySecretRef: spec.apiKeySecretRef });
-  problems.from(firstOfC, at, {
-    name: config.name,
-    appConfigSyncInterval: config.appConfigSyncInterval,
-    chartRegistries: config.chartRegistries,
-    secretManagement: config.secretManagement,
-    eventWatcher: config.eventWatcher,
-    appSelector: config.appSelector,
-  });
-  problems.from("v0.56.0", at, { planPreview: config.planPreview });
-  problems.until("v0.9.0", at, {
-    imageProviders: config.imageProviders,
-    sealedSecretManagement: config.sealedSecretManagement,
-  });
-  if (profile === "L0") problems.needed(at, { webAddress: config.webAddress });
+  const deploying = isV1(spec.version) ? v1Fields(spec, problems) : v0Fields(spec, problems);
   const rendered = given({
     projectID: spec.projectID,
     pipedID,
@@ -52,21 +40,8 @@ export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonl
     appConfigSyncInterval: durationOf(config.appConfigSyncInterval),
     git: gitOf(config, problems),
     repositories: repositoriesOf(config, problems),
-    chartRepositories: chartRepositoriesOf(config, problems),
-    chartRegistries: config.chartRegistries?.map(({ type = "OCI", address, username, password }) =>
-      given({ type, address, username, password }),
-    ),
-    [profile === "L0" ? "cloudProviders" : "platformProviders"]: config.cloudProviders?.map(
-      (provider, index) => cloudProviderOf(provider, `${at}.cloudProviders[${index}]`, problems),
-    ),
-    analysisProviders: config.analysisProviders?.map((provider, index) =>
-      analysisProviderOf(provider, `${at}.analysisProviders[${index}]`, problems),
-    ),
-    imageProviders: config.imageProviders?.map(imageProviderOf),
+    ...deploying,
     notifications: config.notifications && notificationsOf(config.notifications, problems),
-    sealedSecretManagement:
-      config.sealedSecretManagement &&
-      sealedSecretManagementOf(config.sealedSecretManagement, `${at}.sealedSecretManagement`, problems),
     secretManagement:
       config.secretManagement &&
       secretManagementOf(config.secretManagement, `${at}.secretManagement`, problems),
@@ -79,7 +54,7 @@ export function pipedConfig(spec: Spec, profile: Profile, { pipedID }: { readonl
 }
 
 /** How repositories are reached. */
-export function gitOf({ git }: PipedConfig, problems: Problems) {
+function gitOf({ git }: PipedConfig, problems: Problems) {
   if (git === undefined) return undefined;
   const { sshKeyFile, sshKeyData, password } = git;
   problems.from(firstOfC, `${at}.git`, { sshKeyData });
@@ -100,7 +75,7 @@ export function gitOf({ git }: PipedConfig, problems: Problems) {
 }
 
 /** Repositories with applications. */
-export function repositoriesOf({ repositories }: PipedConfig, problems: Problems) {
+function repositoriesOf({ repositories }: PipedConfig, problems: Problems) {
   return repositories?.map(({ repoId, remote, branch }, index) => {
     const path = `${at}.repositories[${index}]`;
     // Applications of repositories without a branch are refused.
@@ -112,23 +87,8 @@ export function repositoriesOf({ repositories }: PipedConfig, problems: Problems
   });
 }
 
-function chartRepositoriesOf({ chartRepositories }: PipedConfig, problems: Problems) {
-  return chartRepositories?.map((chart, index) => {
-    const path = `${at}.chartRepositories[${index}]`;
-    const { name, address, username, password, gitRemote, sshKeyFile } = chart;
-    const insecure = chart.insecure || undefined;
-    problems.from(firstOfC, path, { insecure, gitRemote, sshKeyFile });
-    if (chart.type === "GIT") {
-      if (problems.profile === "L0") problems.add(`${path}.type: GIT needs PipeCD ${firstOfC} or later`);
-      problems.needed(path, { gitRemote });
-    } else problems.needed(path, { name, address });
-    const type = problems.profile === "L0" ? undefined : chart.type;
-    return given({ type, name, address, username, password, insecure, gitRemote, sshKeyFile });
-  });
-}
-
 /** Where images and charts are watched. */
-export function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems) {
+function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems) {
   if (eventWatcher === undefined) return undefined;
   const gitRepos = eventWatcher.gitRepos?.map(({ repoId, commitMessage, includes, excludes }, index, all) => {
     if (all.findIndex((other) => other.repoId === repoId) < index) {
@@ -140,7 +100,7 @@ export function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems
 }
 
 /** How previews of plans are made. */
-export function planPreviewOf({ planPreview }: PipedConfig) {
+function planPreviewOf({ planPreview }: PipedConfig) {
   if (planPreview === undefined) return undefined;
   return someGiven({
     workerNum: planPreview.workerNum,

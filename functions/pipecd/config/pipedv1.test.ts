@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Piped } from "../kinds.ts";
-import { agentConfig } from "./agent.ts";
+import { pipedConfig } from "./piped.ts";
 import { ConfigError } from "./problems.ts";
 
 type Spec = NonNullable<Piped["spec"]>;
@@ -17,7 +17,7 @@ const specOf = (version: string, config: object = {}, rest: Partial<Spec> = {}):
 
 function problemsOf(spec: Spec): readonly string[] {
   try {
-    agentConfig(spec, "C", { pipedID: "id" });
+    pipedConfig(spec, "C", { pipedID: "id" });
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
@@ -105,7 +105,7 @@ test("providers of an analysis plugin are validated by their path", () => {
 });
 
 test("an agent of v1 without plugins has none in its configuration", () => {
-  const text = agentConfig(specOf("v1.0.0"), "C", { pipedID: "id" });
+  const text = pipedConfig(specOf("v1.0.0"), "C", { pipedID: "id" });
   expect(parse(text)).toEqual({
     apiVersion: "pipecd.dev/v1beta1",
     kind: "Piped",

@@ -1,14 +1,7 @@
-/** The configuration file of an agent of PipeCD v1. */
+/** What an agent of PipeCD v1 deploys with: plugins. */
 import type { Piped } from "../kinds.ts";
-import { documentOf } from "./document.ts";
-import { durationOf, given, sorted } from "./fields.ts";
-import { notificationsOf } from "./notifications.ts";
-import { eventWatcherOf, gitOf, pipedKeyFile, planPreviewOf, repositoriesOf } from "./piped.ts";
 import { pluginOf } from "./plugins.ts";
-import { Problems } from "./problems.ts";
-import { secretManagementOf } from "./secrets.ts";
-
-type Spec = NonNullable<Piped["spec"]>;
+import type { Problems } from "./problems.ts";
 
 const at = "spec.config";
 /** Fields that an agent of v1 ignores without a word, and what stands in their place. */
@@ -24,36 +17,18 @@ const moved = {
 /** Release candidates up to v1.0.0-rc6 have no settings of plan previews. */
 const hasPlanPreview = (version: string): boolean => !/^v1\.0\.0-rc[0-6]$/.test(version);
 
-/** The text of `piped-config.yaml`. Throws a `ConfigError` for what an agent of v1 cannot have. */
-export function pipedV1Config(spec: Spec, { pipedID }: { readonly pipedID: string }): string {
-  const { config } = spec;
-  const problems = new Problems("C", spec.version);
+/** The fields that only an agent of v1 has. Adds all that it does not have to the problems. */
+export function v1Fields(
+  { config, plugins, version }: NonNullable<Piped["spec"]>,
+  problems: Problems,
+): object {
   for (const [field, instead] of Object.entries(moved)) {
     if (config[field as keyof typeof moved] !== undefined)
       problems.add(`${at}.${field}: an agent of PipeCD v1 ignores it: use ${instead}`);
   }
-  if (config.planPreview && !hasPlanPreview(spec.version))
+  if (config.planPreview && !hasPlanPreview(version))
     problems.add(`${at}.planPreview needs an agent after PipeCD v1.0.0-rc6`);
-  const rendered = given({
-    projectID: spec.projectID,
-    pipedID,
-    pipedKeyFile,
-    name: config.name,
-    apiAddress: config.apiAddress,
-    webAddress: config.webAddress,
-    syncInterval: durationOf(config.syncInterval),
-    appConfigSyncInterval: durationOf(config.appConfigSyncInterval),
-    git: gitOf(config, problems),
-    repositories: repositoriesOf(config, problems),
-    plugins: spec.plugins?.map((plugin, index) => pluginOf(plugin, `spec.plugins[${index}]`, problems)),
-    notifications: config.notifications && notificationsOf(config.notifications, problems),
-    secretManagement:
-      config.secretManagement &&
-      secretManagementOf(config.secretManagement, `${at}.secretManagement`, problems),
-    eventWatcher: eventWatcherOf(config, problems),
-    planPreview: planPreviewOf(config),
-    appSelector: sorted(config.appSelector),
-  });
-  problems.end();
-  return documentOf("Piped", rendered);
+  return {
+    plugins: plugins?.map((plugin, index) => pluginOf(plugin, `spec.plugins[${index}]`, problems)),
+  };
 }
