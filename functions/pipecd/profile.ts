@@ -30,6 +30,9 @@ export const isAtLeast = (version: Version, major: number, minor: number, patch 
 /** The first version of the profile C. docs/pipecd.md says what keeps older ones out. */
 export const firstOfC = "v0.37.1";
 
+/** The first version in which API keys do all that Denrei needs: before, the APIService neither registers pipeds nor changes applications. */
+export const firstWithAPIKeys = "v0.44.0";
+
 /** A version that a feature of PipeCD came with. */
 export type FirstVersion = `v0.${number}.${number}`;
 

@@ -222,5 +222,5 @@ test("v0.9.0 has no events", async () => {
     metadata: { name: "old" },
     spec: { name: "old", projectID: "quickstart", insecure: true, source: { data: "one" } },
   });
-  expect(await old.refused(kind, "old", "VersionNotSupported")).toContain("v0.49.0");
+  expect(await old.refused(kind, "old", "VersionNotSupported")).toContain("v0.44.0");
 });

@@ -1,4 +1,4 @@
-/** Events of v0.49 and later: https://pipecd.dev/docs/user-guide/event-watcher/ */
+/** Events of v0.44 and later: https://pipecd.dev/docs/user-guide/event-watcher/ */
 import type { CallOptions } from "@connectrpc/connect";
 import { called } from "./errors.ts";
 import type { EventState } from "./eventstates.ts";

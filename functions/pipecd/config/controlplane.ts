@@ -1,6 +1,6 @@
 /** The configuration file of a control plane. */
 import type { ControlPlane, ControlPlaneConfig, Datastore, Filestore } from "../kinds.ts";
-import { firstOfC, type Profile } from "../profile.ts";
+import { firstOfC, firstWithAPIKeys, type Profile } from "../profile.ts";
 import { scheduleProblem } from "./cron.ts";
 import { documentOf } from "./document.ts";
 import { durationOf, given, someGiven, variantOf } from "./fields.ts";
@@ -32,7 +32,7 @@ const at = "spec.config";
 export function controlPlaneConfig(spec: Spec, profile: Profile): string {
   const problems = new Problems(profile, spec.version);
   problems.from(firstOfC, "spec", { tls: spec.tls });
-  problems.from("v0.44.0", "spec", { bootstrapAPIKeys: spec.bootstrapAPIKeys || undefined });
+  problems.from(firstWithAPIKeys, "spec", { bootstrapAPIKeys: spec.bootstrapAPIKeys || undefined });
   const { config } = spec;
   const rendered = given({
     address: config.address,

@@ -48,7 +48,7 @@ export async function keepRegistered(
   assertReady(plane);
   const { events, apiKeys } = await openServer(plane, registration.spec, ctx);
   if (events === undefined || apiKeys === undefined)
-    throw new Error("expected a client of PipeCD v0.49.0 or later");
+    throw new Error("expected a client that knows events and API keys");
   const decision = await ask(registration, key, known, value, events, ctx);
   const { registered, found, isDue } = decision;
   if (found === "adopted" && registered)

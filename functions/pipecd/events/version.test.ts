@@ -11,12 +11,12 @@ const check = (version: string, contexts?: Record<string, string>) => () =>
     },
   );
 
-test.each(["v0.9.0", "v0.37.1", "v0.48.9"])("%s takes no events", (version) => {
+test.each(["v0.9.0", "v0.37.1", "v0.43.1"])("%s takes no events", (version) => {
   expect(check(version)).toThrow(expect.objectContaining({ reason: "VersionNotSupported" }));
 });
 
-test("events need v0.49.0, and contexts v0.49.3", () => {
-  expect(check("v0.49.0")).not.toThrow();
+test("events need v0.44.0, and contexts v0.49.3", () => {
+  expect(check("v0.44.0")).not.toThrow();
   expect(check("v0.49.2", { a: "b" })).toThrow(expect.objectContaining({ reason: "ConfigInvalid" }));
   expect(check("v0.49.3", { a: "b" })).not.toThrow();
 });

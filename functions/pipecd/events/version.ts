@@ -3,7 +3,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ControlPlane, EventRegistration } from "../kinds.ts";
 import { patience } from "../pace.ts";
-import { hasReached } from "../profile.ts";
+import { firstWithAPIKeys, hasReached } from "../profile.ts";
 
 /** Throws a `BlockedError` when the version of the control plane cannot have what is wanted. */
 export function checkVersion(
@@ -11,10 +11,10 @@ export function checkVersion(
   plane: Pick<Stored<ControlPlane>, "metadata" | "spec">,
 ): void {
   const { version } = plane.spec;
-  if (!hasReached(version, "v0.49.0"))
+  if (!hasReached(version, firstWithAPIKeys))
     throw new BlockedError(
       "VersionNotSupported",
-      `events need PipeCD v0.49.0 or later, and the ControlPlane ${plane.metadata.name} has ${version}`,
+      `events need PipeCD ${firstWithAPIKeys} or later, and the ControlPlane ${plane.metadata.name} has ${version}`,
       patience,
     );
   if (spec.contexts === undefined || hasReached(version, "v0.49.3")) return;

@@ -10,7 +10,7 @@ import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, findSecret, secretWith } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
 import { patience } from "../pace.ts";
-import { hasReached } from "../profile.ts";
+import { firstWithAPIKeys, hasReached } from "../profile.ts";
 import { addressOf, isElsewhere, type ServiceName } from "./address.ts";
 
 /** Who talks. */
@@ -69,9 +69,8 @@ async function authorityOf(
   return bytesIn(await secretWith(tls.secretName, ["ca.crt"], ctx), "ca.crt").toString();
 }
 
-/** Before v0.44.0 the APIService can neither register pipeds nor change applications. */
 const takesAPIKeys = (plane: Stored<ControlPlane>): boolean =>
-  profileOfPlane(plane) === "C" && hasReached(plane.spec.version, "v0.44.0");
+  profileOfPlane(plane) === "C" && hasReached(plane.spec.version, firstWithAPIKeys);
 
 /** The key that the object names, else the one that was made for its project. */
 async function apiKeyOf(
@@ -83,7 +82,7 @@ async function apiKeyOf(
     if (apiKeySecretRef === undefined) return undefined;
     throw new BlockedError(
       "ConfigInvalid",
-      `spec.apiKeySecretRef needs a control plane of PipeCD v0.44.0 or later: ${plane.metadata.name} has ${plane.spec.version}`,
+      `spec.apiKeySecretRef needs a control plane of PipeCD ${firstWithAPIKeys} or later: ${plane.metadata.name} has ${plane.spec.version}`,
       patience,
     );
   }
