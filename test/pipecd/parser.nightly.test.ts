@@ -11,9 +11,10 @@ import { documentOf as documentFile } from "../../functions/pipecd/config/docume
 import { controlPlaneConfig, pipedConfig } from "../../functions/pipecd/config.ts";
 import { ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { documentOf } from "./documents.ts";
-import { checkedFields, type FieldName } from "./parser/fields.ts";
+import { changed } from "./parser/changes.ts";
+import { checkedFields, type FieldName, rendered } from "./parser/fields.ts";
 import { buildParser, type Parser, type Question } from "./parser/parser.ts";
-import { oddPieces, pieces } from "./parser/pieces.ts";
+import { nastyPieces, oddPieces, pieces } from "./parser/pieces.ts";
 import { recorded, recordedFile } from "./parser/recorded.ts";
 import { checkedValues } from "./parser/values.ts";
 
@@ -46,8 +47,26 @@ const random = <T>(arbitrary: fc.Arbitrary<T>, count: number): T[] =>
 const textOf = (parts: readonly string[], maxLength = 9): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength }).map((found) => found.join(""));
 
+/** A known value with characters that are added, removed or replaced. */
+const edited = (values: readonly string[]): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.constantFrom(...values),
+      fc.array(fc.tuple(fc.nat(80), fc.nat(1), fc.constantFrom("", ...nastyPieces)), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+    )
+    .map(([value, edits]) =>
+      edits.reduce((text, [at, removed, added]) => {
+        const place = at % (text.length + 1);
+        return text.slice(0, place) + added + text.slice(place + removed);
+      }, value),
+    );
+
 test.each(names)("PipeCD refuses no %s that Denrei accepts", async (name) => {
-  const values = [...new Set(random(textOf(pieces[name]), 5000))];
+  const found = [...random(textOf(pieces[name]), 5000), ...random(edited(checkedValues[name]), 5000)];
+  const values = [...new Set(found)];
   const accepted = values.filter((value) => checkedFields[name].problemOf(value) === undefined);
   const problems = await problemsOf(accepted.map((value) => checkedFields[name].ask(value)));
   const refused = accepted.flatMap((value, index) => (problems[index] ? [[value, problems[index]]] : []));
@@ -62,11 +81,35 @@ test("PipeCD reads exactly the rendered strings, as values and as keys", async (
   expect(reading?.read?.spec).toEqual(spec);
 });
 
+const renderedPiped = (file: string): Question => ({
+  text: pipedConfig(documentOf(Piped, file).spec, "C", { pipedID: "id" }),
+  ...(file.startsWith("v1") && { v1: true }),
+});
+
 test("PipeCD starts with the samples of its version", async () => {
-  const questions = ["c", "c-controlplane-full"]
-    .map((file) => controlPlaneConfig(documentOf(ControlPlane, file).spec, "C"))
-    .concat(
-      ["c", "c-piped-full"].map((file) => pipedConfig(documentOf(Piped, file).spec, "C", { pipedID: "id" })),
-    );
-  expect(await problemsOf(questions.map((text) => ({ text })))).toEqual(questions.map(() => ""));
+  const planes = ["c", "c-controlplane-full"].map((file) => ({
+    text: controlPlaneConfig(documentOf(ControlPlane, file).spec, "C"),
+  }));
+  const pipeds = ["c", "c-piped-full", "v1", "v1-piped-full"].map(renderedPiped);
+  const questions = [...planes, ...pipeds];
+  expect(await problemsOf(questions)).toEqual(questions.map(() => ""));
+});
+
+test.each([
+  ["ControlPlane", "c-controlplane-full"],
+  ["Piped", "c-piped-full"],
+  ["Piped", "v1-piped-full"],
+] as const)("PipeCD refuses no change of the %s %s that Denrei accepts", async (kind, file) => {
+  const { spec } = kind === "Piped" ? documentOf(Piped, file) : documentOf(ControlPlane, file);
+  const changes = random(changed(spec), 5000);
+  const v1 = file.startsWith("v1") ? ({ v1: true } as const) : {};
+  const accepted = changes.flatMap((change) => {
+    const { text } = { text: undefined, ...rendered(kind, change.spec) };
+    return text === undefined ? [] : [{ what: change.what, question: { text, ...v1 } }];
+  });
+  const problems = await problemsOf(accepted.map(({ question }) => question));
+  const refused = accepted.flatMap(({ what }, index) => (problems[index] ? [[what, problems[index]]] : []));
+  expect(accepted.length).toBeGreaterThan(1000);
+  expect(accepted.length).toBeLessThan(changes.length);
+  expect(refused).toEqual([]);
 });

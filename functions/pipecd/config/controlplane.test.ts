@@ -110,6 +110,15 @@ describe("from v0.37.1 there is", () => {
     expect(problemsOf("L0", config)).toEqual([]);
   });
 
+  test.each(["github", "oidc"])("a proxy to %s over HTTP or SOCKS alone", (block) => {
+    const problems = (proxyUrl: string) =>
+      problemsOf("C", sso({ [block]: { ...client, proxyUrl } }), { version: "v0.57.0" });
+    expect(problems("socks5://p:1080")).toEqual([]);
+    expect(problems("p:3128")).toEqual([
+      `spec.config.sharedSSOConfigs[0].${block}.proxyUrl: expected an address that begins with http:// or https:// or socks5://, found "p:3128"`,
+    ]);
+  });
+
   test("names of claims only later", () => {
     const config = sso({
       oidc: { ...client, rolesClaimKey: "r", usernameClaimKey: "u", avatarUrlClaimKey: "a" },

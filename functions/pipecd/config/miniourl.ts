@@ -1,16 +1,13 @@
 /** What MinIO's client takes for an endpoint and a bucket: https://github.com/minio/minio-go */
+import { addressIn } from "./gourl.ts";
 
 const expected = "expected an address with its scheme, such as http://minio-sample-minio:9000";
 
-const url =
-  /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-]*@)?([^/?#:[\]@]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]*))?(?:[/?#].*)?$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Go's URLs have none of them
-const notInUrls = /[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})/;
-
 /** Why an endpoint cannot be used; undefined where it can. PipeCD takes of it the scheme, the host and the port alone. */
 export function endpointProblem(text: string): string | undefined {
-  const [, host = "", port = ""] = url.exec(text) ?? [];
-  if (host === "" || notInUrls.test(text)) return `${expected}, found "${text}"`;
+  const address = addressIn(text);
+  if (address === undefined) return `${expected}, found "${text}"`;
+  const { host, port } = address;
   if (Number(port) > 65_535) return `expected a port of at most 65535, found ${port}`;
   if (host.startsWith("[")) return port ? undefined : `expected a port behind ${host}`;
   const isHost = /^(?![-_.])(?!.*[-_]$)[^\s`~!@#$%^&*()+={}|\\"';><]{1,255}$/.test(host);

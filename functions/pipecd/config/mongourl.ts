@@ -33,7 +33,7 @@ export function mongoProblem(url: string): string | undefined {
 const isEscaped = (text: string): boolean => !/%(?![0-9A-Fa-f]{2})/.test(text);
 
 function isHost(text: string): boolean {
-  const [, host = "", port] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(text) ?? [];
+  const [, host = "", port] = /^(\[[^[\]]*\]|[^:[\]]*)(?::(.*))?$/s.exec(text) ?? [];
   return (
     host !== "" &&
     isEscaped(host) &&

@@ -3,6 +3,7 @@ import { ssoBlockOf } from "../kinds/controlplaneconfig.ts";
 import type { ControlPlaneConfig, SharedSSOConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
 import { given } from "./fields.ts";
+import { urlProblem } from "./gourl.ts";
 import type { Problems } from "./problems.ts";
 
 type Provider = keyof typeof ssoBlockOf;
@@ -58,6 +59,9 @@ export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): R
     case "github": {
       const { clientId, clientSecret, baseUrl, uploadUrl, proxyUrl } = sso.github as SsoBlock<"github">;
       problems.from(firstOfC, `${path}.github`, { proxyUrl });
+      for (const [field, url] of Object.entries({ baseUrl, uploadUrl }))
+        if (url) problems.of(`${path}.github.${field}`, urlProblem(url));
+      checkProxy(`${path}.github`, proxyUrl, problems);
       return { ...common, github: given({ clientId, clientSecret, baseUrl, uploadUrl, proxyUrl }) };
     }
     case "google": {
@@ -71,11 +75,16 @@ export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): R
   }
 }
 
+function checkProxy(path: string, proxyUrl: string | undefined, problems: Problems): void {
+  if (proxyUrl) problems.of(`${path}.proxyUrl`, urlProblem(proxyUrl, "socks5"));
+}
+
 function oidcOf(oidc: SsoBlock<"oidc">, path: string, problems: Problems): Partial<SsoBlock<"oidc">> {
   const { rolesClaimKey, usernameClaimKey, avatarUrlClaimKey } = oidc;
   if (problems.profile === "C") {
     problems.from("v0.52.0", `${path}.oidc`, { rolesClaimKey, usernameClaimKey, avatarUrlClaimKey });
   }
+  checkProxy(`${path}.oidc`, oidc.proxyUrl, problems);
   return given({
     clientId: oidc.clientId,
     clientSecret: oidc.clientSecret,

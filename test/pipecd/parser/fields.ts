@@ -30,51 +30,47 @@ const planeFile = {
 const piped = { apiAddress: "pipecd:8080", webAddress: "http://pipecd" };
 const ours = { projectID: "p", pipedID: "i", pipedKeyFile: "/k" };
 
-/** JSON is YAML, whatever is in its strings. */
+/** JSON in ASCII is YAML, whatever is in its strings. */
 const file = (kind: string, spec: object): Question => ({
-  text: JSON.stringify({ apiVersion: "pipecd.dev/v1beta1", kind, spec }),
+  text: JSON.stringify({ apiVersion: "pipecd.dev/v1beta1", kind, spec }).replaceAll(
+    /[\x7f-\ud7ff\ue000-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  ),
 });
 
-function problem(render: () => unknown): string | undefined {
+/** What Denrei makes of an object: the file for PipeCD, or what is wrong with it. */
+export function rendered(
+  kind: "ControlPlane" | "Piped",
+  spec: object,
+): { readonly text: string; readonly problem?: never } | { readonly problem: string } {
+  const object = { kind, spec } as never;
   try {
-    render();
-    return undefined;
+    return {
+      text:
+        kind === "Piped"
+          ? pipedConfig((checkObject(Piped as never, object) as Piped).spec, "C", { pipedID: "i" })
+          : controlPlaneConfig((checkObject(ControlPlane as never, object) as ControlPlane).spec, "C"),
+    };
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof InvalidObjectError) return error.message;
+    if (error instanceof ConfigError || error instanceof InvalidObjectError)
+      return { problem: error.message };
     throw error;
   }
 }
 
-const checked = (kind: "ControlPlane" | "Piped", spec: object) =>
-  checkObject((kind === "Piped" ? Piped : ControlPlane) as never, { kind, spec } as never) as unknown as {
-    spec: never;
-  };
-
 const ofPlane = (fileOf: (value: string) => object, objectOf: (value: string) => object): CheckedField => ({
   ask: (value) => file("ControlPlane", { ...planeFile, ...fileOf(value) }),
   problemOf: (value) =>
-    problem(() => {
-      const { spec } = checked("ControlPlane", {
-        version: "v0.57.0",
-        config: { ...plane, ...objectOf(value) },
-      });
-      return controlPlaneConfig(spec, "C");
-    }),
+    rendered("ControlPlane", { version: "v0.57.0", config: { ...plane, ...objectOf(value) } }).problem,
 });
 
 const ofPiped = (fieldsOf: (value: string) => object): CheckedField => ({
   ask: (value) => file("Piped", { ...ours, ...piped, ...fieldsOf(value) }),
   problemOf: (value) =>
-    problem(() => {
-      const spec = {
-        version: "v0.57.0",
-        name: "n",
-        description: "d",
-        projectID: "p",
-        config: { ...piped, ...fieldsOf(value) },
-      };
-      return pipedConfig(checked("Piped", spec).spec, "C", { pipedID: "i" });
-    }),
+    rendered("Piped", {
+      ...{ version: "v0.57.0", name: "n", description: "d", projectID: "p" },
+      config: { ...piped, ...fieldsOf(value) },
+    }).problem,
 });
 
 const ofMysql = (fieldsOf: (value: string) => object): CheckedField =>
@@ -82,6 +78,8 @@ const ofMysql = (fieldsOf: (value: string) => object): CheckedField =>
     (value) => ({ datastore: { type: "MYSQL", config: fieldsOf(value) } }),
     (value) => ({ datastore: { mysqlConfig: fieldsOf(value) } }),
   );
+const login = { name: "login" };
+const client = { clientId: "i", clientSecret: "s" };
 const userFiles = { usernameFile: "/u", passwordFile: "/p" };
 
 /** By what they are called in the record. */
@@ -111,6 +109,10 @@ export const checkedFields = {
   syncInterval: ofPiped((syncInterval) => ({ syncInterval })),
   gitPassword: ofPiped((password) => ({ git: { username: "u", password } })),
   sshKeyData: ofPiped((sshKeyData) => ({ git: { sshKeyData } })),
+  loginURL: ofPlane(
+    (baseUrl) => ({ sharedSSOConfigs: [{ ...login, provider: "GITHUB", github: { ...client, baseUrl } }] }),
+    (baseUrl) => ({ sharedSSOConfigs: [{ ...login, github: { ...client, baseUrl } }] }),
+  ),
   mongoURL: {
     ask: (mongodb: string) => ({ mongodb }),
     problemOf: mongoProblem,

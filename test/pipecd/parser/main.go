@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 	"github.com/pipe-cd/pipecd/pkg/app/piped/notifier"
 	"github.com/pipe-cd/pipecd/pkg/config"
+	configv1 "github.com/pipe-cd/pipecd/pkg/configv1"
 	"github.com/pipe-cd/pipecd/pkg/datastore/mysql"
 	"github.com/pipe-cd/pipecd/pkg/datastore/mysql/ensurer"
 	"github.com/pipe-cd/pipecd/pkg/filestore/minio"
@@ -23,9 +24,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// request is a configuration file, or the URL of a MongoDB.
+// request is a configuration file, which may be that of an agent of PipeCD v1, or the URL of a MongoDB.
 type request struct {
 	Text    string `json:"text"`
+	V1      bool   `json:"v1"`
 	MongoDB string `json:"mongodb"`
 }
 
@@ -75,7 +77,11 @@ func check(asked request) (found answer) {
 		return problem(err)
 	}
 	found = answer{Read: read}
-	if err := start(asked.Text); err != nil {
+	begin := start
+	if asked.V1 {
+		begin = startV1
+	}
+	if err := begin(asked.Text); err != nil {
 		found.Problem = err.Error()
 	}
 	return found
@@ -100,6 +106,19 @@ func start(text string) error {
 		return piped(c.PipedSpec)
 	}
 	return fmt.Errorf("unexpected kind %s", c.Kind)
+}
+
+func startV1(text string) error {
+	c, err := configv1.DecodeYAML[*configv1.PipedSpec]([]byte(text))
+	if err != nil {
+		return err
+	}
+	for _, plugin := range c.Spec.Plugins {
+		if err := plugin.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // file is one that exists, if there is to be any.

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 
-/** A configuration file, or the address of a MongoDB. */
-export type Question = { readonly text: string } | { readonly mongodb: string };
+/** A configuration file, which `v1` says to be that of an agent of PipeCD v1, or the address of a MongoDB. */
+export type Question = { readonly text: string; readonly v1?: true } | { readonly mongodb: string };
 
 /** How PipeCD reads it. */
 export interface Reading {

@@ -3,6 +3,27 @@ import type { FieldName } from "./fields.ts";
 
 const lengths = ["1", "0", ".", "5", "s", "ms", "m", "h", "us", "ns", "9999999999", "2562047h", "0.1ns"];
 const base64 = ["a", "bc", "YQ==", "YWI=", "Zm9v", "\n", "\r", "=", "-", "_", "/", "+", " "];
+const addresses = [
+  ...[
+    "http",
+    "https",
+    "ftp",
+    "://",
+    "//",
+    "http://",
+    "http://m",
+    ":",
+    "9000",
+    "/",
+    "a",
+    "@",
+    "u",
+    "[",
+    "]",
+    "::1",
+  ],
+  ...["[::1]", "?", "#", "%", "%41", " ", "_", "-", ".", "10.0.0.1", "s3.amazonaws.com", "é", ";", "\\"],
+];
 const mysql = [
   "u",
   "p",
@@ -51,27 +72,8 @@ export const pieces: Readonly<Record<FieldName, readonly string[]>> = {
     ],
     ...["* ", "1 ", "* * * ", "0 * * * *", "@daily", "@every ", "1h", "TZ=", "CRON_TZ=", "UTC ", "x"],
   ],
-  endpoint: [
-    ...[
-      "http",
-      "https",
-      "ftp",
-      "://",
-      "//",
-      "http://",
-      "http://m",
-      ":",
-      "9000",
-      "/",
-      "a",
-      "@",
-      "u",
-      "[",
-      "]",
-      "::1",
-    ],
-    ...["[::1]", "?", "#", "%", "%41", " ", "_", "-", ".", "10.0.0.1", "s3.amazonaws.com", "é", ";", "\\"],
-  ],
+  endpoint: addresses,
+  loginURL: addresses,
   bucket: ["a", "b-", "A", ".", "..", "-", "_", ":", "1", "10.0.0.1", "bucket", "x".repeat(30), " ", "é"],
   mysqlURL: ["u:p@tcp(m:3306)/d", "/d", ...mysql],
   mysqlURLWithDatabase: mysqlWhole,
@@ -186,4 +188,9 @@ export const oddPieces: readonly string[] = [
     ".5",
   ],
   ...["0x1p-2", "1:30", "2001-01-01", ".inf", ".nan"],
+];
+
+/** Characters that people paste, and that parsers read in their own way. */
+export const nastyPieces: readonly string[] = [
+  ..." \t\n\r\0\x7f:/@?#()[]%&=;,.-_+*~!'\"\\|<>{}^`$\u00e9\u00a0\u2028aA0159",
 ];

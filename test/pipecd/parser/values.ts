@@ -58,6 +58,7 @@ export const checkedValues: Readonly<Record<FieldName, readonly string[]>> = {
       "http://a,b:9000",
       "http://u@p@m",
       "minio://m:9000",
+      "http://[:1]:9000",
     ],
   ],
   bucket: [
@@ -161,7 +162,28 @@ export const checkedValues: Readonly<Record<FieldName, readonly string[]>> = {
       "mongodb://m:x",
       "mongodb://m:",
     ],
-    ...["mongodb://m/?a", "mongodb://m/?=b", "mongodb://,", "MongoDB://m"],
+    ...[
+      "mongodb://m/?a",
+      "mongodb://m/?=b",
+      "mongodb://,",
+      "MongoDB://m",
+      "mongodb://m[:",
+      "mongodb://[::1[]:27017",
+    ],
+  ],
+  loginURL: [
+    ...["https://github.example.com", "http://g:8080/path/", "HTTPS://g", "https://u:p@[::1]:443/?a=b#c"],
+    ...[
+      "https://g\n",
+      "https://g/%zz",
+      "https://[g]",
+      "https://g:port",
+      "https://a b",
+      "https://g\x7f",
+      "%",
+      ":",
+    ],
+    ...["github.example.com", "ftp://g", "https://", "https://g:90000"],
   ],
 };
 
@@ -206,6 +228,12 @@ export const stricter: Readonly<Partial<Record<FieldName, Readonly<Record<string
     "d?": "ops would have a parameter ?multiStatements",
     "d?x=y": "ops would set x to y?multiStatements=true",
   },
+  loginURL: Object.fromEntries(
+    ["github.example.com", "ftp://g", "https://", "https://g:90000"].map((url) => [
+      url,
+      "nobody's browser reaches it",
+    ]),
+  ),
   ttl: tooLong,
   syncInterval: tooLong,
 };
