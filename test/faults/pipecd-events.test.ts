@@ -1,9 +1,9 @@
 /** Workers that die between RegisterEvent and the status: each value has one event. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { EventRegistration } from "../../functions/pipecd/kinds.ts";
+import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
-import { patience, sideBySide } from "../harness/pipecdstack.ts";
+import { names, patience, sideBySide } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
 import { eventRepositories } from "../pipecd/eventrepository.ts";
 
@@ -50,4 +50,24 @@ test("the event is adopted, and the value that replaced it in the meantime is re
   );
   await pipecd.untilQuiet();
   expect(stack.registered("killed")).toEqual(["one", "two", "one"]);
+});
+
+test("an event that no agent has handled is registered again when PipeCD has lost its data", async () => {
+  await stack.register("lost", { source: { data: "one" } });
+  const before = await stack.untilState("lost", "one", "NotHandled");
+  await stack.edit(ControlPlane as never, names.plane, { replicasServer: 0 });
+  await stack.refused(ControlPlane as never, names.plane, "ScaledToZero");
+  pipecd.pods.lose(stack.namespace);
+  expect(stack.registered("lost")).toEqual([]);
+  await stack.edit(ControlPlane as never, names.plane, { replicasServer: null });
+  await stack.until(
+    EventRegistration,
+    "lost",
+    (found) =>
+      has("Ready", "True")(found) && found.status?.registered?.eventID !== before.status?.registered?.eventID,
+  );
+  expect(stack.registered("lost")).toEqual(["one"]);
+  expect(await stack.notes(EventRegistration as never, "lost", "RegistrationLost")).toEqual([
+    expect.stringContaining(before.status?.registered?.eventID ?? "-"),
+  ]);
 });
