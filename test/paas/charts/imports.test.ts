@@ -90,6 +90,23 @@ describe("imports/k8s", () => {
 
   test.each([
     [
+      "all names beside some",
+      "import * as all from '../imports/k8s'; import { IntOrString, PodSpec } from '../imports/k8s';",
+    ],
+    ["types alone", "import * as all from '../imports/k8s'; import { type Missing } from 'nowhere';"],
+    [
+      "types alone of the same module",
+      "import * as all from '../imports/k8s'; import { type PodSpec } from '../imports/k8s';",
+    ],
+  ])("is whole where a chart imports %s", async (_, imports) => {
+    const source = typed("new all.KubeConfigMap(this, 'c', { metadata: { name: 'c' } });", imports);
+    expect(await renderedFrom(source)).toEqual([
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } },
+    ]);
+  });
+
+  test.each([
+    [
       "a class that there is not",
       "new k8sThing(this, 'x', {});",
       "imports/k8s has no export Thing, or it is a type",
@@ -135,8 +152,10 @@ describe("modules of the site", () => {
        export interface CertificateProps { readonly metadata?: ApiObjectMetadata }
        export enum CertificateUsage { SERVER = "server auth" }`,
     );
-    put("imports/texts.ts", "export const textOf = (value: number): string => String(value);");
+    put("imports/sizes.json", '{ "text": "2" }');
     put("node_modules/dial/package.json", '{ "name": "dial", "main": "index.js" }');
+    put("node_modules/closed/package.json", '{ "name": "closed", "exports": { "./in": "./in.js" } }');
+    put("imports/texts.ts", "export const textOf = (value: number): string => String(value);");
     put(
       "node_modules/dial/index.js",
       `const attempts = {
@@ -188,6 +207,24 @@ describe("modules of the site", () => {
     onTestFinished(() => chart.close());
     expect(await renderedBy(chart)).toMatchObject([{ kind: "ConfigMap", data: { a: "2" } }]);
     expect(siteChartOf(siteOf, {}).id).not.toBe(chart.id);
+  });
+
+  test.each([
+    ["import { textOf } from './texts';", "textOf(2)"],
+    ["import { textOf } from 'imports/texts';", "textOf(2)"],
+    ["import sizes from '../imports/sizes.json' with { type: 'json' };", "sizes.text"],
+  ])("are helpers beside the chart, as in %s", async (imports, value) => {
+    const object = `{ apiVersion: 'v1', kind: 'ConfigMap', data: { a: ${value} } }`;
+    const source = `${imports} export default () => (${object});`;
+    expect(await renderedFrom(source, { modules: folder })).toMatchObject([{ data: { a: "2" } }]);
+  });
+
+  test("say themselves which of their files a chart may import", async () => {
+    const source = `import "closed/out"; export default () => [];`;
+    await expect(renderedFrom(source, { modules: folder })).rejects.toMatchObject({
+      reason: "ChartNotLoaded",
+      message: expect.stringContaining(`Package subpath './out' is not defined by "exports"`),
+    });
   });
 
   test("are generated imports in TypeScript, with their enums and types", async () => {

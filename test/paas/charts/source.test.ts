@@ -135,11 +135,37 @@ describe("its author is told", () => {
     const source = `export default () => ({ apiVersion: "v1", kind: "ConfigMap", data: { at: new Map() } });`;
     await expect(renderedFrom(source)).rejects.toThrow("can't render non-simple object of type 'Map'");
   });
+
+  test("what JSON can not hold", async () => {
+    const source = `export default () => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, size: 1n });`;
+    await expect(renderedFrom(source)).rejects.toMatchObject({
+      reason: "ChartOutputInvalid",
+      message: expect.stringContaining("Do not know how to serialize a BigInt"),
+    });
+  });
+
+  test("that it writes files, as charts of `cdk8s init` do", async () => {
+    const source = `import { App, Chart } from "cdk8s"; const app = new App(); new Chart(app, "hello"); app.synth();`;
+    await expect(renderedFrom(source)).rejects.toMatchObject({
+      reason: "ChartNotLoaded",
+      message: expect.stringMatching(
+        /app\.synth\(\) of cdk8s do not work: .*export the class of the chart as default/,
+      ),
+    });
+  });
 });
 
 test("what it prints is not among the objects", async () => {
   const source = `console.log('{"objects":[]}');
     export default () => { console.log("a"); console.error("b"); return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} }; };`;
+  expect(await renderedFrom(source)).toEqual([configMap("a")]);
+});
+
+test("it may print more than is read at once", async () => {
+  const source = `export default () => {
+    for (let i = 0; i < 2000; i++) console.log("x".repeat(1000));
+    return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} };
+  };`;
   expect(await renderedFrom(source)).toEqual([configMap("a")]);
 });
 

@@ -9,6 +9,10 @@ test.each([
   ['import { A } from "x"; import { B } from "x";', ["A", "B"]],
   ['export { A } from "x"', ["A"]],
   ['import{A}from"x"', ["A"]],
+  ['import { A, /* the B */ B, // a } in a comment\n  C } from "x"', ["A", "B", "C"]],
+  ['import /* all */ { A } from /* there */ "x"', ["A"]],
+  ['import { Größe, $a, _b } from "x"', ["Größe", "$a", "_b"]],
+  ['import {      } from "x"', []],
 ])("%j asks for names", (text, names) => {
   expect(askedNames(text).get("x")).toEqual(names);
 });
@@ -17,7 +21,7 @@ test.each([
   ['import * as all from "x"'],
   ['import "x"'],
   ['const a = import("cdk8s")'],
-  ['import {      } from "x"'],
+  ['import * as all from "x"; import {   } from "x"'],
 ])("%j asks for no name", (text) => {
   expect(askedNames(text).size).toBe(0);
 });
@@ -27,4 +31,5 @@ test("names stand in a text by themselves, whatever the address says", () => {
   expect(text.split("\n")[0]).toBe('import * as all from "a\\"b";');
   expect(text).toContain("export { value0 as default };");
   expect(text).toContain("export { value1 as A };");
+  expect(text).toContain('export * from "a\\"b";');
 });

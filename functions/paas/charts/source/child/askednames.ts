@@ -3,24 +3,41 @@
  * refuses an import of what is not exported. So each module that TypeScript imports from gets the names that are asked of it.
  */
 
-const clause =
-  /\b(?:import|export)\b\s*(?:([\w$]+)\s*,?\s*)?(?:\{([^{}]*)\}|\*\s*as\s+[\w$]+)?\s*from\s*(["'])([^"'\n]+)\3/g;
+const comment = String.raw`\/\*[^]*?\*\/|\/\/[^\n]*`;
+const gap = `(?:\\s|${comment})*`;
+const name = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*`;
+const braces = String.raw`\{((?:${comment}|\/(?![/*])|[^{}/])*)\}`;
+const clause = new RegExp(
+  `\\b(?:import|export)\\b${gap}(?:(${name})${gap},?${gap})?(?:${braces}|\\*${gap}as\\s${gap}${name})?${gap}from${gap}(["'])([^"'\\n]+)\\3`,
+  "gu",
+);
+const isName = new RegExp(`^${name}$`, "u");
 
-/** Names that a text without types imports, by where from. It may find too many of them, in comments, and never too few. */
+/**
+ * Names that a text without types imports, by where from; none where only types were imported. It may find too many of them,
+ * in comments, and never too few.
+ */
 export function askedNames(text: string): ReadonlyMap<string, readonly string[]> {
   const asked = new Map<string, readonly string[]>();
-  for (const [, byDefault, braces = "", , specifier = ""] of text.matchAll(clause)) {
-    const named = braces
+  for (const [, byDefault, inBraces, , specifier = ""] of text.matchAll(clause)) {
+    const named = (inBraces ?? "")
+      .replaceAll(new RegExp(comment, "g"), " ")
       .split(",")
       .map((part) => part.trim().split(/\s+as\s+/)[0] ?? "")
-      .filter((name) => /^[\w$]+$/.test(name));
+      .filter((name) => isName.test(name));
     const names = [...(byDefault === undefined ? [] : ["default"]), ...named];
-    if (names.length > 0) asked.set(specifier, [...new Set([...(asked.get(specifier) ?? []), ...names])]);
+    if (names.length > 0 || isOnlyTypes(text, inBraces, specifier))
+      asked.set(specifier, [...new Set([...(asked.get(specifier) ?? []), ...names])]);
   }
   return asked;
 }
 
-/** The text of a module that has exactly these names, of those of another one. */
+/** Whether nothing is left in the braces, and no other import is of the same module. */
+const isOnlyTypes = (text: string, inBraces: string | undefined, specifier: string): boolean =>
+  inBraces !== undefined &&
+  [`"${specifier}"`, `'${specifier}'`].flatMap((quoted) => text.split(quoted).slice(1)).length === 1;
+
+/** The text of a module with these names, whether another one has them or not, and with all other names of that one. */
 export function textWithNames(specifier: string, names: readonly string[], standIns: string): string {
   const from = JSON.stringify(specifier);
   const exported = names.map((name, at) => {
@@ -29,6 +46,8 @@ export function textWithNames(specifier: string, names: readonly string[], stand
   });
   return [
     `import * as all from ${from};`,
+    // For an import of all names beside one of some.
+    `export * from ${from};`,
     `import { missing } from ${JSON.stringify(standIns)};`,
     ...exported,
   ].join("\n");

@@ -23,9 +23,18 @@ export function* readLines(fd: number): Generator<string> {
   }
 }
 
+/** Prints what people read if something is wrong. What nobody reads fast enough is dropped: the descriptor does not block. */
+export function printText(text: string): void {
+  try {
+    writeText(2, text);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
+  }
+}
+
 export const writeLine = (fd: number, text: string): void => writeText(fd, `${text}\n`);
 
-export function writeText(fd: number, text: string): void {
+function writeText(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
 }

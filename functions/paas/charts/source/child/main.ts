@@ -2,7 +2,7 @@
  * The process in which a chart of a site's own runs: a question in each line of its input, an answer in each line of its
  * output. It ends with its input, so also with whoever started it.
  */
-import { readLines, writeLine, writeText } from "./lines.ts";
+import { printText, readLines, writeLine } from "./lines.ts";
 import { restrictModules, sealModules } from "./modules.ts";
 import { seal } from "./seal.ts";
 
@@ -28,7 +28,7 @@ seal();
 sealModules();
 
 // A promise that fails when nobody waits for it belongs to a rendering that is over.
-captureUncaught((error) => writeText(2, `${String(error)}\n`));
+captureUncaught((error) => printText(`${String(error)}\n`));
 // A chart that waits for what never comes is ended by its deadline, and not by an event loop that has nothing to do.
 setInterval(() => {}, 2 ** 30);
 
@@ -47,17 +47,24 @@ async function answer(question: Question): Promise<object> {
 }
 
 function answerText(answer: object): string {
-  const text = stringify(answer);
-  if (text.length <= maxBytes) return text;
-  const message = `expected at most ${maxBytes} characters of JSON, found ${text.length}. Make fewer or smaller objects.`;
-  return stringify({ error: { reason: "ChartOutputInvalid", message } });
+  try {
+    const text = stringify(answer);
+    if (text.length <= maxBytes) return text;
+    return invalid(
+      `expected at most ${maxBytes} characters of JSON, found ${text.length}. Make fewer or smaller objects.`,
+    );
+  } catch (error) {
+    return invalid(`the objects can not be written as JSON: ${fromChart(error, "").message}`);
+  }
 }
+
+const invalid = (message: string): string => stringify({ error: { reason: "ChartOutputInvalid", message } });
 
 try {
   writeLine(1, stringify({ ready: true }));
   for (const line of readLines(0)) writeLine(1, answerText(await answer(parse(line))));
   exit(0);
 } catch (error) {
-  writeText(2, String(error));
+  printText(String(error));
   exit(1);
 }

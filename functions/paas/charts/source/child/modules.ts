@@ -99,9 +99,10 @@ export function restrictModules(folder: string | undefined): void {
     const path = specifier.replace(/^(?:\.{1,2}\/)+/, "").replace(/\.[jt]s$/, "");
     const isRelative = specifier.startsWith(".");
     if (site !== undefined) {
-      const file = besides(site, `./${path}`);
-      if (isRelative && file) return file;
-      const found = isRelative ? undefined : inFolder(specifier, `${site}chart.js`, context, next);
+      const found =
+        isRelative || path.startsWith("imports/")
+          ? (besides(site, `./${path}`) ?? besides(site, `./imports/${path}`))
+          : inFolder(specifier, `${site}chart.js`, context, next);
       if (found) return found;
     }
     if (path === "imports/k8s" || path === "k8s") return made(k8sUrl);
@@ -118,7 +119,9 @@ export function restrictModules(folder: string | undefined): void {
     try {
       const found = next(specifier, { ...context, parentURL });
       return site !== undefined && found.url.startsWith(site) ? found : undefined;
-    } catch {
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
+        throw error;
       return undefined;
     }
   }
@@ -140,7 +143,7 @@ export function restrictModules(folder: string | undefined): void {
     const url = [`${bare}.ts`, `${bare}/index.ts`].find((one) => existsSync(fileURLToPath(one)));
     if (url !== undefined) return { url, format: "module", shortCircuit: true };
     const script = [plain, `${bare}.js`, `${bare}/index.js`].find(
-      (one) => /\.[cm]?js$/.test(one) && existsSync(fileURLToPath(one)),
+      (one) => /\.(?:[cm]?js|json)$/.test(one) && existsSync(fileURLToPath(one)),
     );
     return script === undefined ? undefined : { url: script, shortCircuit: true };
   }
@@ -159,7 +162,9 @@ export function restrictModules(folder: string | undefined): void {
         return resolve(origin, specifier, context, next);
       }
       const names = asked.get(from)?.get(specifier);
-      if (names === undefined) return resolve(from, specifier, context, next);
+      // JSON has no names, and its import has an attribute, which the module in between would need as well.
+      if (names === undefined || specifier.endsWith(".json")) return resolve(from, specifier, context, next);
+      if (names.length === 0) return made(typesUrl);
       // Throws at the import itself, not within the module that is made for it.
       resolve(from, specifier, context, next);
       named.push({ from, specifier, names });
@@ -193,4 +198,4 @@ const refusal = (specifier: string, site: string | undefined): string =>
   (site === undefined
     ? "This site provides none: DENREI_CHART_MODULES names a folder with node_modules and imports on the workers of modoki-application (docs/paas.md). "
     : `Put it into node_modules or imports of the folder ${fileURLToPath(site)} (DENREI_CHART_MODULES), or write what you need into the chart. `) +
-  "A chart computes objects and does nothing else.";
+  "If you import only types, write import type. A chart computes objects and does nothing else.";

@@ -2,8 +2,9 @@
 
 const refuse = (name: string) => (): never => {
   throw new Error(
-    `expected a chart to compute objects alone, found a call of ${name}. ` +
-      "Charts read no files, start no programs and ask nobody: write what you need into the chart.",
+    `expected a chart to compute objects alone, found a call of ${name}. Charts read and write no files, start no programs, and ` +
+      "reach no network, so Helm, Include, Yaml.load, and app.synth() of cdk8s do not work: write what you need into the chart, " +
+      "and export the class of the chart as default instead of calling it.",
   );
 };
 

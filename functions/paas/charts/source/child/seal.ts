@@ -4,7 +4,7 @@
  */
 import { format } from "node:util";
 import { runInNewContext } from "node:vm";
-import { writeText } from "./lines.ts";
+import { printText } from "./lines.ts";
 import { charted } from "./process.ts";
 
 /** Beside what is JavaScript itself: what computes, and timers. */
@@ -56,7 +56,7 @@ const define = (object: object, name: string, value: object): void => {
   Object.defineProperty(object, name, { value, writable: false, configurable: false, enumerable: true });
 };
 
-const say = (...words: unknown[]): void => writeText(2, `${format(...words)}\n`);
+const say = (...words: unknown[]): void => printText(`${format(...words)}\n`);
 const nothing = (): void => undefined;
 
 /** What a chart prints is for its author, and never among the answers. */
