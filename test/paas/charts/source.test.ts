@@ -136,7 +136,7 @@ describe("its author is told", () => {
     await expect(renderedFrom(source)).rejects.toThrow("can't render non-simple object of type 'Map'");
   });
 
-  test("what JSON can not hold", async () => {
+  test("what JSON cannot hold", async () => {
     const source = `export default () => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, size: 1n });`;
     await expect(renderedFrom(source)).rejects.toMatchObject({
       reason: "ChartOutputInvalid",

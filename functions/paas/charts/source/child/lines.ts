@@ -23,7 +23,7 @@ export function* readLines(fd: number): Generator<string> {
   }
 }
 
-/** Prints what people read if something is wrong. What nobody reads fast enough is dropped: the descriptor does not block. */
+/** Prints for people. Drops text that is not read fast enough: the descriptor does not block. */
 export function printText(text: string): void {
   try {
     writeText(2, text);

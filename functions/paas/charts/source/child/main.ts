@@ -54,7 +54,7 @@ function answerText(answer: object): string {
       `expected at most ${maxBytes} characters of JSON, found ${text.length}. Make fewer or smaller objects.`,
     );
   } catch (error) {
-    return invalid(`the objects can not be written as JSON: ${fromChart(error, "").message}`);
+    return invalid(`the objects cannot be written as JSON: ${fromChart(error, "").message}`);
   }
 }
 
