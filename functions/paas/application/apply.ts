@@ -100,7 +100,7 @@ async function refusalOfPruning(
   ctx: Context,
 ): Promise<BlockedError> {
   const isListed = kindOf({ apiVersion, kind }, listed) !== undefined;
-  const served = isListed ? undefined : await ctx.live.kind(apiVersion, kind).catch(() => undefined);
+  const served = isListed ? undefined : await ctx.live.kind(apiVersion, kind);
   const what = served
     ? `The chart does not make it any more, and the site does not list its kind any more. To have it deleted, ${howToList(served)}. When it is gone, the line can go.`
     : `The chart does not make it any more. To have it deleted, ${howToGrant}.`;

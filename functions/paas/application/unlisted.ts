@@ -26,7 +26,7 @@ export async function explained(
   live: Live,
 ): Promise<ChartError> {
   const { where, apiVersion, kind } = error;
-  const served = await live.kind(apiVersion, kind).catch(() => undefined);
+  const served = await live.kind(apiVersion, kind);
   const left = before.filter((one) => resourceKey(one) === resourceKey({ apiVersion, kind, name: one.name }));
   const kept =
     left.length === 0
@@ -57,7 +57,7 @@ function adviceOn(apiVersion: string, kind: string, served: Kind | undefined): s
 
 /** What is wrong with an entry of the list, as far as the API server's answer shows it. */
 export async function howListedWrong(kind: Kind, live: Live): Promise<string | undefined> {
-  const served = await live.kind(apiVersionOf(kind), kind.kind).catch(() => undefined);
+  const served = await live.kind(apiVersionOf(kind), kind.kind);
   if (served === undefined) return undefined;
   if (served.scope === "Cluster")
     return `A ${kind.kind} is in no namespace, and charts may not make it: take it out of the list.`;

@@ -172,6 +172,9 @@ describe("what is said", () => {
       const failed = said([first, { number: 2, state: "failed", reason }]);
       expect(failed).toMatch(/^True RebuildFailed: build 2 failed in the step detect: .*exit status 1\. It /);
       expect(failed).toContain(why);
+      expect(failed).toMatch(
+        /kpack does not repeat it\. .*: kubectl annotate build \S+ -n \S+ image\.kpack\.io\/additionalBuildNeeded=/,
+      );
       expect(said([first, { number: 2, state: "infrastructure", reason }])).toBe(
         `True RebuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again. ${why}`,
       );

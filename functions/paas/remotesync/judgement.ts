@@ -1,7 +1,8 @@
 /** What a RemoteSync says of the Builds of its revision. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { Image } from "../kinds/kpack.ts";
+import type { Build, Image } from "../kinds/kpack.ts";
+import { kpack } from "../names.ts";
 import {
   type Failure,
   failureOf,
@@ -55,7 +56,7 @@ export function judge(
       return {
         status: "True",
         reason: state === "failed" ? "RebuildFailed" : "RebuildNotStarted",
-        message: `${message}${retried || "."} It was a rebuild (${why}) of a commit that ${kept.madeBy} has built, whose image stays deployed.`,
+        message: `${message}${retried || "."} It was a rebuild (${why}) of a commit that ${kept.madeBy} has built, whose image stays deployed.${retried ? "" : ` ${howToRetry(newest)}`}`,
       };
     }
     default:
@@ -65,6 +66,10 @@ export function judge(
         : unknown("Queued", "kpack is yet to look at what is wanted");
   }
 }
+
+/** kpack does not repeat a failed rebuild, and ignores newer stacks until a build succeeds. */
+const howToRetry = ({ metadata: { name, namespace } }: Stored<Build>): string =>
+  `kpack does not repeat it. To build the commit again, run: kubectl annotate build ${name} -n ${namespace} ${kpack.rebuild}=$(date +%s) --overwrite.`;
 
 const made = (kept: KeptImage | undefined, more: string): Judgement => ({
   status: "True",

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { externalKind } from "../../../bus/kube/kind.ts";
+import { UnlistedKindError } from "../charts/chart.ts";
+import { explained, howListedWrong } from "./unlisted.ts";
+
+const widget = externalKind({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets" });
+const unlisted = new UnlistedKindError("document 1", "example.com/v1", "Widget", "not listed");
+const serving = (served?: typeof widget) => ({ kind: () => Promise.resolve(served) });
+
+test("a kind that the API server does not serve needs a CRD first", async () => {
+  const { message } = await explained(unlisted, [], serving());
+  expect(message).toContain("the API server does not serve it. Install its CRD");
+});
+
+test("nothing is said about a kind while the API server does not answer", async () => {
+  const live = { kind: () => Promise.reject(new Error("503: not now")) };
+  await expect(explained(unlisted, [], live)).rejects.toThrow("503: not now");
+  await expect(howListedWrong(widget, live)).rejects.toThrow("503: not now");
+});
+
+test("a version that is not served is corrected, with the line that lists the kind", async () => {
+  const live = serving({ ...widget, version: "v2" });
+  const line = "- { group: example.com, version: v2, kind: Widget, plural: widgets }";
+  expect((await explained(unlisted, [], live)).message).toContain(line);
+  expect((await explained(unlisted, [], live)).message).toContain("serves it as example.com/v2: write that");
+  expect(await howListedWrong(widget, live)).toContain(
+    `The API server knows it as ${line}: correct the line`,
+  );
+});
+
+test("a line that is right is not corrected", async () => {
+  expect(await howListedWrong(widget, serving(widget))).toBeUndefined();
+});
