@@ -4,7 +4,15 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { functions } from "../../functions/index.ts";
-import { Application, ControlPlane, Environment, Minio, Mysql, Piped } from "../../functions/pipecd/kinds.ts";
+import {
+  Application,
+  ControlPlane,
+  Environment,
+  EventRegistration,
+  Minio,
+  Mysql,
+  Piped,
+} from "../../functions/pipecd/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { optIn } from "../harness/namespaces.ts";
@@ -40,10 +48,20 @@ async function applySample(): Promise<void> {
   for (const object of sample("c")) {
     const kind = [...stackKinds, Secret as Kind].find((one) => one.kind === object.kind) as Kind;
     const metadata = { ...object.metadata, namespace: team };
-    await scene.kit.client.create(kind, { ...object, metadata } as unknown as KubeObject, {
+    const spec = kind === (ControlPlane as Kind) ? { ...object.spec, bootstrapAPIKeys: true } : object.spec;
+    await scene.kit.client.create(kind, { ...object, metadata, spec } as unknown as KubeObject, {
       fieldManager: "kubectl",
     });
   }
+}
+
+/** The list of the team's namespace. */
+async function pipecdPage(): Promise<Page> {
+  const page = await scene.loggedIn(people.alice);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "PipeCD" }).click();
+  return page;
 }
 
 /** The steps, each as what it is called, how far it is, and what its objects wait for. */
@@ -58,10 +76,7 @@ const untilSteps = (page: Page, expected: readonly RegExp[]) =>
     .toEqual(expected.map((text) => expect.stringMatching(text)));
 
 test("a stack is seen to come up, with the parts of its control plane and all that belongs to it", async () => {
-  const page = await scene.loggedIn(people.alice);
-  await page.getByLabel("Namespace", { exact: true }).fill(team);
-  await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "PipeCD" }).click();
+  const page = await pipecdPage();
   await page.getByRole("heading", { name: "No PipeCD here" }).waitFor();
   await expectAccessible(page);
   await applySample();
@@ -95,6 +110,37 @@ test("a stack is seen to come up, with the parts of its control plane and all th
   await page.getByRole("heading", { name: "mysql-sample", level: 1 }).waitFor();
   await children.getByRole("row", { name: "mysql-sample-mysql" }).getByText("1/1 available").waitFor();
   expect(await children.getByRole("row").count()).toBe(1 + 1);
+});
+
+test("an EventRegistration is shown with its event, source, and conditions, and can be deleted", async () => {
+  const { kit } = scene;
+  const spec = { name: "web-image", projectID: "quickstart", insecure: true, source: { data: "web:2" } };
+  const { kind, group, version } = EventRegistration;
+  const registration = {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata: { name: "web", namespace: team },
+    spec,
+  };
+  await kit.client.create(EventRegistration as Kind, registration as unknown as KubeObject, {
+    fieldManager: "kubectl",
+  });
+  const page = await pipecdPage();
+  const row = page.getByRole("region", { name: "Event registrations" }).getByRole("row", { name: "web" });
+  await row.getByText("Not handled yet").waitFor({ timeout: 60_000 });
+  await row.getByText("Ready", { exact: true }).waitFor();
+  expect(await row.innerText()).toMatch(/web-image\s+quickstart\s+Text/);
+  await page.getByRole("link", { name: "web", exact: true }).click();
+  await page.getByRole("heading", { name: "web", level: 1 }).waitFor();
+  await page.getByRole("region", { name: "EventRegistration" }).getByText("web:2").waitFor();
+  await page.getByText("Registered", { exact: true }).first().waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete EventRegistration web?" });
+  await dialog.getByText("PipeCD keeps those that it has.").waitFor();
+  await dialog.getByRole("textbox").fill("web");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await kit.untilGone(EventRegistration as Kind, { namespace: team, name: "web" });
 });
 
 test("the order of a deletion is seen as it happens, with what each waits for, and what is gone stays as done", async () => {

@@ -3,15 +3,7 @@ import { group as ghapp } from "../../../../functions/ghapp/names.ts";
 import { group as modoki } from "../../../../functions/paas/names.ts";
 import { group as zundoko } from "../../../../functions/zundoko/names.ts";
 import type { ObjectName } from "../../../api/bus.ts";
-import {
-  applications,
-  controlPlanes,
-  environments,
-  minios,
-  mongoes,
-  mysqls,
-  pipeds,
-} from "../pipecd/resources.ts";
+import * as pipecd from "../pipecd/resources.ts";
 
 /** Objects of the cluster have no namespace, and an address has no empty part. */
 export const noNamespace = "-";
@@ -43,9 +35,7 @@ const screens: Readonly<Record<string, string>> = {
   [`${ghapp} Installation`]: "github",
   [`${zundoko} Hikawa`]: "zundoko",
   ...Object.fromEntries(
-    [applications, controlPlanes, environments, minios, mongoes, mysqls, pipeds].map(
-      ({ group, kind, plural }) => [`${group} ${kind}`, `pipecd/${plural}`],
-    ),
+    Object.values(pipecd).map(({ group, kind, plural }) => [`${group} ${kind}`, `pipecd/${plural}`]),
   ),
 };
 

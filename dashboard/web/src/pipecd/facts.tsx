@@ -4,6 +4,7 @@ import type {
   Application,
   ControlPlane,
   Environment,
+  EventRegistration,
   Minio,
   Mongo,
   Mysql,
@@ -15,8 +16,12 @@ import {
   type StoreKind,
   type StoreName,
 } from "../../../../functions/pipecd/stores/use.ts";
+import { remoteSyncs } from "../api/resource.ts";
+import { objectAddress } from "../bus/addresses.ts";
+import { Age } from "../ui/age.tsx";
 import type { Fact } from "../ui/facts.tsx";
 import { Connection } from "./connection.tsx";
+import { EventState, sourceOf } from "./event.tsx";
 import { Parts } from "./parts.tsx";
 import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
 
@@ -75,6 +80,28 @@ const ofApplication = (application: Application): readonly Fact[] => [
   ["Path", <code key="path">{application.spec.path}</code>],
 ];
 
+const ofEventRegistration = ({ spec, status, metadata }: EventRegistration): readonly Fact[] => {
+  const { remoteSync } = spec.source;
+  const { namespace = "" } = metadata;
+  const address = remoteSync && objectAddress({ ...remoteSyncs, namespace, name: remoteSync.name });
+  const registered = status?.registered;
+  return [
+    ["At PipeCD", spec.name],
+    [
+      "Labels",
+      Object.entries(spec.labels ?? {})
+        .map((label) => label.join("="))
+        .join(", "),
+    ],
+    ["Project", spec.projectID],
+    ["Source", address ? <a href={address}>{sourceOf(spec)}</a> : sourceOf(spec)],
+    ["Event", <EventState key="event" of={status} />],
+    ["Data", registered && <code key="data">{registered.data}</code>],
+    ["ID", registered?.eventID],
+    ["Registered", registered && <Age key="registered" of={registered.time} />],
+  ];
+};
+
 const facts: Readonly<Record<string, (object: never) => readonly Fact[]>> = {
   ControlPlane: ofPlane,
   Minio: ofStore,
@@ -83,6 +110,7 @@ const facts: Readonly<Record<string, (object: never) => readonly Fact[]>> = {
   Piped: ofPiped,
   Environment: ofEnvironment,
   Application: ofApplication,
+  EventRegistration: ofEventRegistration,
 };
 
 /** What is known of it. */

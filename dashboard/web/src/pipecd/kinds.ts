@@ -1,12 +1,21 @@
 /** The kinds of a stack of PipeCD, in the order in which they go, and what goes with each. */
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Place, Resource } from "../api/resource.ts";
-import type { Watched } from "../api/watch.ts";
-import { applications, controlPlanes, environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
+import {
+  applications,
+  controlPlanes,
+  environments,
+  eventRegistrations,
+  minios,
+  mongoes,
+  mysqls,
+  pipeds,
+} from "./resources.ts";
 
-/** What is looked at to see a whole stack; applications come first, as in all that follows. */
+/** What is looked at to see a whole stack, in that order. EventRegistrations wait for nothing, and nothing waits for them. */
 export const stackIn = (place: Place) =>
   [
+    [eventRegistrations, place],
     [applications, place],
     [pipeds, place],
     [environments, place],
@@ -32,6 +41,7 @@ const storeGoes =
   "Its pod goes, and the data with it unless a volume claim keeps that. It stays while a ControlPlane uses it.";
 
 const goesWithIt: Readonly<Record<string, string>> = {
+  EventRegistration: "No more events are registered. PipeCD keeps those that it has.",
   Application: "PipeCD is told to delete it as well.",
   Piped:
     "Its pod ends, PipeCD disables it, and its rights in the cluster are taken away. It stays while there are Applications of it.",
@@ -45,14 +55,3 @@ const goesWithIt: Readonly<Record<string, string>> = {
 
 /** What somebody is told who wants to delete one. */
 export const consequenceOf = ({ kind }: Resource): string => goesWithIt[kind] ?? "";
-
-/** Several lists as one: on its way, refused or away when one of them is. */
-export function together<T extends KubeObject>(lists: readonly Watched<T>[]): Watched<T> {
-  const of = (state: Watched["state"]) => lists.find((list) => list.state === state);
-  const worst = of("refused") ?? of("loading") ?? of("away");
-  return {
-    state: worst?.state ?? "live",
-    items: lists.flatMap(({ items }) => items),
-    trouble: worst?.trouble,
-  };
-}

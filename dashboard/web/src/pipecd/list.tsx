@@ -10,15 +10,17 @@ import { Health } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
 import { Connection } from "./connection.tsx";
 import { Departures, useGone } from "./departures.tsx";
-import { screenOf, stackIn, together } from "./kinds.ts";
+import { EventState, sourceOf } from "./event.tsx";
+import { screenOf, stackIn } from "./kinds.ts";
 import { Parts } from "./parts.tsx";
+import { together } from "./together.ts";
 
 /** The screen. */
 export function PipecdList() {
-  const [applications, pipeds, environments, planes, ...stores] = useWatch(
+  const [registrations, applications, pipeds, environments, planes, ...stores] = useWatch(
     ...stackIn({ namespace: namespace.value || undefined }),
   );
-  const all = together<KubeObject>([applications, pipeds, environments, planes, ...stores]);
+  const all = together<KubeObject>([registrations, applications, pipeds, environments, planes, ...stores]);
   const gone = useGone(all.items, namespace.value);
   return (
     <>
@@ -84,6 +86,16 @@ export function PipecdList() {
                   ["Kind", ({ spec }) => spec.kind],
                   ["Piped", ({ spec }) => spec.pipedRef.objectName],
                   ["Path", ({ spec }) => <code class="cut">{`${spec.repository}: ${spec.path}`}</code>],
+                ]}
+              />
+              <Section
+                name="Event registrations"
+                of={registrations}
+                columns={[
+                  ["At PipeCD", ({ spec }) => spec.name],
+                  ["Project", ({ spec }) => spec.projectID],
+                  ["Source", ({ spec }) => sourceOf(spec)],
+                  ["Event", ({ status }) => <EventState of={status} />],
                 ]}
               />
             </>

@@ -15,7 +15,8 @@ import { Health } from "../ui/status.tsx";
 import { Children, type Workload } from "./children.tsx";
 import { Departures, useGone } from "./departures.tsx";
 import { factsOf } from "./facts.tsx";
-import { consequenceOf, resourceOf, stackIn, together } from "./kinds.ts";
+import { consequenceOf, resourceOf, stackIn } from "./kinds.ts";
+import { together } from "./together.ts";
 
 const trail = ["/pipecd", "PipeCD"] as const;
 

@@ -3,6 +3,7 @@ import type {
   Application,
   ControlPlane,
   Environment,
+  EventRegistration,
   Minio,
   Mongo,
   Mysql,
@@ -14,6 +15,12 @@ import { resource } from "../api/resource.ts";
 export const controlPlanes = resource<ControlPlane>(group, version, "ControlPlane", "controlplanes");
 export const pipeds = resource<Piped>(group, version, "Piped", "pipeds");
 export const environments = resource<Environment>(group, version, "Environment", "environments");
+export const eventRegistrations = resource<EventRegistration>(
+  group,
+  version,
+  "EventRegistration",
+  "eventregistrations",
+);
 export const applications = resource<Application>(group, version, "Application", "applications");
 export const minios = resource<Minio>(group, version, "Minio", "minios");
 export const mongoes = resource<Mongo>(group, version, "Mongo", "mongoes");

@@ -1,0 +1,24 @@
+/** Each kind of PipeCD has a place in the dashboard. */
+import { expect, test } from "vitest";
+import type { Kind } from "../../../../bus/kube/kind.ts";
+import type { Stored } from "../../../../bus/kube/object.ts";
+import * as pipecd from "../../../../functions/pipecd/kinds.ts";
+import { objectAddress } from "../bus/addresses.ts";
+import { consequenceOf, resourceOf, screenOf, stackIn } from "./kinds.ts";
+
+const kinds = (Object.values(pipecd) as unknown[]).filter(
+  (value): value is Kind => typeof value === "object" && value !== null && "definition" in value,
+);
+
+test.each(kinds)("$kind is listed, has a screen, and says what its deletion does", (kind) => {
+  const { group, plural } = kind;
+  const place = { namespace: "team", name: "one" };
+  expect(stackIn({}).map(([resource]) => resource)).toContainEqual(
+    expect.objectContaining({ group, kind: kind.kind, plural }),
+  );
+  const screen = `/pipecd/${plural}/team/one`;
+  expect(screenOf({ kind: kind.kind, metadata: place } as Stored)).toBe(screen);
+  expect(objectAddress({ group, kind: kind.kind, ...place })).toBe(screen);
+  const resource = resourceOf(plural);
+  expect(resource && consequenceOf(resource)).not.toBe("");
+});
