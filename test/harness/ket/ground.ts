@@ -4,7 +4,7 @@ import type { BusAddress } from "../../../bus/connect.ts";
 import type { Interest } from "../../../bus/topology.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { LocalNats } from "../../../deploy/local/index.ts";
-import { expectNoKindOptions } from "./kindoptions.ts";
+import { expectOptionsOf } from "./kindoptions.ts";
 import type { KetOptions, KindCluster } from "./options.ts";
 
 /** What a run needs. */
@@ -33,7 +33,7 @@ export interface KetGround {
 /** Opens it. What fails leaves nothing behind. */
 export async function openGround(options: GroundOptions): Promise<KetGround> {
   const { cluster = "local" } = options.options;
-  if (cluster !== "kind") expectNoKindOptions(options.options);
+  expectOptionsOf(options.options);
   switch (cluster) {
     case "local":
       return (await import("./local.ts")).localGround(options);

@@ -39,26 +39,24 @@ export class KindUnavailableError extends Error {
 export async function kindGround(options: GroundOptions): Promise<KetGround> {
   const plan = await planOf(options.options);
   await expectDocker();
-  const { kind } = await obtainBinaries(["kind"], { versions: { kind: plan.kindVersion } });
+  // Before the cluster, which takes minutes.
+  const programs = await obtainPrograms(plan);
   await using starting = new AsyncDisposableStack();
   const beside = plan.skaffold
     ? undefined
     : await startLocalNats({ roles: busRoles(options.interests, "default") });
   const place = beside ?? (await startLocalProcesses());
   starting.defer(() => place.stop());
-  const kubeconfigPath = await createCluster(plan, kind.path, place, starting);
+  const kubeconfigPath = await createCluster(plan, programs.kind, place, starting);
   const client = await connectCluster({ path: kubeconfigPath });
   starting.defer(() => client.connection.close());
   await install(client, options.crds);
-  const { kubectl } = await obtainBinaries(["kubectl"]);
-  const cluster = openCluster({ plan, place, kubectl: kubectl.path, kubeconfigPath });
+  const cluster = openCluster({ plan, place, kubectl: programs.kubectl, kubeconfigPath });
   const ground = { kubeconfigPath, owned: "all", kind: cluster } as const;
   if (plan.skaffold === undefined) {
     const closing = starting.move();
     return { ...ground, platform: beside, stop: () => closing.disposeAsync() };
   }
-  const { skaffold } = await obtainBinaries(["skaffold"], { versions: { skaffold: plan.skaffold.version } });
-  const programs = { kind: kind.path, kubectl: kubectl.path, skaffold: skaffold.path };
   const { id, skaffold: deployed } = plan;
   const { context } = cluster;
   await deploy({ plan: deployed, id, place, client, kubeconfigPath, context, programs });
@@ -69,6 +67,14 @@ export async function kindGround(options: GroundOptions): Promise<KetGround> {
     deployed: { bus, log: () => deployedLog(client, id) },
     stop: () => closing.disposeAsync(),
   };
+}
+
+/** Paths of the programs of a run; without skaffold, that one is "". */
+async function obtainPrograms({ kindVersion, skaffold }: KindPlan) {
+  const found = await obtainBinaries(["kind", "kubectl"], { versions: { kind: kindVersion } });
+  const deploying =
+    skaffold && (await obtainBinaries(["skaffold"], { versions: { skaffold: skaffold.version } }));
+  return { kind: found.kind.path, kubectl: found.kubectl.path, skaffold: deploying?.skaffold.path ?? "" };
 }
 
 /** Makes the cluster, whose nodes are removed when the stack is disposed or this process ends. The path of its kubeconfig. */

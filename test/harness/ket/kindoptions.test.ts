@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { versions } from "../../../deploy/local/index.ts";
@@ -36,6 +37,13 @@ describe.each(["local", "existing", undefined] as const)("the cluster %s", (clus
         'Set cluster: "kind", or leave these options out.',
     );
   });
+});
+
+test.each(["local", "kind"] as const)("the cluster %s takes no kubeconfig", async (cluster) => {
+  expect(await errorOf({ cluster, kubeconfig: "./kubeconfig" })).toBe(
+    `kubeconfig: only for the cluster "existing", and the cluster is "${cluster}". ` +
+      'Set cluster: "existing", or leave these options out.',
+  );
 });
 
 describe("the cluster kind", () => {
@@ -95,6 +103,24 @@ describe("the cluster kind", () => {
       );
     },
   );
+
+  test.each([
+    [
+      "absent.yaml",
+      undefined,
+      /^skaffold\.before: expected a file with manifests at \S+absent\.yaml, but ENOENT/,
+    ],
+    [
+      "nameless.yaml",
+      "kind: Secret\napiVersion: v1\n",
+      /^skaffold\.before: expected a manifest as \S+nameless/,
+    ],
+  ])("reads the manifests of skaffold.before first: %s", async (name, text, message) => {
+    const path = join(folder, name);
+    if (text !== undefined) await writeFile(path, text);
+    expect(await kind({ skaffold: { file, before: [path] } })).toMatch(message);
+    expect(await kind({ skaffold: { file, before: [pathToFileURL(path)] } })).toMatch(message);
+  });
 
   test("reads the configuration of skaffold first, and says what is wrong with it", async () => {
     const absent = join(folder, "absent.yaml");

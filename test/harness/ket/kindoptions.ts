@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 import { versions } from "../../../deploy/local/index.ts";
+import { FixtureError, type Manifest, readManifests } from "./manifest.ts";
 import { nodeImage, versionIn } from "./nodeimages.ts";
 import { KetOptionError } from "./optionerror.ts";
 import type { KetOptions, SkaffoldOptions } from "./options.ts";
@@ -20,30 +21,36 @@ export interface KindPlan {
 }
 
 /** What skaffold deploys. */
-export interface SkaffoldPlan extends Pick<SkaffoldOptions, "before" | "bus" | "deadlineMillis"> {
+export interface SkaffoldPlan extends Pick<SkaffoldOptions, "bus" | "deadlineMillis"> {
   readonly version: string;
   /** An absolute path. */
   readonly file: string;
+  readonly before: readonly Manifest[];
 }
 
 /** Hosts are called `<name>-control-plane`, and may have 64 characters. */
 const longestName = 50;
 
-/** Options that mean nothing without a cluster of kind. */
-const kindOptions = ["kindVersion", "clusterName", "kubernetesVersion", "skaffold"] as const;
+/** Options that mean nothing for other clusters. */
+const optionsOf = {
+  kind: ["kindVersion", "clusterName", "kubernetesVersion", "skaffold"],
+  existing: ["kubeconfig"],
+} as const satisfies Record<string, readonly (keyof KetOptions)[]>;
 
 /** Options of processes that run beside the cluster. */
 const besideOptions = ["github", "workers", "env"] as const;
 
-/** Throws {@link KetOptionError} where an option needs a cluster of kind. */
-export function expectNoKindOptions(options: KetOptions): void {
+/** Throws {@link KetOptionError} where an option needs another cluster. */
+export function expectOptionsOf(options: KetOptions): void {
   const { cluster = "local" } = options;
-  const given = kindOptions.filter((option) => options[option] !== undefined);
-  if (given.length > 0)
+  for (const [other, names] of Object.entries(optionsOf)) {
+    const given = names.filter((name) => options[name] !== undefined);
+    if (other === cluster || given.length === 0) continue;
     throw new KetOptionError(
-      `${given.join(", ")}: only for the cluster "kind", and the cluster is "${cluster}". ` +
-        'Set cluster: "kind", or leave these options out.',
+      `${given.join(", ")}: only for the cluster "${other}", and the cluster is "${cluster}". ` +
+        `Set cluster: "${other}", or leave these options out.`,
     );
+  }
 }
 
 /** The plan, with defaults. Throws {@link KetOptionError}. */
@@ -77,10 +84,25 @@ async function skaffoldPlan(options: KetOptions, given: SkaffoldOptions): Promis
       `${beside.join(", ")}: not with skaffold, which deploys bridge, workers, and gateway in the cluster. ` +
         "Configure them in the manifests that it deploys.",
     );
-  const { version = versions.skaffold, file = "skaffold.yaml", ...rest } = given;
+  const { version = versions.skaffold, file = "skaffold.yaml", before = [], ...rest } = given;
   const path = file instanceof URL ? fileURLToPath(file) : resolve(file);
   await expectSkaffoldFile(path);
-  return { ...rest, version: versionIn("skaffold.version", version), file: path };
+  return {
+    ...rest,
+    version: versionIn("skaffold.version", version),
+    file: path,
+    before: (await Promise.all(before.map(manifestsOf))).flat(),
+  };
+}
+
+async function manifestsOf(given: Manifest | string | URL): Promise<Manifest[]> {
+  if (typeof given !== "string" && !(given instanceof URL)) return [given];
+  try {
+    return await readManifests(given instanceof URL ? fileURLToPath(given) : given);
+  } catch (error) {
+    if (!(error instanceof FixtureError)) throw error;
+    throw new KetOptionError(`skaffold.before: ${error.message}`, { cause: error });
+  }
 }
 
 async function expectSkaffoldFile(path: string): Promise<void> {

@@ -154,6 +154,19 @@ test("are reached by kubectl and by forwarded ports, which come back after kubec
   await expect(ket.kind?.forward({ ...target, port: 81 })).rejects.toThrow(/not found/);
 });
 
+test("are deployed with the chosen version of skaffold, and no settings of this user", async () => {
+  await machine.behave({ skaffoldVersion: "2.17.3" });
+  vi.stubEnv("SKAFFOLD_DEFAULT_REPO", "registry.example.com");
+  await running(deployed({ version: "v2.17.3" }));
+  expect(machine.calls("skaffold")).toHaveLength(1);
+});
+
+test("need a version of skaffold that exists, and no cluster is created before it is there", async () => {
+  vi.stubEnv("DENREI_RELEASES_GITHUB", "http://127.0.0.1:1");
+  await expect(startKet(deployed({ version: "2.99.9" }))).rejects.toThrow("expected to get skaffold 2.99.9");
+  expect(machine.calls("kind")).toEqual([]);
+});
+
 test("that cannot be deployed are an error with the words of skaffold, and the cluster is removed", async () => {
   await machine.behave({ deploy: { fails: "build [denrei] failed: no space left" } });
   await expect(startKet(deployed())).rejects.toThrow(

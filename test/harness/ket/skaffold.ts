@@ -1,7 +1,6 @@
 /** Deploying in a run's cluster with skaffold, and reaching what was deployed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BusAddress } from "../../../bus/connect.ts";
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { isNotFound } from "../../../bus/kube/errors.ts";
@@ -11,7 +10,6 @@ import { lastLines } from "../../../deploy/local/run/child.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { SkaffoldPlan } from "./kindoptions.ts";
 import { openKubectl } from "./kubectl.ts";
-import { type Manifest, readManifests } from "./manifest.ts";
 
 /** The label of everything that a run has deployed, with the run's id. */
 export const runLabel = "test.denrei.dev/ket-run";
@@ -43,17 +41,17 @@ export async function deploy(options: DeployOptions): Promise<void> {
     { client, namespace: "default", deadlineMillis: 60_000, propagation: "Foreground" },
     { add: () => undefined, gone: () => undefined },
   );
-  await kubectl.apply(...(await manifestsOf(plan.before ?? [])));
+  await kubectl.apply(...plan.before);
   await skaffoldRun(options);
 }
 
-async function manifestsOf(given: NonNullable<SkaffoldPlan["before"]>): Promise<Manifest[]> {
-  const read = async (one: Manifest | string | URL) => {
-    if (one instanceof URL) return readManifests(fileURLToPath(one));
-    return typeof one === "string" ? readManifests(one) : [one];
-  };
-  return (await Promise.all(given.map(read))).flat();
-}
+/** Each is an option of skaffold: a repository to push to, a namespace, or profiles of whoever starts the run. */
+const noSettings = (): Record<string, undefined> =>
+  Object.fromEntries(
+    Object.keys(process.env)
+      .filter((name) => name.startsWith("SKAFFOLD_"))
+      .map((name) => [name, undefined]),
+  );
 
 async function skaffoldRun({
   plan,
@@ -76,6 +74,7 @@ async function skaffoldRun({
       ...["--label", `${runLabel}=${id}`, "--interactive=false", "--tail=false"],
     ],
     env: {
+      ...noSettings(),
       PATH: [dirname(programs.kind), dirname(programs.kubectl), process.env.PATH].join(delimiter),
       KUBECONFIG: kubeconfigPath,
       KIND_EXPERIMENTAL_PROVIDER: "docker",
