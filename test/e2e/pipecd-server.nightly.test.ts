@@ -4,14 +4,17 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Kind, Secret } from "../../bus/kube/kind.ts";
+import { type Kind, Secret, type SecretObject } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
+import { annotations } from "../../functions/pipecd/names.ts";
 import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
-import { has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/world.ts";
 import { type Target, target } from "../pipecd/contract/target.ts";
+import { playPiped } from "../pipecd/playedpiped.ts";
 
 const namespace = "server";
 const at = (name: string) => ({ namespace, name });
@@ -89,16 +92,62 @@ describe.each([
       await pipecd.kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
   });
 
-  test("makes another key when the first one is lost, and knows one piped all the same", async () => {
+  const codeFor = async ({ data, metadata }: Stored<SecretObject>): Promise<number> => {
+    const piped = playPiped({
+      profile,
+      address: on.addresses.piped,
+      project: on.project,
+      id: metadata.annotations?.[annotations.pipedID] ?? "",
+      key: Buffer.from(data?.["piped-key"] ?? "", "base64").toString(),
+    });
+    try {
+      return await piped.beat();
+    } finally {
+      piped.close();
+    }
+  };
+
+  test("makes another key for the same piped when the first one is lost, and ends the lost one", async () => {
     const before = await pipecd.kit.client.get(Secret, at("piped-sample"));
+    expect(await codeFor(before)).toBe(0);
     await pipecd.kit.client.delete(Secret, at("piped-sample"), {});
     const after = await pipecd.kit.until(
       Secret,
       at("piped-sample"),
-      ({ data }) => data?.["piped-key"] !== undefined && data["piped-key"] !== before.data?.["piped-key"],
+      ({ data, metadata }) =>
+        data?.["piped-key"] !== undefined &&
+        data["piped-key"] !== before.data?.["piped-key"] &&
+        metadata.annotations?.[annotations.olderKeys] === undefined,
     );
-    expect(after.metadata.annotations).toEqual(before.metadata.annotations);
-    expect(await records()).toHaveLength(1);
+    const { pipedID, pipedKeyID } = annotations;
+    expect(after.metadata.annotations?.[pipedID]).toBe(before.metadata.annotations?.[pipedID]);
+    const [record, ...others] = await records();
+    expect(others).toEqual([]);
+    // v0.9.0 keeps three keys, and the newest one is the last.
+    if (profile === "C") expect(record?.keyIDs).toEqual([after.metadata.annotations?.[pipedKeyID]]);
+    // A server looks at its database when it sees the new key.
+    expect(await codeFor(after)).toBe(0);
+    expect(await codeFor(before)).toBe(16);
+  });
+
+  test("keeps the live application when the new repository is mistyped", async () => {
+    const { status } = await pipecd.kit.client.get(Application, at("application-sample"));
+    const refused = async (reason: string) => {
+      const found = await pipecd.kit.until(
+        Application,
+        at("application-sample"),
+        (object) => conditionOf(object, "Ready")?.reason === reason,
+      );
+      expect(conditionOf(found, "Registered")).toMatchObject({ status: "False", reason: "FormerRegistered" });
+    };
+    await pipecd.patch(Application, at("application-sample"), { spec: { repository: "exmaples" } });
+    await refused("RepositoryNotFound");
+    const [record] = await records();
+    const live = { id: status?.applicationID, repository: "examples", path: "kubernetes/canary" };
+    expect(await client.applications.list(record?.id ?? "")).toMatchObject([live]);
+    await pipecd.patch(Application, at("application-sample"), { spec: { repository: "examples" } });
+    await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+    expect(await client.applications.list(record?.id ?? "")).toMatchObject([live]);
   });
 
   test("is told of what is edited, and of what goes", async () => {
