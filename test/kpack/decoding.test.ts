@@ -39,6 +39,20 @@ test.each([
   [{ cache: { volume: { size: "" } } }, quantity],
   [{ cache: { registry: { tag: 1 } } }, field("RegistryCache.spec.cache.registry.tag", "number", "string")],
   [{ cache: { volume: { size: 3 } }, build: null, tag: "a" }, undefined],
+  [{ cache: { volume: { size: "1e" } } }, "unable to parse quantity's suffix"],
+  [
+    { imageTaggingStrategy: 1 },
+    field("ImageSpec.spec.imageTaggingStrategy", "number", "v1alpha1.ImageTaggingStrategy"),
+  ],
+  [
+    { failedBuildHistoryLimit: 1e30 },
+    field("ImageSpec.spec.failedBuildHistoryLimit", "number 1e+30", "int64"),
+  ],
+  // The first field in alphabetical order.
+  [{ tag: 1, builder: "x" }, field("ImageSpec.spec.builder", "string", "v1.ObjectReference")],
+  [{ source: { git: { url: 1, revision: 1 } } }, field("Git.spec.source.git.revision", "number", "string")],
+  // A quantity comes before all others.
+  [{ build: { env: "x" }, cache: { volume: { size: "banana" } } }, quantity],
 ])("an Image with %j: %s", (spec, text) => {
   expect(decodingError({ spec })).toBe(text);
 });

@@ -1,8 +1,8 @@
 /**
  * What the webhook of kpack v0.17.2 says of an Image whose fields have other types than Go expects. kpack's own types gave the texts,
- * with the encoding/json of Go 1.26. Left out: types inside affinity, tolerations, and the like, and order: like Go, the first wrong
- * field is named, but here in the order of this table.
+ * with the encoding/json of Go 1.26. Left out: types inside affinity, tolerations, and the like, and what becomes of null in a list.
  */
+import { quantityProblem } from "./quantity.ts";
 
 interface GoStruct {
   /** The type, as Go writes it: with its package where it is a field's type. */
@@ -17,7 +17,8 @@ type GoType =
   | "any"
   | GoStruct
   | { readonly type: string; readonly items: GoType }
-  | { readonly type: string; readonly values: GoType };
+  | { readonly type: string; readonly values: GoType }
+  | { readonly type: string; readonly text: true };
 
 const strings = (...names: readonly string[]): Record<string, GoType> =>
   Object.fromEntries(names.map((name) => [name, "string"]));
@@ -50,6 +51,7 @@ const imageSpec: GoStruct = {
         registry: { type: "v1alpha2.RegistryCache", fields: strings("tag") },
       },
     },
+    imageTaggingStrategy: { type: "v1alpha1.ImageTaggingStrategy", text: true },
     failedBuildHistoryLimit: "int64",
     successBuildHistoryLimit: "int64",
     build: {
@@ -71,46 +73,38 @@ const imageSpec: GoStruct = {
 const image: GoStruct = { type: "v1alpha2.Image", fields: { spec: imageSpec } };
 
 /** What Go says of an Image that it cannot decode; undefined where it can. */
-export const decodingError = (object: object): string | undefined => problemIn(object, image, "", "");
-
-/** `path` from the root; `struct`: the type of the struct that the field is in. */
-function problemIn(value: unknown, type: GoType, path: string, struct: string): string | undefined {
-  if (value === undefined || value === null || type === "any") return undefined;
-  const mismatch = (wanted: string) =>
-    `json: cannot unmarshal ${kindOf(value)} into Go struct field ${struct}.${path} of type ${wanted}`;
-  if (type === "string") return typeof value === "string" ? undefined : mismatch(type);
-  if (type === "int64")
-    return Number.isInteger(value)
-      ? undefined
-      : mismatch(type).replace("number into", `number ${String(value)} into`);
-  if (type === "quantity") return isQuantity(value) ? undefined : notQuantity;
-  if ("items" in type)
-    return Array.isArray(value)
-      ? firstOf(value, (item) => problemIn(item, type.items, path, struct))
-      : mismatch(type.type);
-  if (typeof value !== "object" || Array.isArray(value)) return mismatch(type.type);
-  if ("values" in type)
-    return firstOf(Object.values(value), (one) => problemIn(one, type.values, path, struct));
-  const own = type.type.slice(type.type.indexOf(".") + 1);
-  return firstOf(Object.entries(type.fields), ([name, field]) =>
-    problemIn((value as Record<string, unknown>)[name], field, path ? `${path}.${name}` : name, own),
-  );
+export function decodingError(object: object): string | undefined {
+  const problems = problemsIn(object, image, "", "");
+  // Go stops at a wrong quantity, and reports the first wrong type when it has read everything.
+  return problems.find((problem) => !problem.startsWith("json: ")) ?? problems[0];
 }
 
-function firstOf<T>(all: readonly T[], problem: (one: T) => string | undefined): string | undefined {
-  for (const one of all) {
-    const found = problem(one);
-    if (found !== undefined) return found;
+/** `path` from the root; `struct`: the type of the struct that the field is in. */
+function problemsIn(value: unknown, type: GoType, path: string, struct: string): string[] {
+  if (value === undefined || value === null || type === "any") return [];
+  const mismatch = (wanted: string, found = kindOf(value)) => [
+    `json: cannot unmarshal ${found} into Go struct field ${struct}.${path} of type ${wanted}`,
+  ];
+  if (type === "quantity") return [quantityProblem(value)].filter((problem) => problem !== undefined);
+  if (type === "string") return typeof value === "string" ? [] : mismatch(type);
+  if (type === "int64") {
+    if (typeof value !== "number") return mismatch(type);
+    return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? [] : mismatch(type, `number ${value}`);
   }
-  return undefined;
+  if ("text" in type) return typeof value === "string" ? [] : mismatch(type.type);
+  if ("items" in type) {
+    if (!Array.isArray(value)) return mismatch(type.type);
+    return value.flatMap((item) => problemsIn(item, type.items, path, struct));
+  }
+  if (typeof value !== "object" || Array.isArray(value)) return mismatch(type.type);
+  // The API server sends fields in this order.
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  if ("values" in type) return fields.flatMap(([, one]) => problemsIn(one, type.values, path, struct));
+  const own = type.type.slice(type.type.indexOf(".") + 1);
+  return fields.flatMap(([name, one]) =>
+    problemsIn(one, type.fields[name] ?? "any", path ? `${path}.${name}` : name, own),
+  );
 }
 
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-
-const notQuantity =
-  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-
-const isQuantity = (value: unknown): boolean =>
-  ["string", "number"].includes(typeof value) &&
-  /^[+-]?[0-9.]+([eEinumkKMGTP]*[-+]?[0-9]*)$/.test(String(value).trim());

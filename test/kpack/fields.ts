@@ -3,14 +3,24 @@
  * there is gets lost without a word, and so does what is empty. Left out: what is inside environment variables, tolerations
  * and the like.
  */
+import { canonicalQuantity } from "./quantity.ts";
 
 /** An object's fields. */
 export interface Fields {
   readonly [name: string]: Field;
 }
 
-/** Anything; anything, also when it is empty; an object; or an object that is there even when nobody has written it. */
-type Field = "value" | "kept" | { readonly fields: Fields } | { readonly always: Fields };
+/**
+ * Anything; anything, also when it is empty; a quantity, or an object of quantities, in the form that Kubernetes prefers; an object; or
+ * an object that is there even when nobody has written it.
+ */
+type Field =
+  | "value"
+  | "kept"
+  | "quantity"
+  | "quantities"
+  | { readonly fields: Fields }
+  | { readonly always: Fields };
 
 const reference: Fields = Object.fromEntries(
   ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => [
@@ -24,7 +34,7 @@ const source: Fields = {
   registry: { fields: { image: "kept", imagePullSecrets: "value" } },
   subPath: "value",
 };
-const resources: Fields = { limits: "value", requests: "value", claims: "value" };
+const resources: Fields = { limits: "quantities", requests: "quantities", claims: "value" };
 const registryCache = { fields: { tag: "kept" } } as const;
 const scheduling: Fields = {
   tolerations: "value",
@@ -48,7 +58,7 @@ export const imageFields: Fields = {
   serviceAccountName: "value",
   source: { always: source },
   cache: {
-    fields: { volume: { fields: { size: "kept", storageClassName: "value" } }, registry: registryCache },
+    fields: { volume: { fields: { size: "quantity", storageClassName: "value" } }, registry: registryCache },
   },
   failedBuildHistoryLimit: "kept",
   successBuildHistoryLimit: "kept",
@@ -98,7 +108,10 @@ function knownField(value: unknown, field: Field, path: string): unknown {
   if (typeof field === "object" && "always" in field) return known(value ?? {}, field.always, path);
   if (value === undefined || value === null) return undefined;
   if (typeof field === "object") return known(value, field.fields, path);
-  return field === "value" && isEmpty(value) ? undefined : value;
+  if (field === "quantity") return canonicalQuantity(value);
+  if (field !== "kept" && isEmpty(value)) return undefined;
+  if (field !== "quantities") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, canonicalQuantity(one)]));
 }
 
 const isEmpty = (value: unknown): boolean =>

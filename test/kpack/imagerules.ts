@@ -1,10 +1,11 @@
 /**
  * What the webhook of kpack v0.17.2 refuses of an Image, in its words. Left out: rules about service bindings, notary and
- * cosign, and the canonical form of quantities in messages.
+ * cosign.
  */
 import { amountOf } from "../../bus/kube/covers.ts";
 import { type FieldError, immutable, invalid, missing } from "./fielderrors.ts";
 import type { Image, ImageBuild, ImageSpec, Source } from "./kinds.ts";
+import { canonicalQuantity } from "./quantity.ts";
 import { parseTag } from "./reference.ts";
 
 /** What the cluster is like, as far as rules ask. */
@@ -141,7 +142,7 @@ function volumeErrors(was: Volume, volume: Volume): FieldError[] {
       {
         message: "Field cannot be decreased",
         path: "spec.cache.volume.size",
-        details: `current: ${was.size}, requested: ${volume.size}`,
+        details: `current: ${canonicalQuantity(was.size)}, requested: ${canonicalQuantity(volume.size)}`,
       },
     ];
   const path = "spec.cache.volume.storageClassName";
