@@ -21,6 +21,8 @@ test("an object may have more fields than are wanted, at any depth", () => {
 
 test.each<[string, unknown, unknown, boolean]>([
   ["another value", { a: 1 }, { a: 2 }, false],
+  ["a size in another form", { size: "3G" }, { size: "3000M" }, true],
+  ["another size", { size: "3G" }, { size: "3Gi" }, false],
   ["a field that is missing", {}, { a: 1 }, false],
   [
     "what is empty, and left out by the API server",

@@ -17,8 +17,11 @@ const isNothing = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isJson(value) && Object.values(value).every(isNothing));
 
-/** Fields whose values, or whose own one, are quantities: the API server writes 1000m as 1, and 1024Mi as 1Gi. */
-const quantities = new Set(["requests", "limits", "sizeLimit"]);
+/**
+ * Fields whose values, or whose own one, are quantities: the API server writes 1000m as 1, and 1024Mi as 1Gi. kpack's webhook does the
+ * same to the `size` of a cache.
+ */
+const quantities = new Set(["requests", "limits", "size", "sizeLimit"]);
 
 /** What items of a list are told apart by, where the API server merges lists: the first one that all of them have. */
 const identities = ["uid", "name"];

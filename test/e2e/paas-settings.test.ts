@@ -1,10 +1,11 @@
 /** Build settings that kpack does not take for an Image that it has: they keep no commit from being built. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Secret } from "../../bus/kube/kind.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { StorageClass } from "../../functions/paas/kinds/storage.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations } from "../../functions/paas/names.ts";
-import { type Paas, startPaas } from "../harness/paas.ts";
+import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
@@ -56,7 +57,9 @@ test.each([
     const refused = await syncs.until(name, reason, "SettingsApplied");
     const message = conditionOf(refused, "SettingsApplied")?.message;
     expect(message).toContain(text);
-    expect(message).toContain(`kubectl annotate remotesync ${name} -n ${paas.namespace} ${annotations.recreateImage}=`);
+    expect(message).toContain(
+      `kubectl annotate remotesync ${name} -n ${paas.namespace} ${annotations.recreateImage}=`,
+    );
     const revision = await syncs.push(name);
     const done = await syncs.ready(name, revision);
     expect(conditionOf(done)).toMatchObject({ status: "True", reason });
@@ -71,6 +74,23 @@ test.each([
     expect((await paas.writes()) - writes).toBe(0);
   },
 );
+
+test("a size that kpack writes in another form is what is wanted: builds ask for no Secret again", async () => {
+  const own = { namespace: paas.namespace, name: "own" };
+  const { data, type } = await paas.kit.client.get(Secret, { ...own, name: secrets.registry });
+  await paas.create(Secret, { metadata: own, type, data });
+  const image = { name: `${registry}/acme/web`, secretName: own.name };
+  await syncs.branch("form");
+  await syncs.start("form", { branch: "form" }, { image, build: { cacheSize: "3000M" } });
+  expect(await cacheOf("form")).toBe("3G");
+  await paas.kit.client.delete(Secret, own, {});
+  await paas.untilQuiet();
+  const writes = await paas.writes();
+  await paas.touch(RemoteSync, "form");
+  await paas.untilQuiet();
+  expect(has("Ready", "True")(await syncs.get("form"))).toBe(true);
+  expect((await paas.writes()) - writes).toBe(0);
+});
 
 test("the annotation recreates the Image with the settings of the spec, and what is deployed stays meanwhile", async () => {
   await start("anew");
