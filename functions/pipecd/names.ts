@@ -49,6 +49,8 @@ export const annotations = {
   pipedKeyID: `${group}/piped-key-id`,
   /** On the Secret of a Piped: changes with the key, so an edited key is detected. */
   pipedKeyDigest: `${group}/piped-key-digest`,
+  /** On the Secret with API keys: a digest of each key, so an edited key is detected. */
+  apiKeyDigests: `${group}/api-key-digests`,
   /** On a Secret with a new key, with the value `revoke`, until PipeCD has ended the older keys. */
   olderKeys: `${group}/older-keys`,
   /** On an object that is being deleted, with the value true: PipeCD need not be told. */

@@ -117,9 +117,37 @@ test("with keys that were made for its projects, all that the APIService has is 
   expect(keys.filter(({ disabled }) => !disabled)).toMatchObject([{ id, name: "denrei" }]);
 });
 
+test("an API key that is edited in its Secret is replaced, and the former one is disabled", async () => {
+  const secret = at("controlplane-sample-api-keys");
+  const { data } = await pipecd.kit.client.get(Secret, secret);
+  const key = Buffer.from(data?.quickstart ?? "", "base64").toString();
+  const [id, rest = ""] = key.split(".");
+  // PipeCD lists the same id.
+  const edited = base64(`${id}.${rest.split("").reverse().join("")}`);
+  await pipecd.patch(Secret, secret, { data: { quickstart: edited } });
+  const renewed = await pipecd.kit.until(
+    Secret,
+    secret,
+    (found) =>
+      ![edited, data?.quickstart].includes(found.data?.quickstart) &&
+      found.metadata.annotations?.["pipecd.kanatakita.com/older-keys"] === undefined,
+  );
+  const [newID] = Buffer.from(renewed.data?.quickstart ?? "", "base64")
+    .toString()
+    .split(".");
+  const keys = pipecd.pods.plane(namespace).apiKeys();
+  expect(keys.filter(({ disabled }) => !disabled)).toMatchObject([{ id: newID, name: "denrei" }]);
+  await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed with a renewed key" } });
+  await pipecd.kit.until(
+    Piped,
+    at("piped-sample"),
+    ({ status }) => status?.registered?.description === "changed with a renewed key",
+  );
+});
+
 test("an API key of one's own is used, and one that is not good is told of", async () => {
   const [before] = pipecd.pods.plane(namespace).pipeds();
-  expect(before?.description).toBe("changed with a key");
+  expect(before?.description).toBe("changed with a renewed key");
   await pipecd.patch(Piped, at("piped-sample"), {
     spec: { apiKeySecretRef: { name: "own-key" }, description: "changed with a key of one's own" },
   });

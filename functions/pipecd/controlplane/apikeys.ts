@@ -10,7 +10,7 @@ import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import type { APIKeys } from "../api/services.ts";
 import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { bytesIn, findSecret } from "../kubernetes/secrets.ts";
+import { bytesIn, contentDigest, findSecret } from "../kubernetes/secrets.ts";
 import { annotations } from "../names.ts";
 import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
@@ -36,7 +36,7 @@ export async function bootstrapKeys(plane: Stored<ControlPlane>, ctx: Context): 
   const now = ctx.now();
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
-  const isComplete = projects.every((project) => hasKey(secret, project));
+  const isComplete = projects.every((project) => keptKey(secret, project) !== undefined);
   if (isComplete && !hasOlderKeys(secret) && !isSyncDue(status, plane, now))
     return { ...said("True", "Bootstrapped", "each project has one"), againMillis: untilSync(status, now) };
   try {
@@ -69,8 +69,19 @@ const said = (
 const hasOlderKeys = (secret: Stored<SecretObject> | undefined): boolean =>
   secret?.metadata.annotations?.[annotations.olderKeys] !== undefined;
 
-const hasKey = (secret: SecretObject | undefined, projectID: string): boolean =>
-  secret !== undefined && bytesIn(secret, keyOfProject(projectID)).length > 0;
+/** Digests of the keys that were made; undefined where nobody noted them. */
+const digestsIn = (secret: Stored<SecretObject> | undefined): readonly string[] | undefined =>
+  secret?.metadata.annotations?.[annotations.apiKeyDigests]?.split(" ");
+
+/** The key in an entry of the Secret; undefined when there is none, or one that was edited: PipeCD lists the id of a key alone. */
+function keyIn(secret: Stored<SecretObject> | undefined, entry: string): string | undefined {
+  const key = secret === undefined ? "" : bytesIn(secret, entry).toString();
+  if (key === "" || digestsIn(secret)?.includes(contentDigest(key)) === false) return undefined;
+  return key;
+}
+
+const keptKey = (secret: Stored<SecretObject> | undefined, projectID: string): string | undefined =>
+  keyIn(secret, keyOfProject(projectID));
 
 /** A key begins with its id. */
 const idOf = (key: string): string | undefined => key.split(".")[0];
@@ -88,7 +99,7 @@ async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Cont
   if (apiKeys === undefined) throw new TypeError("expected a server with API keys");
   const enabled = (await apiKeys.list()).filter(({ name, disabled }) => name === keyName && !disabled);
   const secret = await findSecret(apiKeysSecret(plane), ctx);
-  const kept = secret && idOf(bytesIn(secret, keyOfProject(projectID)).toString());
+  const kept = idOf(keptKey(secret, projectID) ?? "");
   const isGood = enabled.some(({ id }) => id === kept);
   const current = isGood ? kept : await makeKey(plane, projectID, secret, apiKeys, ctx);
   for (const { id } of enabled.filter((one) => one.id !== current)) {
@@ -107,9 +118,19 @@ async function makeKey(
 ): Promise<string | undefined> {
   ctx.assertOwned();
   const made = await apiKeys.generate(keyName);
-  const data = { [keyOfProject(projectID)]: Buffer.from(made).toString("base64") };
-  // Until all older keys are disabled, PipeCD is asked at each look.
-  const metadata = { name: apiKeysSecret(plane), annotations: { [annotations.olderKeys]: "revoke" } };
+  const entry = keyOfProject(projectID);
+  const data = { [entry]: Buffer.from(made).toString("base64") };
+  const others = Object.keys(secret?.data ?? {})
+    .filter((other) => other !== entry)
+    .flatMap((other) => keyIn(secret, other) ?? []);
+  const metadata = {
+    name: apiKeysSecret(plane),
+    annotations: {
+      [annotations.apiKeyDigests]: [...others, made].map((key) => contentDigest(key)).join(" "),
+      // Until all older keys are disabled, PipeCD is asked at each look.
+      [annotations.olderKeys]: "revoke",
+    },
+  };
   if (secret) await ctx.patch(Secret, secret, { metadata, data });
   else await ctx.create(Secret, { metadata, type: "Opaque", spec: undefined, data });
   ctx.event(
