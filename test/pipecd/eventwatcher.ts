@@ -114,20 +114,28 @@ export function openEventWatcher({
     const milestone = milestones.get(id);
     const outdated: Report[] = [];
     const reports: Report[] = [];
+    /** Events whose files cannot be changed. Unless another event is handled, they are only logged, and tried again. */
+    const failed: Report[] = [];
     let last = 0n;
     for (const { gitPath } of applications)
       for (const { matcher, handler } of watchesIn(repository, gitPath)) {
         const event = await newest(matcher, events, milestone, outdated);
         if (event === undefined || handler.type !== "GIT_UPDATE") continue;
-        const done = commitOf(event, matcher.name, handler.config, gitPath?.path ?? "", id, repository);
-        // A file that cannot be changed is only logged, while nothing else is: it is tried again.
-        if (done === undefined) continue;
-        reports.push({ id: event.id, ...done });
+        const folder = gitPath?.path ?? "";
+        const changes = changesOf(event, handler.config, folder, repository);
+        if (typeof changes === "string") {
+          failed.push({ id: event.id, status: EventStatus.EVENT_FAILURE, statusDescription: changes });
+          continue;
+        }
+        reports.push({
+          id: event.id,
+          ...commitOf(event, matcher.name, handler.config, changes, id, repository),
+        });
         if (event.createdAt > last) last = event.createdAt;
       }
     if (outdated.length > 0) await service.reportEventStatuses({ events: outdated }, call);
     if (reports.length === 0) return;
-    await service.reportEventStatuses({ events: reports }, call);
+    await service.reportEventStatuses({ events: [...reports, ...failed] }, call);
     milestones.set(id, last);
   }
 
@@ -184,27 +192,37 @@ function watchesIn({ files }: Repository, gitPath: Application["gitPath"]): read
   return text === undefined ? [] : (parse(text)?.spec?.eventWatcher ?? []);
 }
 
-/** Commits what the event changes. Undefined when a file cannot be changed. */
-function commitOf(
+/** The new content of files by path, or why a file cannot be changed. */
+function changesOf(
   event: Event,
-  name: string,
-  { commitMessage, replacements }: Watch["handler"]["config"],
+  { replacements }: Watch["handler"]["config"],
   folder: string,
-  repoID: string,
-  repository: Repository,
-): Omit<Report, "id"> | undefined {
+  { files }: Repository,
+): ReadonlyMap<string, string> | string {
   const changes = new Map<string, string>();
   try {
     for (const replacement of replacements) {
       const path = within(folder, replacement.file);
-      const text = changes.get(path) ?? repository.files.get(path);
+      const text = changes.get(path) ?? files.get(path);
       if (text === undefined) throw new Error(`failed to read file: open ${path}: no such file or directory`);
       const changed = replaced(text, replacement, event.data);
       if (changed !== text) changes.set(path, changed);
     }
-  } catch {
-    return undefined;
+  } catch (error) {
+    return `Failed to change files: ${(error as Error).message}`;
   }
+  return changes;
+}
+
+/** Commits what the event changes. */
+function commitOf(
+  event: Event,
+  name: string,
+  { commitMessage, replacements }: Watch["handler"]["config"],
+  changes: ReadonlyMap<string, string>,
+  repoID: string,
+  repository: Repository,
+): Omit<Report, "id"> {
   const done = { status: EventStatus.EVENT_SUCCESS };
   if (changes.size === 0) return { ...done, statusDescription: "Nothing to commit" };
   const message = (commitMessage ?? `Replace values with "{{ .Value }}" set by Event "{{ .EventName }}"`)
