@@ -1,4 +1,4 @@
-/** Events of PipeCD v0.57.0, of which there is no recording: as its source has them. */
+/** Events of PipeCD v0.57.0: written from its source, and run against a real server. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pipecdClient } from "../../../functions/pipecd/api/client.ts";
 import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
