@@ -19,31 +19,39 @@ const watch = (name: string, yamlField: string) => ({
   matcher: { name },
   handler: { type: "GIT_UPDATE", config: { replacements: [{ file: "values.yaml", yamlField }] } },
 });
-const eventWatcher = [watch("broken", "$.missing"), watch("good", "$.image")];
-const repository = openRepository({
-  "demo/app.pipecd.yaml": JSON.stringify({ kind: "KubernetesApp", spec: { eventWatcher } }),
-  "demo/values.yaml": "image: first\n",
-});
 
-test("a file that cannot be changed is reported once the agent handles another event", async () => {
-  const { target, web, api } = scene;
-  const gitPath = { repo: { id: "examples" }, path: "demo", configFilename: "app.pipecd.yaml" };
+/** A repository with an application that has these watches, and a round of its agent. */
+async function watched(id: "examples" | "short", eventWatcher: readonly object[]) {
+  const { target, web } = scene;
+  const gitPath = { repo: { id }, path: "demo", configFilename: "app.pipecd.yaml" };
   await web("addApplication", {
-    ...{ name: "demo", pipedId: equipment.piped, gitPath },
+    ...{ name: id, pipedId: equipment.piped, gitPath },
     ...{ kind: ApplicationKind.KUBERNETES, platformProvider: "kubernetes-default" },
   });
+  const repository = openRepository({
+    "demo/app.pipecd.yaml": JSON.stringify({ kind: "KubernetesApp", spec: { eventWatcher } }),
+    "demo/values.yaml": "image: first\n",
+  });
+  const headers = pipedToken(target.project, equipment.piped, equipment.pipedKey) as [string, string][];
   const round = openEventWatcher({
     service: createClient(PipedService, createGrpcTransport({ baseUrl: `http://${target.addresses.piped}` })),
-    call: {
-      headers: pipedToken(target.project, equipment.piped, equipment.pipedKey) as [string, string][],
-    },
+    call: { headers },
     projectID: target.project,
     pipedID: equipment.piped,
-    repositories: new Map([["examples", repository]]),
+    repositories: new Map([[id, repository]]),
   });
-  const register = (name: string) => api("registerEvent", { name, data: "second" }, equipment.writer);
-  const found = async (name: string) => (await web("listEvents", { options: { name } })).answer?.events[0];
+  return { repository, round };
+}
 
+const register = (name: string) => scene.api("registerEvent", { name, data: "second" }, equipment.writer);
+const found = async (name: string) =>
+  (await scene.web("listEvents", { options: { name } })).answer?.events[0];
+
+test("a file that cannot be changed is reported once the agent handles another event", async () => {
+  const { round, repository } = await watched("examples", [
+    watch("broken", "$.missing"),
+    watch("good", "$.image"),
+  ]);
   await register("broken");
   await round();
   expect(await found("broken")).toMatchObject({ status: EventStatus.EVENT_NOT_HANDLED, handledAt: 0n });
@@ -56,4 +64,21 @@ test("a file that cannot be changed is reported once the agent handles another e
     statusDescription: expect.stringContaining("Failed to change files: failed to get value at $.missing"),
   });
   expect(repository.files.get("demo/values.yaml")).toBe("image: second\n");
+});
+
+test("a push that the repository refuses is not reported but tried again, and one that fails otherwise is reported", async () => {
+  const { round, repository } = await watched("short", [watch("refused", "$.image")]);
+  repository.refusePushes(
+    "! [remote rejected] main -> main (pre-receive hook declined)\nerror: failed to push some refs to 'origin'",
+  );
+  await register("refused");
+  await round();
+  expect(await found("refused")).toMatchObject({ status: EventStatus.EVENT_NOT_HANDLED, handledAt: 0n });
+
+  repository.refusePushes("fatal: Could not read from remote repository.");
+  await round();
+  expect(await found("refused")).toMatchObject({
+    status: EventStatus.EVENT_FAILURE,
+    statusDescription: "Failed to push changed files: fatal: Could not read from remote repository.",
+  });
 });

@@ -116,6 +116,7 @@ export function openEventWatcher({
     const reports: Report[] = [];
     /** Events whose files cannot be changed. Unless another event is handled, they are only logged, and tried again. */
     const failed: Report[] = [];
+    let isHandled = false;
     let last = 0n;
     for (const { gitPath } of applications)
       for (const { matcher, handler } of watchesIn(repository, gitPath)) {
@@ -127,15 +128,15 @@ export function openEventWatcher({
           failed.push({ id: event.id, status: EventStatus.EVENT_FAILURE, statusDescription: changes });
           continue;
         }
-        reports.push({
-          id: event.id,
-          ...commitOf(event, matcher.name, handler.config, changes, id, repository),
-        });
+        isHandled = true;
+        const done = commitOf(event, matcher.name, handler.config, changes, id, repository);
+        if (done) reports.push({ id: event.id, ...done });
         if (event.createdAt > last) last = event.createdAt;
       }
     if (outdated.length > 0) await service.reportEventStatuses({ events: outdated }, call);
-    if (reports.length === 0) return;
-    await service.reportEventStatuses({ events: [...reports, ...failed] }, call);
+    const ended = isHandled ? [...reports, ...failed] : [];
+    if (ended.length === 0) return;
+    await service.reportEventStatuses({ events: ended }, call);
     milestones.set(id, last);
   }
 
@@ -214,7 +215,10 @@ function changesOf(
   return changes;
 }
 
-/** Commits what the event changes. */
+/** Git prints this when a server refuses a push, because others have pushed or the branch is protected. */
+const refused = "failed to push some refs to";
+
+/** Commits what the event changes. Undefined when the push is refused: agents take the branch for outdated, and try again. */
 function commitOf(
   event: Event,
   name: string,
@@ -222,7 +226,7 @@ function commitOf(
   changes: ReadonlyMap<string, string>,
   repoID: string,
   repository: Repository,
-): Omit<Report, "id"> {
+): Omit<Report, "id"> | undefined {
   const done = { status: EventStatus.EVENT_SUCCESS };
   if (changes.size === 0) return { ...done, statusDescription: "Nothing to commit" };
   const message = (commitMessage ?? `Replace values with "{{ .Value }}" set by Event "{{ .EventName }}"`)
@@ -234,7 +238,9 @@ function commitOf(
   try {
     repository.commit(message, changes, { ...event.contexts, ...(trace || {}) });
   } catch (error) {
-    const statusDescription = `Failed to push changed files: ${(error as Error).message}`;
+    const { message: reason } = error as Error;
+    if (reason.includes(refused)) return undefined;
+    const statusDescription = `Failed to push changed files: ${reason}`;
     return { status: EventStatus.EVENT_FAILURE, statusDescription };
   }
   const statusDescription = `Successfully updated ${replacements.length} files in the "${repoID}" repository`;

@@ -21,7 +21,7 @@ export interface Repository {
     changes: ReadonlyMap<string, string>,
     trailers?: Readonly<Record<string, string>>,
   ): RepositoryCommit;
-  /** From now on pushes are refused with this message; undefined takes it back. */
+  /** From now on pushes are refused, and git prints this; undefined takes it back. */
   refusePushes(message: string | undefined): void;
 }
 
