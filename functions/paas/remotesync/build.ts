@@ -13,8 +13,8 @@ import { keepImage } from "./kept.ts";
 import { stalledText } from "./stalled.ts";
 import { type Said, say, warn } from "./status.ts";
 
-/** Reasons for which kpack does not take settings. They matter less where the wanted revision has been built. */
-const settingsReasons: readonly string[] = ["ImageRefused", "KpackUnavailable"];
+/** Reasons for which kpack does not take the Image. They matter less where the wanted revision has been built. */
+const kpackReasons: readonly string[] = ["ImageRefused", "KpackUnavailable", "KpackNotInstalled"];
 
 const notObserved = "ImageNotObserved";
 
@@ -38,7 +38,7 @@ export async function build(
   if (sync.status?.revision !== revision) said.status.retries = null;
   const recorded = recordedImage(sync, revision);
   const image = await keepImage(sync, revision, config, ctx, said).catch((error: unknown) => {
-    if (recorded && error instanceof BlockedError && settingsReasons.includes(error.reason)) return error;
+    if (recorded && error instanceof BlockedError && kpackReasons.includes(error.reason)) return error;
     throw error;
   });
   if (image instanceof BlockedError) {

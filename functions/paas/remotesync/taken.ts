@@ -13,10 +13,13 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
-    const { message } = error as Error;
+    const problem =
+      reason === "KpackNotInstalled"
+        ? "kpack's CRDs are missing; install kpack"
+        : "expected kpack to take the Image, found";
     throw new BlockedError(
       reason,
-      `expected kpack to take the Image, found: ${message}`,
+      `${problem}: ${(error as Error).message.trim()}`,
       awayMillis[reason] ?? patience,
       { cause: error },
     );

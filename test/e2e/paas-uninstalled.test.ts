@@ -1,0 +1,48 @@
+/** kpack's CRDs are removed, and installed again: what runs stays, and what was pushed meanwhile is built. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
+import { RemoteSync } from "../../functions/paas/kinds.ts";
+import { type Paas, startPaas } from "../harness/paas.ts";
+import { type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { changeBeforeTimer } from "../harness/timers.ts";
+import { conditionOf, has } from "../harness/world.ts";
+import { kpackCrds } from "../kpack/crds.ts";
+
+const names = ["images.kpack.io", "builds.kpack.io"];
+
+let paas: Paas;
+let syncs: RemoteSyncs;
+beforeAll(async () => {
+  paas = await startPaas({ gateways: 1 });
+  syncs = remoteSyncs(paas);
+});
+afterAll(() => paas?.stop());
+
+const install = () =>
+  installCrds(paas.kit.client, kpackCrds, { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
+
+test("what runs the wanted commit stays ready with a warning, and other commits wait until kpack is back", async () => {
+  const { status } = await syncs.start("kept");
+  await syncs.start("pushed");
+  for (const name of names) await paas.kit.client.delete(CustomResourceDefinition, { name }, {});
+  try {
+    const kept = await syncs.until("kept", "KpackNotInstalled", "Ready", "True");
+    expect(conditionOf(kept, "Deployed")?.status).toBe("True");
+    expect(kept.status?.warning).toMatch(/kpack's CRDs are missing; install kpack: .*404 page not found$/);
+    expect((await syncs.application("kept")).spec.image).toBe(status?.latestImage);
+    const revision = await syncs.push("pushed");
+    await paas.kit.until(RemoteSync, { name: "pushed" }, (sync) => sync.status?.revision === revision);
+    await syncs.until("pushed", "KpackNotInstalled");
+    for (const name of ["kept", "pushed"]) {
+      const at = { namespace: paas.namespace, name };
+      const delay = await changeBeforeTimer(paas, "modoki-remotesync", at, install);
+      expect(delay, "no event reports that kpack is back").toBeLessThanOrEqual(30_000);
+    }
+    await syncs.ready("pushed", revision);
+    expect((await syncs.builds("pushed")).map(revisionOf)).toEqual([revision]);
+    const back = await paas.kit.until(RemoteSync, { name: "kept" }, has("Ready", "True", "Deployed"));
+    expect((await syncs.application("kept")).spec.image).toBe(back.status?.latestImage);
+  } finally {
+    await install();
+  }
+});
