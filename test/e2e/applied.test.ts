@@ -37,7 +37,7 @@ const plant = (name: string, spec: Planter["spec"] = {}): Promise<Stored<Planter
   world.create(Planter, { metadata: { namespace: ket.namespace, name }, spec });
 const planted = (name: string) => ket.waitFor({ kind: Planter, name }, has("Ready", "True"));
 const child = (name: string) => ket.client.get(Plant, { namespace: ket.namespace, name });
-/** Who has written an object, with the fields; without the controllers of Kubernetes, which an existing cluster has. */
+/** The managers of an object and their fields, without the controllers of Kubernetes, which an existing cluster runs. */
 const writtenBy = ({ metadata }: Plant) =>
   (metadata as { managedFields?: { manager: string; operation: string }[] }).managedFields?.filter(
     ({ manager }) => manager !== "kube-controller-manager",

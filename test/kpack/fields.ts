@@ -11,8 +11,8 @@ export interface Fields {
 }
 
 /**
- * Anything; anything, also when it is empty; a quantity, or an object of quantities, in the form that Kubernetes prefers; an object; or
- * an object that is there even when nobody has written it.
+ * Anything; anything, also when it is empty; a quantity or an object of quantities, in the form that Kubernetes prefers; an object; or
+ * an object that is always added.
  */
 type Field =
   | "value"

@@ -52,7 +52,7 @@ export function quantityProblem(value: unknown): string | undefined {
   return typeof result === "string" ? result : undefined;
 }
 
-/** A quantity as it is stored and quoted: `3G` for `3000M`. Throws a `RangeError` on other values. */
+/** Returns the stored and quoted form of a quantity: `3G` for `3000M`. Throws a `RangeError` on other values. */
 export function canonicalQuantity(value: unknown): string {
   const result = parsed(value);
   if (typeof result === "string") throw new RangeError(`${JSON.stringify(value)}: ${result}`);
