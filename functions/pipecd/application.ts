@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
-import { formerOf, rememberBegun, retire } from "./application/former.ts";
+import { formerOf, giveWay, rememberBegun, retire } from "./application/former.ts";
 import { leave } from "./application/leave.ts";
 import { soFarOf } from "./application/place.ts";
 import { register } from "./application/registration.ts";
@@ -87,7 +87,8 @@ async function keepApplication(
   }
   assertReady(plane);
   const client = await openServer(plane, application.spec, ctx);
-  const before = await rememberBegun(application, wanted.registered, client, plane, ctx);
+  const begun = await rememberBegun(application, wanted.registered, client, plane, ctx);
+  const before = await giveWay(begun, wanted.registered, plane, ctx);
   const { id, application: latest } = await register(before, wanted, profileOfPlane(plane), client, ctx);
   const said = await say(latest, wanted, id, syncedNow(plane, now), ctx);
   return finish(said, plane, driftMillis, ctx);

@@ -159,6 +159,36 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(ended(stack)).toEqual([]);
   });
 
+  test.for(["c", "l0"] as const)(
+    "Applications that exchange their places get there, and none is registered twice (%s)",
+    async (profile, { expect }) => {
+      const stack = await startStack(pipecd, profile, `replaced-circle-${profile}`);
+      const { spec } = await application(stack);
+      const paths = ["kubernetes/a", "kubernetes/b", "kubernetes/c"];
+      const objects = ["first", "second", "third"];
+      const spread = (turn: number) =>
+        objects.map((name, index) => [name, paths[(index + turn) % paths.length] ?? ""] as const);
+      for (const [name, path] of spread(0)) {
+        await stack.create(any(Application), {
+          kind: "Application",
+          metadata: { name },
+          spec: { ...spec, path },
+        });
+        await stack.ready(Application, name);
+      }
+      await Promise.all(spread(1).map(([name, path]) => stack.edit(any(Application), name, { path })));
+      const moved = await Promise.all(objects.map((name) => stack.ready(Application, name)));
+      expect(moved.map(({ status }) => status?.registered?.path)).toEqual(spread(1).map(([, path]) => path));
+      await pipecd.untilQuiet();
+      const ofObjects = enabledApplications(stack).filter(({ path }) => paths.includes(path));
+      expect(ofObjects.map(({ id }) => id).sort()).toEqual(
+        moved.map(({ status }) => status?.applicationID).sort(),
+      );
+      const notes = objects.map((name) => stack.notes(any(Application), name, "GaveWay"));
+      expect((await Promise.all(notes)).flat()).toHaveLength(1);
+    },
+  );
+
   test("of Applications that are created at one place the oldest is registered, and the next one when that is gone", async ({
     expect,
   }) => {

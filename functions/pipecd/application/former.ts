@@ -3,11 +3,13 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { unlessNotFound } from "../api/errors.ts";
 import type { PipecdClient } from "../api/services.ts";
+import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { isReady } from "../controlplane/find.ts";
-import { Application, type ControlPlane } from "../kinds.ts";
+import { Application, type ControlPlane, Piped } from "../kinds.ts";
 import { openServer } from "../server/open.ts";
 import { callerFor, type Retired, retired, retiring } from "../server/retiring.ts";
-import { canBecome, type Former, idsOf, isAt, type Kept, type Place } from "./place.ts";
+import { canBecome, type Former, idsOf, isAt, isSameSpot, type Kept, type Place } from "./place.ts";
+import { circleOf, isOldest, placeTaken } from "./turn.ts";
 
 type App = Stored<Application>;
 
@@ -91,4 +93,39 @@ export async function end(
   ctx.assertOwned();
   await unlessNotFound(applications.delete(id));
   return ending;
+}
+
+/**
+ * Ends the live application of the oldest of those that have each other's places, so that the next one can register there. Its new place
+ * is registered already, so nothing that is checked before can be wrong with it.
+ */
+export async function giveWay(
+  application: App,
+  place: Place,
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<App> {
+  const { applicationID, registered } = application.status ?? {};
+  if (applicationID === undefined || registered === undefined || isSameSpot(registered, place))
+    return application;
+  const pipeds = await ctx.read.list(Piped);
+  const pipedIDs = new Map(pipeds.map(({ metadata: { name }, status }) => [name, status?.pipedID]));
+  const all = await ctx.live.list(Application);
+  const circle = circleOf(application, all, place, profileOfPlane(plane), pipedIDs);
+  const successor = circle?.at(-1);
+  if (circle === undefined || successor === undefined || !isOldest(application, circle)) return application;
+  const client = await openServer(plane, callerFor(application.spec, registered.projectID), ctx);
+  const ending = await end(applicationID, client, ctx);
+  const { name } = successor.metadata;
+  const message = `the Application ${name} is to be at ${registered.repository}/${registered.path}, where this one was`;
+  if (ending)
+    ctx.event(
+      "Normal",
+      "GaveWay",
+      `PipeCD has ${ending.toLowerCase()} the application ${applicationID}: ${message}`,
+    );
+  // A merge patch removes what is null.
+  return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
+    { type: "Registered", status: "False", reason: placeTaken, message },
+  ]);
 }

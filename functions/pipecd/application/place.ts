@@ -13,7 +13,8 @@ export type Kept = NonNullable<Status["registered"]>;
 /** An application at PipeCD that another one has replaced. */
 export type Former = NonNullable<Status["former"]>[number];
 
-type Spot = Pick<Kept, "pipedID" | "repository" | "path" | "configFilename">;
+/** A file of an agent. */
+export type Spot = Pick<Kept, "pipedID" | "repository" | "path" | "configFilename">;
 
 const folder = (path: string): string => posix.normalize(`${path}/`);
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds.ts";
 import type { Place } from "./place.ts";
-import { inTheWay } from "./turn.ts";
+import { circleOf, inTheWay, isOldest } from "./turn.ts";
 
 const place: Place = {
   name: "a",
@@ -161,4 +161,50 @@ describe("one that has announced its place", () => {
 test("names the oldest of several", () => {
   const others = [application("third", 1, { status: { registering: place } }), application("first", 1), mine];
   expect(inTheWay(mine, others, place, "C")?.other.metadata.name).toBe("first");
+});
+
+describe("a circle of Applications that have each other's places", () => {
+  const stuck = [
+    { type: "Ready", status: "False", reason: "PlaceTaken", message: "", lastTransitionTime: "" } as const,
+  ];
+  /** Is at one path, and is to be at another one. */
+  const moving = (name: string, from: string, to: string, more: Partial<Application["status"]> = {}) => {
+    const found = application(name, Number(name), {
+      spec: { path: to },
+      status: {
+        applicationID: name,
+        registered: { ...place, path: from },
+        conditions: stuck,
+        observedGeneration: 2,
+        ...more,
+      },
+    });
+    return { ...found, metadata: { ...found.metadata, generation: 2 } };
+  };
+  const pipeds = new Map([["p", "p-1"]]);
+  const circle = (...all: [Stored<Application>, ...Stored<Application>[]]) =>
+    circleOf(all[0], all, { ...place, path: all[0].spec.path }, "C", pipeds)?.map(
+      ({ metadata }) => metadata.name,
+    );
+
+  test("is found from each of them", () => {
+    const [a, b, c] = [moving("1", "x", "y"), moving("2", "y", "z"), moving("3", "z", "./x/")];
+    expect(circle(a, b, c)).toEqual(["1", "2", "3"]);
+    expect(circle(c, a, b)).toEqual(["3", "1", "2"]);
+    expect([a, b, c].map((one) => isOldest(one, [a, b, c]))).toEqual([true, false, false]);
+  });
+  test("is none while somebody else has a place, or a place is free", () => {
+    const [a, b] = [moving("1", "x", "y"), moving("2", "y", "z")];
+    expect(circle(a, b)).toBeUndefined();
+    expect(circle(a, b, moving("3", "z", "y"))).toBeUndefined();
+  });
+  test("is none while one of them may still be kept back by something else", () => {
+    const a = moving("1", "x", "y");
+    expect(circle(a, moving("2", "y", "x"))).toEqual(["1", "2"]);
+    expect(circle(a, moving("2", "y", "x", { conditions: [] }))).toBeUndefined();
+    expect(circle(a, moving("2", "y", "x", { observedGeneration: 1 }))).toBeUndefined();
+    const leaving = moving("2", "y", "x");
+    leaving.metadata.deletionTimestamp = "2026-02-01T00:00:00Z";
+    expect(circle(a, leaving)).toBeUndefined();
+  });
 });

@@ -1,14 +1,15 @@
 /**
  * PipeCD accepts any number of applications at one place, and each of them deploys. So an Application waits while another one
  * of its namespace has the place, or is older and wants it. Each announces the place before it registers, and then reads the
- * others again: of two that begin at once, one sees the other.
+ * others again: of two that begin at once, one sees the other. Applications that exchange their places would wait for each other
+ * forever, so the oldest of them gives its place up.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
 import { pacedWait, WaitingError } from "../server/dependent.ts";
-import { isSameSpot, type Place } from "./place.ts";
+import { isSameSpot, type Place, type Spot } from "./place.ts";
 import { configFilenameOf } from "./wanted.ts";
 
 type App = Stored<Application>;
@@ -43,6 +44,47 @@ function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profi
   };
   return isHere(wanted) ? "wanted" : undefined;
 }
+
+/**
+ * Applications that have each other's places, from `mine` on: each waits for the next one, and the last one for `mine`. Undefined if
+ * `mine` is not in such a circle, or if another one of it is not ready to move. `pipedIDs` are by the names of Pipeds.
+ */
+export function circleOf(
+  mine: App,
+  all: readonly App[],
+  place: Place,
+  profile: Profile,
+  pipedIDs: ReadonlyMap<string, string | undefined>,
+): readonly App[] | undefined {
+  const others = all.filter(({ metadata: { uid } }) => uid !== mine.metadata.uid);
+  const circle = [mine];
+  let spot: Spot = place;
+  for (;;) {
+    if (circle.length > 1 && isLiveAt(mine, spot)) return circle;
+    const holder = others.find((other) => isLiveAt(other, spot));
+    if (holder === undefined || circle.includes(holder) || !isStuck(holder)) return undefined;
+    circle.push(holder);
+    const { spec } = holder;
+    const pipedID = pipedIDs.get(spec.pipedRef.objectName);
+    if (pipedID === undefined) return undefined;
+    spot = { ...spec, pipedID, configFilename: configFilenameOf(spec, profile) };
+  }
+}
+
+const isLiveAt = ({ status }: App, spot: Spot): boolean =>
+  status?.applicationID !== undefined &&
+  status.registered !== undefined &&
+  isSameSpot(status.registered, spot);
+
+/** Whether nothing but its place is missing, as it is now. */
+const isStuck = (application: App): boolean =>
+  isWaitingForPlace(application) &&
+  application.metadata.deletionTimestamp === undefined &&
+  application.status?.observedGeneration === application.metadata.generation;
+
+/** Whether it is the oldest one. */
+export const isOldest = (mine: App, all: readonly App[]): boolean =>
+  all.every((other) => ageOf(mine) <= ageOf(other));
 
 /** The Application that has the place or comes first; undefined if `mine` may take it. `others` are all of the namespace. */
 export function inTheWay(
