@@ -69,11 +69,11 @@ const said = (
 const hasOlderKeys = (secret: Stored<SecretObject> | undefined): boolean =>
   secret?.metadata.annotations?.[annotations.olderKeys] !== undefined;
 
-/** Digests of the keys that were made; undefined where nobody noted them. */
+/** Digests of the keys as PipeCD returned them; undefined in a Secret without the annotation. */
 const digestsIn = (secret: Stored<SecretObject> | undefined): readonly string[] | undefined =>
   secret?.metadata.annotations?.[annotations.apiKeyDigests]?.split(" ");
 
-/** The key in an entry of the Secret; undefined when there is none, or one that was edited: PipeCD lists the id of a key alone. */
+/** The key in an entry of the Secret; undefined if it is missing or edited. PipeCD lists ids only, so a digest shows an edit. */
 function keyIn(secret: Stored<SecretObject> | undefined, entry: string): string | undefined {
   const key = secret === undefined ? "" : bytesIn(secret, entry).toString();
   if (key === "" || digestsIn(secret)?.includes(contentDigest(key)) === false) return undefined;
