@@ -6,7 +6,7 @@ import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment, Service } from "../../bus/kube/workloads.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
-import { bootstrapKeys } from "./controlplane/apikeys.ts";
+import { bootstrapKeys, endFormerKeys } from "./controlplane/apikeys.ts";
 import { blueprintOf } from "./controlplane/blueprint.ts";
 import { checkCertificate } from "./controlplane/certificate.ts";
 import { deploymentOf, type Part, serviceOf } from "./controlplane/component.ts";
@@ -78,6 +78,7 @@ export default defineFunction({
       secrets: contentDigest(secret.data, await mountedDigest(givenMounts(plane), ctx)),
       datastoreSince,
     });
+    const formerKeys = await endFormerKeys(plane, ctx);
     for (const child of configMaps(blueprint)) await keep(child, ctx);
     await keep(gatewayService(plane), ctx);
     const canStart = stores.conditions.every(({ status }) => status === "True");
@@ -100,7 +101,7 @@ export default defineFunction({
     );
     if (!canStart) return { requeueAfter: storeMillis };
     if (!isReady(latest)) return undefined;
-    const keys = await bootstrapKeys(latest, ctx);
+    const keys = await bootstrapKeys(latest, formerKeys, ctx);
     await ctx.status(ControlPlane, latest, keys.status, keys.conditions);
     return keys.againMillis === undefined ? undefined : { requeueAfter: keys.againMillis };
   },

@@ -145,6 +145,31 @@ test("an API key that is edited in its Secret is replaced, and the former one is
   );
 });
 
+test("the API key of a project that is removed is disabled, and leaves the Secret", async () => {
+  const plane = at("controlplane-sample");
+  const { spec } = await pipecd.kit.client.get(ControlPlane, plane);
+  const projects = spec.config.projects ?? [];
+  const configure = (all: typeof projects) =>
+    pipecd.patch(ControlPlane, plane, { spec: { config: { projects: all } } });
+  const entries = (...names: string[]) =>
+    pipecd.kit.until(
+      Secret,
+      at("controlplane-sample-api-keys"),
+      ({ data }) => Object.keys(data ?? {}).join() === names.join(),
+    );
+  await configure([...projects, { id: "second" }]);
+  await entries("quickstart", "second");
+  await pipecd.kit.until(ControlPlane, plane, has("Ready", "True"));
+  await pipecd.untilQuiet();
+  await configure(projects);
+  await entries("quickstart");
+  const keys = pipecd.pods.plane(namespace).apiKeys();
+  expect(keys.filter(({ project, disabled }) => project === "second" && !disabled)).toEqual([]);
+  expect(keys.filter(({ project, disabled }) => project === "quickstart" && !disabled)).toHaveLength(1);
+  const { status } = await pipecd.kit.until(ControlPlane, plane, has("APIKeysReady", "True"));
+  expect(conditionOf({ status } as never, "APIKeysReady")?.message).toBe("each project has one");
+});
+
 test("an API key of one's own is used, and one that is not good is told of", async () => {
   const [before] = pipecd.pods.plane(namespace).pipeds();
   expect(before?.description).toBe("changed with a renewed key");

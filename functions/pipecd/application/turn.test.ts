@@ -193,7 +193,7 @@ describe("a circle of Applications that have each other's places", () => {
     expect(circle(c, a, b)).toEqual(["3", "1", "2"]);
     expect([a, b, c].map((one) => isOldest(one, [a, b, c]))).toEqual([true, false, false]);
   });
-  test("is none while somebody else has a place, or a place is free", () => {
+  test("is none while another Application has a place, or a place is free", () => {
     const [a, b] = [moving("1", "x", "y"), moving("2", "y", "z")];
     expect(circle(a, b)).toBeUndefined();
     expect(circle(a, b, moving("3", "z", "y"))).toBeUndefined();

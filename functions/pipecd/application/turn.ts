@@ -76,7 +76,7 @@ const isLiveAt = ({ status }: App, spot: Spot): boolean =>
   status.registered !== undefined &&
   isSameSpot(status.registered, spot);
 
-/** Whether nothing but its place is missing, as it is now. */
+/** Whether it waits for a place, and has not been edited since. */
 const isStuck = (application: App): boolean =>
   isWaitingForPlace(application) &&
   application.metadata.deletionTimestamp === undefined &&

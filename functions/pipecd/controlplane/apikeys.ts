@@ -14,6 +14,7 @@ import { bytesIn, contentDigest, findSecret } from "../kubernetes/secrets.ts";
 import { annotations } from "../names.ts";
 import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
+import { isReady } from "./find.ts";
 
 /** What the keys are called at PipeCD. */
 const keyName = "denrei";
@@ -29,16 +30,56 @@ export interface Bootstrapped {
 
 const nothing: Bootstrapped = { status: {}, conditions: [], againMillis: undefined };
 
+/**
+ * Disables the keys of projects that the configuration no longer has. It runs before the server gets that configuration, because
+ * PipeCD then refuses all calls for these projects. Returns the entries of the Secret whose keys may still be enabled.
+ */
+export async function endFormerKeys(plane: Stored<ControlPlane>, ctx: Context): Promise<readonly string[]> {
+  if (!plane.spec.bootstrapAPIKeys) return [];
+  const secret = await findSecret(apiKeysSecret(plane), ctx);
+  const wanted = new Set((plane.spec.config.projects ?? []).map(({ id }) => keyOfProject(id)));
+  const former = Object.keys(secret?.data ?? {}).filter((entry) => !wanted.has(entry));
+  if (secret === undefined || !isReady(plane)) return former;
+  const left: string[] = [];
+  for (const entry of former)
+    try {
+      await endFormerKey(plane, entry, secret, ctx);
+    } catch (error) {
+      if (!(error instanceof PipecdError)) throw error;
+      left.push(entry);
+    }
+  return left;
+}
+
+/** A project whose entry has another name than its id is unknown to PipeCD, which refuses the calls. */
+async function endFormerKey(
+  plane: Stored<ControlPlane>,
+  projectID: string,
+  secret: Stored<SecretObject>,
+  ctx: Context,
+): Promise<void> {
+  const apiKeys = await keysOf(plane, projectID, ctx);
+  for (const { id, name, disabled } of await apiKeys.list())
+    if (name === keyName && !disabled) await disable(id, projectID, apiKeys, ctx);
+  // A merge patch removes entries that are null.
+  await ctx.patch(Secret, secret, { data: { [projectID]: null } } as object);
+}
+
 /** Sees to the keys of all projects, once the server may be asked. What PipeCD refuses is told in a condition of its own. */
-export async function bootstrapKeys(plane: Stored<ControlPlane>, ctx: Context): Promise<Bootstrapped> {
+export async function bootstrapKeys(
+  plane: Stored<ControlPlane>,
+  former: readonly string[],
+  ctx: Context,
+): Promise<Bootstrapped> {
   if (!plane.spec.bootstrapAPIKeys) return nothing;
   const { status = {} } = plane;
   const now = ctx.now();
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
   const isComplete = projects.every((project) => keptKey(secret, project) !== undefined);
+  const message = `each project has one${leftOver(former)}`;
   if (isComplete && !hasOlderKeys(secret) && !isSyncDue(status, plane, now))
-    return { ...said("True", "Bootstrapped", "each project has one"), againMillis: untilSync(status, now) };
+    return { ...said("True", "Bootstrapped", message), againMillis: untilSync(status, now) };
   try {
     for (const project of projects) await keepKey(plane, project, ctx);
     await settle(plane, ctx);
@@ -50,11 +91,16 @@ export async function bootstrapKeys(plane: Stored<ControlPlane>, ctx: Context): 
   }
   const synced = syncedNow(plane, now);
   return {
-    ...said("True", "Bootstrapped", "each project has one"),
+    ...said("True", "Bootstrapped", message),
     status: synced,
     againMillis: untilSync(synced, now),
   };
 }
+
+const leftOver = (former: readonly string[]): string =>
+  former.length === 0
+    ? ""
+    : `. PipeCD may still accept the keys of former projects: ${former.join(", ")}. To have them disabled, add these projects again, and remove them while the ControlPlane is ready.`;
 
 const said = (
   status: "True" | "False",
@@ -91,22 +137,27 @@ const idOf = (key: string): string | undefined => key.split(".")[0];
  * key would stop all that use it.
  */
 async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<void> {
-  const { apiKeys } = await openServer(
-    plane,
-    { projectID, insecure: plane.spec.tls === undefined, withoutApiKey: true },
-    ctx,
-  );
-  if (apiKeys === undefined) throw new TypeError("expected a server with API keys");
+  const apiKeys = await keysOf(plane, projectID, ctx);
   const enabled = (await apiKeys.list()).filter(({ name, disabled }) => name === keyName && !disabled);
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const kept = idOf(keptKey(secret, projectID) ?? "");
   const isGood = enabled.some(({ id }) => id === kept);
   const current = isGood ? kept : await makeKey(plane, projectID, secret, apiKeys, ctx);
-  for (const { id } of enabled.filter((one) => one.id !== current)) {
-    ctx.assertOwned();
-    await apiKeys.disable(id);
-    ctx.event("Normal", "KeysRevoked", `PipeCD has disabled the API key ${id} of the project ${projectID}`);
-  }
+  for (const { id } of enabled.filter((one) => one.id !== current))
+    await disable(id, projectID, apiKeys, ctx);
+}
+
+async function keysOf(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<APIKeys> {
+  const caller = { projectID, insecure: plane.spec.tls === undefined, withoutApiKey: true } as const;
+  const { apiKeys } = await openServer(plane, caller, ctx);
+  if (apiKeys === undefined) throw new TypeError("expected a server with API keys");
+  return apiKeys;
+}
+
+async function disable(id: string, projectID: string, apiKeys: APIKeys, ctx: Context): Promise<void> {
+  ctx.assertOwned();
+  await apiKeys.disable(id);
+  ctx.event("Normal", "KeysRevoked", `PipeCD has disabled the API key ${id} of the project ${projectID}`);
 }
 
 async function makeKey(
