@@ -28,7 +28,10 @@ describe.each<readonly [number, string, string, readonly [number, number]]>([
   test("is told with its reason and its method", () => {
     const blocked = blockedBy(error, undefined, now);
     expect(blocked).toBeInstanceOf(BlockedError);
-    expect(blocked).toMatchObject({ reason, cause: error, message: `PipeCD: GetPiped: ${name}: no` });
+    const hint = ["Unauthenticated", "PermissionDenied"].includes(name)
+      ? ". The project has to be in the configuration of the ControlPlane. An API key has to be enabled, READ_WRITE, and of this project."
+      : "";
+    expect(blocked).toMatchObject({ reason, cause: error, message: `PipeCD: GetPiped: ${name}: no${hint}` });
   });
 
   test("is asked for again ever more seldom: after as long as it has lasted, within bounds", () => {

@@ -51,15 +51,18 @@ const soon: Pace = { least: 2_000, most: 60_000 };
 /** Somebody has to change something, and nobody tells when. */
 const late: Pace = { least: 60_000, most: 600_000 };
 
+const whatIsTaken =
+  ". The project has to be in the configuration of the ControlPlane. An API key has to be enabled, READ_WRITE, and of this project.";
+
 /**
  * A server whose stores are away answers as if it did not know whoever asks, so these two are tried again as soon as an
  * internal error is.
  */
-const reasons: Readonly<Partial<Record<Code, readonly [reason: string, pace: Pace]>>> = {
+const reasons: Readonly<Partial<Record<Code, readonly [reason: string, pace: Pace, hint?: string]>>> = {
   ...Object.fromEntries(broken.map((code) => [code, ["ServerUnavailable", soon]])),
   [Code.DeadlineExceeded]: ["ServerUnavailable", soon],
-  [Code.Unauthenticated]: ["Unauthenticated", soon],
-  [Code.PermissionDenied]: ["PermissionDenied", soon],
+  [Code.Unauthenticated]: ["Unauthenticated", soon, whatIsTaken],
+  [Code.PermissionDenied]: ["PermissionDenied", soon, whatIsTaken],
   [Code.InvalidArgument]: ["InvalidArgument", late],
   [Code.NotFound]: ["NotFound", late],
   [Code.FailedPrecondition]: ["FailedPrecondition", late],
