@@ -1,6 +1,7 @@
 /** The files of the chart. */
 import { readFile } from "node:fs/promises";
 import { functions } from "../../functions/index.ts";
+import application from "../../functions/paas/application.ts";
 import { operatorManifests } from "../generate/monitoring/rules.ts";
 import { bridgeName, dashboardName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
@@ -68,7 +69,7 @@ const find = (objects: readonly Source[], kind: string, name: string): Source =>
 
 const ownerOf = ({ metadata }: Source): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
 
-function templates({ base, cluster, added }: Sources): [string, string][] {
+function templates({ base, cluster, withModules, added }: Sources): [string, string][] {
   const text = (objects: readonly Source[], change: (object: Source) => Source = (object) => object) =>
     templateText(objects.map((object) => change(places.inNamespace(object))));
   const rest = base.filter(({ kind }) => !elsewhere.includes(kind));
@@ -96,7 +97,7 @@ function templates({ base, cluster, added }: Sources): [string, string][] {
   const own: [string, string][] = [...workloads].map(([owner, name]) => {
     const documents = text(
       rest.filter((object) => ownerOf(object) === owner),
-      (object) => workloadPlaces(object, name),
+      (object) => workloadPlaces(object, name, withModules),
     );
     return owner === bridgeName || owner === gatewayName
       ? [`${name}.yaml`, documents]
@@ -142,8 +143,13 @@ function templates({ base, cluster, added }: Sources): [string, string][] {
   return made;
 }
 
-function workloadPlaces(object: Source, name: string): Source {
-  if (object.kind === "Deployment") return places.workload(object, name);
+function workloadPlaces(object: Source, name: string, withModules: readonly Source[]): Source {
+  if (object.kind === "Deployment") {
+    const deployment = places.workload(object, name);
+    return name === application.name
+      ? places.chartModules(deployment, find(withModules, object.kind, object.metadata.name))
+      : deployment;
+  }
   return object.kind === "Service" ? places.gatewayService(object) : object;
 }
 

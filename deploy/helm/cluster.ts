@@ -14,7 +14,7 @@ export interface BusFor extends AuthorizationOptions {
 
 /** The same with another `DENREI_CLUSTER` or other accounts, and what follows from them. */
 export function ofCluster(
-  { base, cluster: three, added }: Sources,
+  { base, cluster: three, withModules, added }: Sources,
   { cluster, ...options }: BusFor,
 ): Sources {
   const users = authorizationFile(functions, cluster, options);
@@ -34,6 +34,7 @@ export function ofCluster(
   return {
     base: base.map(changed),
     cluster: three.map(changed),
+    withModules: withModules.map(changed),
     added: { ...added, keda: added.keda.map(changed) },
   };
 }

@@ -67,6 +67,24 @@ export function workload(
   return object;
 }
 
+/** Changes the workers that render charts: they have modules for these where a site has an image of them. */
+export function chartModules(object: Source, withModules: Source): Source {
+  const image = ".Values.chartModules.image";
+  const pod = (of: Source) => at(of, "spec", "template", "spec");
+  const container = (of: Source) => at(pod(of), "containers", 0);
+  const choose = (target: Fields, field: string, chosen: unknown) => {
+    target[field] = target[field] === undefined ? when(image, chosen) : either(image, chosen, target[field]);
+  };
+  const copies = structuredClone(pod(withModules).initContainers) as Fields[];
+  for (const copy of copies)
+    Object.assign(copy, { image: quoted(image), imagePullPolicy: container(object).imagePullPolicy });
+  choose(pod(object), "initContainers", copies);
+  choose(pod(object), "volumes", pod(withModules).volumes);
+  for (const field of ["env", "volumeMounts"])
+    choose(container(object), field, container(withModules)[field]);
+  return object;
+}
+
 /** Pods that are replaced when their settings are others, on the nodes that a site has chosen. */
 function pods(template: Fields, settings: readonly string[]): void {
   const metadata = at(template, "metadata");

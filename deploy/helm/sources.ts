@@ -12,10 +12,11 @@ export interface Source {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** What is rendered: the base, the base with three NATS servers, and what each component adds. */
+/** What is rendered: the base, the base with three NATS servers, that with modules for charts, and what each component adds. */
 export interface Sources {
   readonly base: readonly Source[];
   readonly cluster: readonly Source[];
+  readonly withModules: readonly Source[];
   readonly added: Readonly<Record<(typeof components)[number], readonly Source[]>>;
 }
 
@@ -33,7 +34,12 @@ export async function sources(): Promise<Sources> {
   const added: Partial<Record<(typeof components)[number], readonly Source[]>> = {};
   for (const component of components)
     added[component] = (await withComponents(component)).filter((object) => !known.has(identity(object)));
-  return { base, cluster: await withComponents("nats-cluster"), added: added as Sources["added"] };
+  return {
+    base,
+    cluster: await withComponents("nats-cluster"),
+    withModules: await withComponents("chart-modules"),
+    added: added as Sources["added"],
+  };
 }
 
 /** The kind and name of an object. */

@@ -122,6 +122,14 @@ export function valuesSchema(defaults: Defaults) {
       .strictObject(Object.fromEntries(defaults.functions.map((name) => [name, scaled(name)])))
       .prefault({})
       .describe("The workers of each function."),
+    chartModules: z
+      .strictObject({
+        image: text
+          .default("")
+          .describe("An image with cp and the modules in its folder /modules; empty: there are none."),
+      })
+      .prefault({})
+      .describe("What charts of the PaaS may import: docs/paas.md."),
     nats: z
       .strictObject({
         servers: z

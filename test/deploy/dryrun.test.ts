@@ -24,7 +24,7 @@ beforeAll(async () => {
     await overlay("kind"),
     await overlay("production"),
     await siteWith("keda", "httproute"),
-    await siteWith("hpa", "ingress"),
+    await siteWith("hpa", "ingress", "chart-modules"),
     await siteWith("dashboard", "dashboard-ingress", "dashboard-httproute"),
     await shownSite(),
     await beside("users"),

@@ -44,8 +44,8 @@ const same: readonly (readonly [string, Values, () => Promise<Manifest[]>])[] = 
   ],
   [
     "components hpa and ingress",
-    { autoscaling: "hpa", ingress: { enabled: true } },
-    () => siteWith("hpa", "ingress"),
+    { autoscaling: "hpa", ingress: { enabled: true }, chartModules: { image: "chart-modules" } },
+    () => siteWith("hpa", "ingress", "chart-modules"),
   ],
 ];
 
@@ -247,6 +247,20 @@ describe("by values", () => {
         "denrei-hikawa",
       ),
     ).toMatchObject({ spec: { minReplicas: 3, maxReplicas: 7 } });
+  });
+
+  test("charts have the modules of the chosen image, which is pulled like the others", async () => {
+    const chartModules = { image: "registry.example.com/modules:1" };
+    const objects = await chart.template({ chartModules, image: { pullPolicy: "Always" } });
+    expect(find(objects, "Deployment", "denrei-modoki-application")).toMatchObject({
+      spec: {
+        template: {
+          spec: { initContainers: [{ image: chartModules.image, imagePullPolicy: "Always" }] },
+        },
+      },
+    });
+    const other = find(objects, "Deployment", "denrei-modoki-remotesync");
+    expect(other).not.toHaveProperty("spec.template.spec.initContainers");
   });
 
   test("webhooks come in by the host and the path that are chosen", async () => {
