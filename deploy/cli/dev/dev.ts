@@ -90,26 +90,28 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       signal,
     });
     let guided = false;
-    const renew = async (): Promise<void> => {
+    const succeed = async (): Promise<void> => {
       await codes.renew();
       if (guided || codes.declared === undefined || signal.aborted) return;
       guided = true;
       const dashboard = await openDashboard({ ground: there, display, say: tell, signal });
       say(guide(there, codes.declared, { inspector, receiver, github, dashboard }));
     };
+    // Nothing waits for it: a signal ends the program while code starts, too.
+    const renew = () => void succeed().catch((error: unknown) => stopping.abort(error));
     await watchSaves({
       root,
       signal,
       onSaved(paths) {
         screen.tell(`saved ${paths.length > 3 ? `${paths.length} files` : paths.join(", ")}`, "bold");
-        renew().catch((error: unknown) => stopping.abort(error));
+        renew();
       },
       onTrouble({ message }) {
         screen.tell(`Not all that is saved is noticed any more: ${message}`, "red");
         screen.more([unwatchedAdvice], []);
       },
     });
-    await renew();
+    renew();
     await ended;
     if (process.exitCode === undefined) throw signal.reason;
   } catch (error) {

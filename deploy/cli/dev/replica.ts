@@ -12,7 +12,7 @@ import { processSettings, readSettings } from "../../../bus/process/config.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { newRequest } from "../../../bus/queue/request.ts";
-import { functionConsumers } from "../../../bus/topology.ts";
+import { ensureWebhooks, functionConsumers } from "../../../bus/topology.ts";
 import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
 import { crdManifests } from "../../generate/crds.ts";
@@ -76,6 +76,9 @@ async function startTelling(context: ProcessContext): Promise<Running> {
     ]),
   };
   context.log.info(declared, "declared");
+  // The bridge makes this stream too, but here it starts after the workers.
+  if (interests.some(({ webhooks = [] }) => webhooks.length > 0))
+    await ensureWebhooks(context.bus, busOptions);
   const running = await startWorker({ ...context, ...settings, busOptions, functions });
   void asked.then(() =>
     askForAll(context).catch((error: unknown) =>
