@@ -18,7 +18,7 @@ export class ApiError extends Error {
 
   constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
     super(
-      `${request} was answered ${status} ${body.reason ?? ""}: ${body.message ?? "no message"}${hint(status)}`,
+      `${request} was answered ${status} ${body.reason ?? ""}: ${body.message ?? "no message"}${hint(status, body.message)}`,
     );
     this.status = status;
     this.reason = body.reason ?? "";
@@ -28,13 +28,29 @@ export class ApiError extends Error {
   }
 }
 
-const hint = (status: number): string =>
-  status === 401
-    ? ". Check the user of the kubeconfig's current context."
-    : status === 403
-      ? ". Grant it with a Role: `denrei rbac <function>` prints what a function needs, and " +
-        "`denrei opt-in <namespace>` what is needed for the Secrets of a namespace."
-      : "";
+const checkUser = ". Check the user of the kubeconfig's current context.";
+
+function hint(status: number, message = ""): string {
+  if (status === 401) return checkUser;
+  return status === 403 ? forbiddenHint(message) : "";
+}
+
+/**
+ * What grants a right that RBAC misses. Admission refuses with 403 too, and says itself why. The words are those of
+ * `apiserver/pkg/endpoints/handlers/responsewriters/errors.go`.
+ */
+function forbiddenHint(message: string): string {
+  const [, user, verb, resource, place = ""] =
+    /User "([^"]*)" cannot (\S+) (?:resource "([^"]*)"|path "[^"]*")(.*)/s.exec(message) ?? [];
+  if (user === undefined) return "";
+  if (user === "system:anonymous") return checkUser;
+  if (verb === "impersonate")
+    return `. Grant the verb impersonate to ${user}, or remove \`as\` and its like from the kubeconfig.`;
+  if (resource !== "secrets")
+    return ". Grant it with a Role: `denrei rbac <function>` prints what a function needs.";
+  const namespace = / in the namespace "([^"]+)"/.exec(place)?.[1] ?? "<namespace>";
+  return `. \`denrei opt-in ${namespace}\` prints what is needed for the Secrets of a namespace.`;
+}
 
 /** No answer came: refused, reset, timed out, or the certificate is not trusted. */
 export class ApiUnreachableError extends Error {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
-import { externalKind } from "../../bus/kube/kind.ts";
+import { externalKind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { roleManifests } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
@@ -52,6 +52,7 @@ test("the roles allow no more: a worker may not list, a bridge may not write", a
   const worker = await as(accountUser("denrei-hikawa"));
   const bridge = await as(accountUser("denrei-bridge"));
   await expect(worker.list(Zundoko, "default")).rejects.toThrow(/403.*denrei rbac/);
+  await expect(worker.list(Secret, "default")).rejects.toThrow(/403.*`denrei opt-in default`/);
   await expect(bridge.create(Hikawa, hikawa("refused", 0), { fieldManager: "test" })).rejects.toThrow("403");
   await worker.connection.close();
   await bridge.connection.close();
