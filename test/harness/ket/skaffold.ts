@@ -45,7 +45,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
   await skaffoldRun(options);
 }
 
-/** Each is an option of skaffold: a repository to push to, a namespace, or profiles of whoever starts the run. */
+/** Removes the user's settings: skaffold reads each such variable as an option, such as a repository to push to. */
 const noSettings = (): Record<string, undefined> =>
   Object.fromEntries(
     Object.keys(process.env)

@@ -1,4 +1,4 @@
-/** What an EventRegistration registers, and what has become of it. */
+/** The event of an EventRegistration, and its source. */
 import type { EventRegistration } from "../../../../functions/pipecd/kinds.ts";
 import { Status } from "../ui/status.tsx";
 

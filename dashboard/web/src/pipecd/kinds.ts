@@ -12,7 +12,7 @@ import {
   pipeds,
 } from "./resources.ts";
 
-/** What is looked at to see a whole stack, in that order. EventRegistrations wait for nothing, and nothing waits for them. */
+/** The kinds of a stack, in the order of its deletion. No kind waits for EventRegistrations, and they wait for none. */
 export const stackIn = (place: Place) =>
   [
     [eventRegistrations, place],
