@@ -3,13 +3,28 @@
  * plane is the cluster; functions, bus and cases are real.
  */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { start } from "../../cli/program.ts";
 import { type Machine, simulatedMachine } from "../../fixtures/kindsimulator/machine.ts";
 import { type LocalKit, startLocalKit } from "../kit.ts";
+import { programs } from "../programs.ts";
 import { startKet } from "./index.ts";
+
+const kubectl = (await programs("kubectl")).kubectl.path;
 
 let kit: LocalKit;
 beforeAll(async () => {
@@ -19,7 +34,7 @@ afterAll(() => kit?.stop());
 
 let machine: Machine;
 beforeEach(async () => {
-  machine = await simulatedMachine({ kubeconfig: kit.platform.kubeconfigPath });
+  machine = await simulatedMachine({ kubeconfig: kit.platform.kubeconfigPath, kubectl });
   for (const [name, value] of Object.entries(machine.env)) vi.stubEnv(name, value);
 });
 afterEach(async () => {
@@ -53,6 +68,20 @@ describe("a cluster of kind", () => {
       ["rm", "--force", "--volumes", node?.id],
     ]);
     expect(existsSync(dirname(ket.kubeconfigPath))).toBe(false);
+  });
+
+  test("neither reads nor writes the kubeconfig of the user", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "ket-user-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, "config");
+    await writeFile(path, "that of the user");
+    vi.stubEnv("KUBECONFIG", path);
+    const ket = await startKet({ cluster: "kind" });
+    expect(ket.kubeconfigPath).not.toBe(path);
+    expect(await ket.kind?.kubectl("config", "current-context")).toBe(`${ket.kind?.context}\n`);
+    await ket.stop();
+    expect(await readdir(folder)).toEqual(["config"]);
+    expect(await readFile(path, "utf8")).toBe("that of the user");
   });
 
   test("is marked as the run's in Docker and as a node", async () => {
@@ -148,11 +177,14 @@ describe("after the process of a run was killed", () => {
     expect(await machine.containers()).toEqual([other(name)]);
   });
 
-  test("kind ends as well, and what it had made is removed", async () => {
-    await machine.behave({ create: "hangs" });
-    const { process: killed } = run();
-    await expect.poll(() => machine.containers(), { timeout: 200_000 }).toHaveLength(1);
-    killed.kill("SIGKILL");
-    await expect.poll(() => machine.containers(), patience).toEqual([]);
-  });
+  test.each(["SIGKILL", "SIGINT"] as const)(
+    "by %s, kind ends as well, and its nodes are removed",
+    async (signal) => {
+      await machine.behave({ create: "hangs" });
+      const { process: killed } = run();
+      await expect.poll(() => machine.containers(), { timeout: 200_000 }).toHaveLength(1);
+      killed.kill(signal);
+      await expect.poll(() => machine.containers(), patience).toEqual([]);
+    },
+  );
 });
