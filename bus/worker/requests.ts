@@ -37,10 +37,14 @@ export interface ListedRequest {
 /** At most so many requests are read of each kind: more is no list for people. */
 const mostRead = 10_000;
 
-/** All requests: those that are due come first, the oldest first, then the others by their time. Empty where no worker ever ran. */
+/** Requests that are due come first, the oldest first, then the others by their time. */
+export const byUrgency = (a: ListedRequest, b: ListedRequest): number =>
+  (a.dueAt ?? 0) - (b.dueAt ?? 0) || a.storedAt - b.storedAt;
+
+/** All requests, the most urgent first. Empty where no worker ever ran. */
 export async function listRequests(bus: Bus, scope: QueueScope): Promise<ListedRequest[]> {
   const [tickets, timers] = await Promise.all([listTickets(bus, scope), listTimers(bus, scope)]);
-  return [...tickets, ...timers.sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))];
+  return [...tickets, ...timers].sort(byUrgency);
 }
 
 async function listTickets(bus: Bus, scope: QueueScope): Promise<ListedRequest[]> {

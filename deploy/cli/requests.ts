@@ -1,7 +1,7 @@
 /** `denrei requests` */
 import { aligned } from "../../bus/kube/table.ts";
 import { keyText } from "../../bus/subjects.ts";
-import { type ListedRequest, listRequests, type RequestState } from "../../bus/worker/requests.ts";
+import { byUrgency, type ListedRequest, listRequests, type RequestState } from "../../bus/worker/requests.ts";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
@@ -33,7 +33,10 @@ export async function requests(
       }),
     ),
   );
-  const matching = all.flat().filter((request) => state === undefined || state.includes(request.state));
+  const matching = all
+    .flat()
+    .filter((request) => state === undefined || state.includes(request.state))
+    .sort(byUrgency);
   const shown = matching.slice(0, limit);
   if (json) return say(JSON.stringify(shown.map(fields), null, 2));
   if (shown.length === 0) return say("No requests.");
