@@ -33,26 +33,24 @@ export async function runOnPipecd(
   commands: readonly Command[],
   key = randomBytes(32).toString("hex"),
 ): Promise<number> {
+  await using ending = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "pipecd-on-kind-"));
+  ending.defer(() => rm(folder, { recursive: true }));
   const keyFile = join(folder, "encryption-key");
   await writeFile(keyFile, key, { mode: 0o600 });
   const ket = await startKet({ cluster: "kind", namespace: pipecdNamespace, crds: [] });
-  try {
-    const addresses = await deployPipecd(ket, key);
-    const env = {
-      PIPECD_CONTRACT_ADDRESS: Object.entries(addresses)
-        .map(([name, address]) => `${name}=${address}`)
-        .join(),
-      PIPECD_CONTRACT_PROFILE: "C",
-      PIPECD_CONTRACT_ENCRYPTION_KEY_FILE: keyFile,
-    };
-    let failed = 0;
-    for (const command of commands) failed ||= await exitOf(command, env);
-    return failed;
-  } finally {
-    await ket.stop();
-    await rm(folder, { recursive: true });
-  }
+  ending.defer(() => ket.stop());
+  const addresses = await deployPipecd(ket, key);
+  const env = {
+    PIPECD_CONTRACT_ADDRESS: Object.entries(addresses)
+      .map(([name, address]) => `${name}=${address}`)
+      .join(),
+    PIPECD_CONTRACT_PROFILE: "C",
+    PIPECD_CONTRACT_ENCRYPTION_KEY_FILE: keyFile,
+  };
+  let failed = 0;
+  for (const command of commands) failed ||= await exitOf(command, env);
+  return failed;
 }
 
 async function deployPipecd(
