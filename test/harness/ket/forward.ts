@@ -27,13 +27,15 @@ export interface ForwardOptions extends Required<Pick<ForwardTarget, "resource" 
   readonly kubeconfigPath: string;
   readonly context: string;
   readonly namespace: string;
+  /** Aborts when the run ends. */
+  readonly signal: AbortSignal;
 }
 
 const retryMillis = 200;
 
 /** Forwards a port. Resolves when it accepts connections, and throws with the last words of kubectl if it does not. */
 export async function forward(options: ForwardOptions): Promise<Forward> {
-  const { place, kubectl, kubeconfigPath, context, namespace, resource, port: remote } = options;
+  const { place, kubectl, kubeconfigPath, context, namespace, resource, port: remote, signal } = options;
   const port = await freePort();
   const child = place.prepare({
     name: `port-forward-${port}`,
@@ -45,20 +47,21 @@ export async function forward(options: ForwardOptions): Promise<Forward> {
     ready: () => accepts(port),
   });
   await child.start();
-  const over = new AbortController();
+  const stopping = new AbortController();
+  const over = AbortSignal.any([stopping.signal, signal]);
   // kubectl ends when the pod does.
   const again = async (): Promise<void> => {
-    while (!over.signal.aborted) {
+    while (!over.aborted) {
       await child.exited();
-      await sleep(retryMillis, undefined, { signal: over.signal }).catch(() => undefined);
-      if (!over.signal.aborted) await child.start(over.signal).catch(() => undefined);
+      await sleep(retryMillis, undefined, { signal: over }).catch(() => undefined);
+      if (!over.aborted) await child.start(over).catch(() => undefined);
     }
   };
   const going = again();
   return {
     port,
     async stop() {
-      over.abort();
+      stopping.abort();
       await child.stop();
       await going;
     },

@@ -2,8 +2,10 @@
  * Clusters of kind. Docker does not run here, so simulated programs accept and record the command lines, and a local control
  * plane is the cluster; functions, bus and cases are real.
  */
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -140,6 +142,19 @@ describe("a cluster of kind", () => {
     await expect(startKet({ cluster: "kind" })).rejects.toThrow(
       /kind could not create the cluster ket-\w+ of kindest\/node:\S+ and exited with code 1:\n\s+ERROR: .*no space left/,
     );
+    expect(await machine.containers()).toEqual([]);
+  });
+
+  test("ends with its forwarded ports, and so does the process", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await machine.behave({ forwards: { "default service/web 80": port } });
+    const program = fileURLToPath(new URL("../../fixtures/ketforward.ts", import.meta.url));
+    const command: [string, string] = [process.execPath, program];
+    const { ended } = start([], { command, env: machine.env, longestMillis: 120_000 });
+    expect(await ended).toMatchObject({ code: 0, stdout: "forwarded\n" });
     expect(await machine.containers()).toEqual([]);
   });
 

@@ -51,7 +51,10 @@ export async function kindGround(options: GroundOptions): Promise<KetGround> {
   const client = await connectCluster({ path: kubeconfigPath });
   starting.defer(() => client.connection.close());
   await install(client, options.crds);
-  const cluster = openCluster({ plan, place, kubectl: programs.kubectl, kubeconfigPath });
+  const ending = new AbortController();
+  starting.defer(() => ending.abort());
+  const { kubectl } = programs;
+  const cluster = openCluster({ plan, place, kubectl, kubeconfigPath, signal: ending.signal });
   const ground = { kubeconfigPath, owned: "all", kind: cluster } as const;
   if (plan.skaffold === undefined) {
     const closing = starting.move();
@@ -168,8 +171,9 @@ function openCluster(options: {
   readonly place: LocalProcesses;
   readonly kubectl: string;
   readonly kubeconfigPath: string;
+  readonly signal: AbortSignal;
 }): KindCluster {
-  const { plan, place, kubectl, kubeconfigPath } = options;
+  const { plan, kubectl, kubeconfigPath } = options;
   const context = `kind-${plan.name}`;
   return {
     name: plan.name,
@@ -178,7 +182,6 @@ function openCluster(options: {
       const at = ["--kubeconfig", kubeconfigPath, "--context", context];
       return (await run(kubectl, [...at, ...args], { maxBuffer: 1 << 28 })).stdout;
     },
-    forward: ({ namespace = "default", ...target }) =>
-      forward({ ...target, namespace, place, kubectl, kubeconfigPath, context }),
+    forward: ({ namespace = "default", ...target }) => forward({ ...options, ...target, namespace, context }),
   };
 }
