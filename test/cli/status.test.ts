@@ -165,9 +165,13 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
     ...{ due: expect.any(String), attempt: 0, reason: null, cause: "timer" },
   };
   expect(await told("requests", "hikawa")).toEqual([pending, delayed]);
-  expect(await told("requests")).toEqual([pending, delayed]);
+  expect(await said("requests", "githubapp")).toBe("No requests.\n");
+  const apps = ticketQueue(bus, { fn: "githubapp", cluster }, { replica: "test" });
+  await apps.request({ namespace: "default", name: "app" }, newRequest({ type: "replay" }));
+  const app = { ...pending, function: "githubapp", object: "default/app" };
+  expect(await told("requests")).toEqual([pending, app, delayed]);
   expect(await told("requests", "--state", "retrying,delayed")).toEqual([delayed]);
-  expect(await said("requests", "--limit", "1")).toContain("1 more: --limit shows more than 1.");
+  expect(await said("requests", "--limit", "1")).toContain("2 more: --limit shows more than 1.");
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 5000 });
@@ -177,7 +181,6 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   const [, first = "", second = ""] = (await said("requests", "hikawa")).split("\n");
   expect(first).toMatch(/^hikawa +default\/long\S+ +in-flight +\d+s +now +0 +- +replay$/);
   expect(second).toMatch(/^hikawa +default\/waits +delayed +\d+\w* +in \d+s +0 +- +timer$/);
-  expect(await said("requests", "githubapp")).toBe("No requests.\n");
 
   const key = { namespace: "default", name: longName };
   expect(
