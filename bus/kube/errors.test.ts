@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { ApiError } from "./errors.ts";
 
+test("an answer that is not a Status is one line, without a reason", () => {
+  const error = new ApiError("GET /x", 404, { message: "404 page not found\n" });
+  expect(error.message).toBe("GET /x was answered 404: 404 page not found");
+  expect(new ApiError("GET /x", 502, { message: " " }).message).toBe("GET /x was answered 502: no message");
+});
+
 const account = "system:serviceaccount:denrei:denrei-hikawa";
 const forbidden = (what: string) =>
   new ApiError("GET /x", 403, { reason: "Forbidden", message: what }).message;

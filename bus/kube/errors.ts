@@ -17,9 +17,9 @@ export class ApiError extends Error {
   readonly retryAfterMillis: number | undefined;
 
   constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
-    super(
-      `${request} was answered ${status} ${body.reason ?? ""}: ${body.message ?? "no message"}${hint(status, body.message)}`,
-    );
+    const { reason, message } = body;
+    const answer = [status, reason].filter(Boolean).join(" ");
+    super(`${request} was answered ${answer}: ${message?.trim() || "no message"}${hint(status, message)}`);
     this.status = status;
     this.reason = body.reason ?? "";
     this.retryAfterMillis =

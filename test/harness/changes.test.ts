@@ -109,6 +109,6 @@ test("who waits for an object of a kind that is not served is told so", async ()
   const [seen] = await watched(client, [{ kind: ConfigMap, at, expected: { data: {} } }], signal);
   expect(seen?.differences).toEqual([
     "expected it to be there, found none",
-    expect.stringMatching(/^it could not be looked at: GET .* 404 : there is no such kind/),
+    expect.stringMatching(/^it could not be looked at: GET .* 404: there is no such kind/),
   ]);
 });
