@@ -126,7 +126,7 @@ export function valuesSchema(defaults: Defaults) {
       .strictObject({
         image: text
           .default("")
-          .describe("An image with cp and the modules in its folder /modules; empty: there are none."),
+          .describe("An image with cp and the modules in its folder /modules; empty: the site has no modules."),
       })
       .prefault({})
       .describe("What charts of the PaaS may import: docs/paas.md."),

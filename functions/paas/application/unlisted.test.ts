@@ -12,7 +12,7 @@ test("a kind that the API server does not serve needs a CRD first", async () => 
   expect(message).toContain("the API server does not serve it. Install its CRD");
 });
 
-test("nothing is said about a kind while the API server does not answer", async () => {
+test("a kind is not explained while the API server does not answer", async () => {
   const live = { kind: () => Promise.reject(new Error("503: not now")) };
   await expect(explained(unlisted, [], live)).rejects.toThrow("503: not now");
   await expect(howListedWrong(widget, live)).rejects.toThrow("503: not now");
