@@ -9,7 +9,7 @@ import type { Context, Result } from "../../../bus/worker/function.ts";
 import type { Events, EventWrites } from "../api/events.ts";
 import { type ControlPlane, EventRegistration } from "../kinds.ts";
 import { driftMillis, patience } from "../pace.ts";
-import { assertReady, WaitingError } from "../server/dependent.ts";
+import { assertReady, ready, WaitingError } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
 import { eventConditions, readyOf, trouble } from "./conditions.ts";
 import {
@@ -187,8 +187,11 @@ async function conclude(
     const requeueAfter = pollMillis(registered, ctx.now());
     return requeueAfter === undefined ? undefined : { requeueAfter };
   }
-  await note(registration, registered, ctx, eventConditions(registered));
   const { reason, message } = trouble(registered);
+  await note(registration, registered, ctx, [
+    ...eventConditions(registered),
+    ready("False", reason, message),
+  ]);
   throw new BlockedError(reason, message, patience);
 }
 
