@@ -13,13 +13,17 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly reason: string;
+  /** What was asked and answered, without advice. */
+  readonly answer: string;
   /** How long the server asks to wait before the next try, in milliseconds. */
   readonly retryAfterMillis: number | undefined;
 
   constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
     const { reason, message } = body;
-    const answer = [status, reason].filter(Boolean).join(" ");
-    super(`${request} was answered ${answer}: ${message?.trim() || "no message"}${hint(status, message)}`);
+    const code = [status, reason].filter(Boolean).join(" ");
+    const answer = `${request} was answered ${code}: ${message?.trim() || "no message"}`;
+    super(`${answer}${hint(status, message)}`);
+    this.answer = answer;
     this.status = status;
     this.reason = body.reason ?? "";
     this.retryAfterMillis =

@@ -26,6 +26,17 @@ test.each([
   expect(refusal.message).toContain(message);
 });
 
+test("advice on rights is given where rights are missing, in place of general advice", () => {
+  const hints = { Forbidden: "Apply the roles." };
+  const missing = refusalOf(answer(403, 'User "worker" cannot patch resource "httproutes"'), child, {
+    hints,
+  });
+  expect(missing.message).toContain("Apply the roles. PATCH /x was answered 403");
+  expect(missing.message).not.toContain("denrei rbac");
+  const limited = refusalOf(answer(403, "maximum storage usage is 1Gi"), child, { hints });
+  expect(limited.message).not.toContain("Apply the roles.");
+});
+
 test.each([
   ["an API server that does not feel well", answer(500, "etcdserver: request timed out")],
   ["a conflict", answer(409, "the object has been modified")],

@@ -1,5 +1,6 @@
 /** Why an object of an Application is not taken, as the Application's owner reads it. Pure. */
 import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
+import { ApiError } from "../../../bus/kube/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { patience } from "../problems.ts";
@@ -21,14 +22,20 @@ export function refusalOf(
   if (reason === undefined) throw error;
   const isUnknown = reason === "KindNotInstalled";
   const unknown = `Install the CRD of ${apiVersion} ${kind}, or change the site's settings.`;
-  const hint = hints[reason] ?? (isUnknown ? unknown : undefined);
+  const known = reason === "Forbidden" && !isLackOfRights(error) ? undefined : hints[reason];
+  const hint = known ?? (isUnknown ? unknown : undefined);
+  const { message } = error as Error;
+  const text = hint === undefined ? message : `${hint} ${error instanceof ApiError ? error.answer : message}`;
   return new BlockedError(
     reason,
-    `the API server ${does} the ${kind} ${name}. ${hint === undefined ? "" : `${hint} `}${(error as Error).message}`,
+    `the API server ${does} the ${kind} ${name}. ${text}`,
     isUnknown || hint !== undefined ? kindMillis : patience,
     { cause: error },
   );
 }
+
+/** Limits and policies forbid objects as well: `forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi`. */
+const isLackOfRights = (error: unknown): boolean => / cannot \S+ resource /.test((error as Error).message);
 
 /** Text beside the API server's own. */
 export interface RefusalOptions {
