@@ -188,6 +188,17 @@ test("the samples have one document of each kind", () => {
   expect(kindsIn("c")).toEqual(kindsIn("l0").map((kind) => (kind === "Mongo" ? "Mysql" : kind)));
 });
 
+test.each(["datastore", "filestore"])(
+  "a control plane without %s applies: its condition asks for one",
+  (field) => {
+    const spec = specOf("c", "ControlPlane") as { readonly config: Readonly<Record<string, unknown>> };
+    const config = Object.fromEntries(Object.entries(spec.config).filter(([name]) => name !== field));
+    expect(config).not.toEqual(spec.config);
+    expect(refusal(ControlPlane, { ...spec, config })).toBeUndefined();
+    expect(crd(ControlPlane).schema("spec", "config").required ?? []).not.toContain(field);
+  },
+);
+
 test("a pod's volume is kept whatever its source", () => {
   const volumeMounts = [
     { mountPath: "/mnt", volume: { name: "x", csi: { driver: "d", readOnly: true } }, subPath: "y" },
