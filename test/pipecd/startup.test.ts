@@ -24,7 +24,10 @@ function crash(question: Question): string | undefined {
 const file = (kind: string, spec: object): string =>
   stringify({ apiVersion: "pipecd.dev/v1beta1", kind, spec });
 
-test.each(Object.keys(checkedFields) as FieldName[])("%s: they exit for what is recorded", (name) => {
+/** Programs start with a wrong address of a login: the login fails. */
+const startFields = (Object.keys(checkedFields) as FieldName[]).filter((name) => name !== "loginURL");
+
+test.each(startFields)("%s: they exit for what is recorded", (name) => {
   const record = recorded()[name];
   const exits = checkedValues[name].filter((value) => crash(checkedFields[name].ask(value)) !== undefined);
   expect(exits).toEqual(checkedValues[name].filter((value) => record[value] || notInImages[value]));

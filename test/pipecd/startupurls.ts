@@ -1,4 +1,5 @@
 /** Addresses that PipeCD's programs cannot read: of MySQL, MinIO and MongoDB. */
+import { isIPv6 } from "node:net";
 
 /** What a configuration says of a MySQL. */
 export interface MysqlAddress {
@@ -53,6 +54,8 @@ export function endpointProblem(endpoint: string): string | undefined {
     return "does not follow ip address or domain name standards";
   const host = authority.slice(authority.lastIndexOf("@") + 1);
   const [, name = "", port] = /^(\[[0-9a-f:]+\]|[^:[\]]*)(?::([0-9]*))?$/i.exec(host) ?? [];
+  if (name.startsWith("[") && !isIPv6(name.slice(1, -1)))
+    return "failed to parse the given endpoint: invalid host";
   if (name.startsWith("[")) return port === undefined ? "missing port in address" : undefined;
   const isDomain = name !== "" && !/^[-_.]|[-_]$|[\s`~!@#$%^&*()+={}|\\"';><]/.test(name);
   if (!isDomain || (/\.(s3\.amazonaws|googleapis)\.com/.test(name) && name !== "storage.googleapis.com"))
@@ -66,7 +69,7 @@ export function mongoProblem(url: string): string | undefined {
   if (/\/|:.*:|%(?![0-9a-f]{2})/i.test(user)) return "error parsing uri: unescaped user info";
   const [hosts = "", query = ""] = rest.split(/(?=[/?@])/, 2);
   if (/^[?@]/.test(query)) return "error parsing uri: must have a / before the query ?";
-  const isHost = (host: string) => /^(\[[^\]]+\]|[^:[\]]+)(:(\d*))?$/.test(host) && portOf(host) <= 65_535;
+  const isHost = (host: string) => /^(\[[^[\]]+\]|[^:[\]]+)(:(\d*))?$/.test(host) && portOf(host) <= 65_535;
   const found = hosts.split(",").filter(Boolean);
   if (found.length === 0 || !found.every(isHost)) return "error parsing uri: invalid host";
   const option = rest.slice(rest.indexOf("?") + 1).split("&")[0] ?? "";
