@@ -126,7 +126,9 @@ export function valuesSchema(defaults: Defaults) {
       .strictObject({
         image: text
           .default("")
-          .describe("An image with cp and the modules in its folder /modules; empty: the site has no modules."),
+          .describe(
+            "An image with cp and the modules in its folder /modules; empty: the site has no modules.",
+          ),
       })
       .prefault({})
       .describe("What charts of the PaaS may import: docs/paas.md."),

@@ -30,7 +30,7 @@ test("the sample comes up, and its Application deploys to targets of plugins", a
     deployTargets: [{ plugin: "kubernetes", names: ["local"] }],
   });
   expect(callsOf("AddApplication").at(-1)?.request).toMatchObject({
-    labels: { env: "test-environment" },
+    labels: { team: "web", env: "test-environment" },
     deployTargetsByPlugin: { kubernetes: { deployTargets: ["local"] } },
   });
   expect(callsOf("ReportPipedMeta").at(-1)?.request).toMatchObject({
