@@ -33,8 +33,8 @@ const digestText = "(sha256:[0-9a-f]{64})";
 const used = new RegExp(`^[^#]*?(?:\\bimage:|^FROM)\\s+"?([^\\s"@]+)(?:@${digestText})?`);
 const entry = new RegExp(`^\\s*"([^"]+)": (?:null|"${digestText}"),?$`);
 const stage = /^FROM\s.*\sAS\s+(\S+)/i;
-/** Ours, which a site chooses, and what Docker means by none. */
-const notOfOthers = ["denrei", "scratch"];
+/** Ours and the one with modules for charts, which a site chooses, and what Docker means by none. */
+const notOfOthers = ["denrei", "chart-modules", "scratch"];
 
 /** Every use of an image of others. */
 export async function imageUses(root: string): Promise<ImageUse[]> {
