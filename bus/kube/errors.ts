@@ -21,7 +21,7 @@ export class ApiError extends Error {
   constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
     const { reason, message } = body;
     const code = [status, reason].filter(Boolean).join(" ");
-    const answer = `${request} was answered ${code}: ${message?.trim() || "no message"}`;
+    const answer = `${request} was answered ${code}: ${textOf(message)}`;
     super(`${answer}${hint(status, message)}`);
     this.answer = answer;
     this.status = status;
@@ -31,6 +31,9 @@ export class ApiError extends Error {
       (body.details?.retryAfterSeconds ? body.details.retryAfterSeconds * 1000 : undefined);
   }
 }
+
+/** Servers other than the API server end their text with a line break. */
+const textOf = (message = ""): string => (message.trim() === "" ? "no message" : message.replace(/\n+$/, ""));
 
 const checkUser = ". Check the user of the kubeconfig's current context.";
 
