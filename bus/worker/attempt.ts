@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { BusClock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { discoverKind } from "../kube/discovery.ts";
-import { isConflict } from "../kube/errors.ts";
+import { isConflict, isNotFound } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import type { Find } from "../objects/indexes.ts";
@@ -211,7 +211,12 @@ async function finalize(
   const requeueAfter = checkResult(fn, await untilAborted(fn.finalize(object, ctx), signal));
   if (requeueAfter !== undefined) return requeueAfter;
   const finalizers = object.metadata.finalizers.filter((name) => name !== finalizer);
-  await ctx.patch(fn.for, object, { metadata: { finalizers } });
+  try {
+    await ctx.patch(fn.for, object, { metadata: { finalizers } });
+  } catch (error) {
+    // It is gone: an event came late, or somebody else has removed the finalizer.
+    if (!isNotFound(error)) throw error;
+  }
   return undefined;
 }
 
