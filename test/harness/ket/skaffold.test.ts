@@ -132,7 +132,8 @@ test("report a failed case with the log of their pods and the state of the queue
 });
 
 test("are reached by kubectl and by forwarded ports, which come back after kubectl has ended", async () => {
-  const server = createServer((socket) => socket.end("hello"));
+  // A kubectl that is killed resets its connections.
+  const server = createServer((socket) => socket.on("error", () => undefined).end("hello"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as { readonly port: number };
