@@ -214,7 +214,7 @@ async function finalize(
   try {
     await ctx.patch(fn.for, object, { metadata: { finalizers } });
   } catch (error) {
-    // It is gone: an event came late, or somebody else has removed the finalizer.
+    // It is gone: an event came late, or a user has removed the finalizer.
     if (!isNotFound(error)) throw error;
   }
   return undefined;

@@ -169,7 +169,7 @@ test("finalizers are there before anything is made at PipeCD, and those of other
     ["apiVersion", "kind", "metadata", "spec", "status"].sort(),
   );
 
-  // An object whose finalizer somebody else removes is gone before its end is over: that is no failed reconcile (9).
+  // An object whose finalizer a user removes is gone while it is finalized: that is no failed reconcile (9).
   const ending = stack.server().hold("DeleteApplication");
   await stack.delete(any(Application), names.application);
   await ending.arrived;
