@@ -170,6 +170,8 @@ function reason(error: unknown): string {
 
 /** What to do about a connection that was not made. */
 async function adviceOn(error: unknown, { url, certificate }: BusAddress, user: string): Promise<string> {
+  if (error instanceof errors.AuthorizationError && /timeout/i.test(error.message))
+    return "The server received no credentials within its authorization timeout: this machine or the server is overloaded. Try again, or raise the server's authorization.timeout.";
   if (error instanceof errors.AuthorizationError)
     return `It does not know ${user}, or not by these credentials: check them, and the server's users.`;
   if ((error as NodeJS.ErrnoException).code === "CERT_HAS_EXPIRED")

@@ -37,6 +37,7 @@ export function authorizationText(users: readonly NatsUser[]): string {
   const importing = users.filter(({ account }) => account === "own");
   const directs = importing.flatMap((from) => importing.flatMap((to) => directsOf(from, to)));
   return [
+    `authorization { timeout: ${authorizationTimeoutSeconds} }`,
     "accounts {",
     `  ${busAccount} {`,
     "    jetstream: enabled",
@@ -51,6 +52,12 @@ export function authorizationText(users: readonly NatsUser[]): string {
     "",
   ].join("\n");
 }
+
+/**
+ * How long a server waits for a client's credentials. The default of 2 s is too short for a client that shares a busy
+ * machine, and for many clients that reconnect together after a restart of the server.
+ */
+const authorizationTimeoutSeconds = 10;
 
 /** Connections of a role, of all its replicas together: more than anybody runs, and few enough that the server has room for the others. */
 export const maxConnections = 256;

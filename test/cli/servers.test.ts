@@ -109,6 +109,20 @@ describe("the bus that an operator asks", () => {
     expect(said).not.toContain("hunter");
   });
 
+  test("reports an authorization timeout as overload, not as wrong credentials", async () => {
+    const tooSlow = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.write(
+        'INFO {"server_id":"test","version":"2.12.0","auth_required":true,"max_payload":1048576}\r\n',
+      );
+      socket.end("-ERR 'Authentication Timeout'\r\n");
+    });
+    const { port } = await listening(tooSlow);
+    const said = await told("status", { NATS_URL: `nats://user:pass@127.0.0.1:${port}` });
+    expect(said).toMatch(/but Authentication Timeout.*overloaded/);
+    expect(said).not.toContain("credentials: check them");
+  });
+
   test("whose address has a password: it is not shown", async () => {
     const said = await told("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
     expect(said).toContain("nats://***@127.0.0.1:");

@@ -81,10 +81,20 @@ export function kubeconfig(
 /** Starts a server with these arguments and returns its host and port. */
 export async function natsServer(name: string, ...args: string[]): Promise<string> {
   let port = "";
+  // The default of 2 s is short for a client in a test run that uses every core.
+  const config = join(folder, "patient.conf");
+  writeFileSync(config, "authorization { timeout: 30 }");
   await processes.spawn({
     name,
     command: binaries["nats-server"].path,
-    args: ["--addr", "127.0.0.1", ...(args.includes("--port") ? [] : ["--port", "-1"]), ...args],
+    args: [
+      "--config",
+      config,
+      "--addr",
+      "127.0.0.1",
+      ...(args.includes("--port") ? [] : ["--port", "-1"]),
+      ...args,
+    ],
     onLine(line) {
       port ||= /Listening for client connections on 127.0.0.1:(\d+)/.exec(line)?.[1] ?? "";
     },
