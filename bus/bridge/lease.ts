@@ -107,6 +107,7 @@ async function leadWhileHeld(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   let revision = first;
+  let renewal: Promise<number | undefined> | undefined;
   let renewed = performance.now();
 
   function assertHeld(): void {
@@ -124,6 +125,13 @@ async function leadWhileHeld(
     return entry?.string() === record ? claim(() => kv.update(key, record, entry.revision)) : undefined;
   }
 
+  /** Empties the record, so that a standby need not wait. Another holder's record stays. */
+  async function giveBack(): Promise<void> {
+    // The stop may have come between a renewal and its answer.
+    const renewedTo = await renewal?.catch(() => undefined);
+    await claim(() => kv.update(key, "", renewedTo ?? revision)).catch(onError);
+  }
+
   const renewing = (async () => {
     let pause = times.renewMillis;
     let failure = "";
@@ -134,7 +142,8 @@ async function leadWhileHeld(
         return lose(`not renewed for ${Math.round(sent - renewed)} ms${failure}`);
       const left = times.holdMillis - (sent - renewed);
       try {
-        const next = await Promise.race([renew(), sleep(left, "late" as const, { signal: held.signal })]);
+        renewal = renew();
+        const next = await Promise.race([renewal, sleep(left, "late" as const, { signal: held.signal })]);
         if (next === "late") return lose("the bus does not answer");
         if (next === undefined) return lose("another bridge has taken it");
         revision = next;
@@ -155,7 +164,6 @@ async function leadWhileHeld(
     lose("given back");
     signal.removeEventListener("abort", stop);
     await renewing;
-    // Given back at once, so that a standby need not wait. If the record has moved on it is not ours to empty.
-    if (ours) await claim(() => kv.update(key, "", revision)).catch(onError);
+    if (ours) await giveBack();
   }
 }

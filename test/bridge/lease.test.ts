@@ -166,6 +166,28 @@ test("lease - whoever comes back to a record of its own has not to wait", async 
   await one.leads(2);
 });
 
+test("lease - is given back when a stop meets a renewal that is not answered yet", async () => {
+  const key = newKey();
+  const underWay = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const slow: KV = Object.assign(Object.create(kv) as KV, {
+    async update(...args: Parameters<KV["update"]>) {
+      const revision = await kv.update(...args);
+      underWay.resolve();
+      await answered.promise;
+      return revision;
+    },
+  });
+  const one = candidate({ key, holder: "one", times: calm, kv: slow });
+  await one.leads();
+  await underWay.promise;
+  const stopped = one.stop();
+  // The answer comes after all that the stop has set off.
+  setImmediate(answered.resolve);
+  await stopped;
+  expect((await kv.get(key))?.string()).toBe("");
+});
+
 test("lease - of two processes that were given the same name one leads", async () => {
   const key = newKey();
   const twins = [1, 2].map(() => candidate({ key, holder: "twin", times: calm }));
