@@ -15,6 +15,7 @@ import {
   type Stack,
   sideBySide,
   startStack,
+  versionsBetween,
 } from "../harness/pipecdstack.ts";
 import { sized } from "../harness/size.ts";
 import { sweep } from "../harness/sweep.ts";
@@ -289,11 +290,15 @@ describe("a stack that is up", () => {
 
   test("a server that has lost its data gets everything registered again", async () => {
     const before = await stack.get(Application, names.application);
-    const { status } = await stack.ready(Piped, names.piped);
+    const formerPiped = await stack.ready(Piped, names.piped);
     await pipecd.untilQuiet();
     pipecd.pods.lose(stack.namespace);
     await stack.edit(any(Piped), names.piped, { description: "again" });
-    const piped = await stack.ready(Piped, names.piped, (found) => found.status?.pipedID !== status?.pipedID);
+    const piped = await stack.ready(
+      Piped,
+      names.piped,
+      (found) => found.status?.pipedID !== formerPiped.status?.pipedID,
+    );
     const after = await stack.ready(
       Application,
       names.application,
@@ -311,5 +316,15 @@ describe("a stack that is up", () => {
         .applications()
         .map(({ id }) => id),
     ).toEqual([after.status?.applicationID]);
+
+    const isLost = has("Registered", "False", "RegistrationLost");
+    for (const [kind, from, to] of [
+      [any(Piped), formerPiped, piped],
+      [any(Application), before, after],
+    ] as const) {
+      const lost = (await versionsBetween(pipecd, kind, from, to)).filter(isLost);
+      expect(lost.length).toBeGreaterThan(0);
+      expect(lost.filter(has("Ready", "True"))).toEqual([]);
+    }
   });
 });

@@ -1,5 +1,6 @@
 /** A sample of PipeCD in a namespace of its own: what tests change in it, and what they look at. */
 import { expect, vi } from "vitest";
+import { resourcePath } from "../../bus/kube/client.ts";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
@@ -246,3 +247,21 @@ export const untilLetIn = (stack: Stack, since: number): Promise<void> =>
 
 /** Whether an object is a piped's Deployment. */
 export const isPiped = ({ metadata }: KubeObject): boolean => metadata.labels?.[labels.piped] !== undefined;
+
+/** Every version of an object that was stored after `from`, up to `to`. */
+export async function versionsBetween(
+  { kit }: Pick<Pipecd, "kit">,
+  kind: Kind,
+  { metadata: { resourceVersion } }: Stored<KubeObject>,
+  to: Stored<KubeObject>,
+): Promise<Stored<KubeObject>[]> {
+  const { name, namespace } = to.metadata;
+  const versions: Stored<KubeObject>[] = [];
+  const path = resourcePath(kind, namespace);
+  const signal = AbortSignal.timeout(deadlineMillis);
+  for await (const { object } of await kit.client.watch({ path, query: { resourceVersion }, signal })) {
+    if (object.metadata.name === name) versions.push(object as Stored<KubeObject>);
+    if (object.metadata.resourceVersion === to.metadata.resourceVersion) return versions;
+  }
+  throw new Error(`expected the watch to reach ${kind.kind} ${name}, but it ended`);
+}

@@ -12,7 +12,7 @@ import type { PipecdClient } from "../api/services.ts";
 import { Application } from "../kinds.ts";
 import { patience } from "../pace.ts";
 import type { Profile } from "../profile.ts";
-import { pacedWait, WaitingError } from "../server/dependent.ts";
+import { pacedWait, ready, WaitingError } from "../server/dependent.ts";
 import { announcement } from "../server/registering.ts";
 import { canBecome, type Former, idsOf, isAt, isSameSpot, type Place, soFarOf } from "./place.ts";
 import { awaitPlace } from "./turn.ts";
@@ -120,6 +120,7 @@ function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
   // A merge patch removes what is null.
   return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
     { type: "Registered", status: "False", reason: "RegistrationLost", message },
+    ready("False", "RegistrationLost", message),
   ]);
 }
 

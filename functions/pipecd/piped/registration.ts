@@ -12,6 +12,7 @@ import type { PipedRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { Piped } from "../kinds.ts";
 import { patience } from "../pace.ts";
+import { ready } from "../server/dependent.ts";
 import { announcement } from "../server/registering.ts";
 import { type Former, formerOf, idsOf } from "./former.ts";
 import {
@@ -143,6 +144,7 @@ async function noteLoss(
   ctx.event("Warning", "RegistrationLost", `${message}: it is registered again`);
   return ctx.status(Piped, piped, {}, [
     { type: "Registered", status: "False", reason: "RegistrationLost", message },
+    ready("False", "RegistrationLost", message),
   ]);
 }
 

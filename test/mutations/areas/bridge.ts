@@ -29,8 +29,8 @@ export const bridge: readonly Mutation[] = [
   {
     name: "keeps-lease-on-stop",
     file: "bus/bridge/lease.ts",
-    find: "if (ours) await claim",
-    replace: "if (!ours) await claim",
+    find: "if (ours) await giveBack",
+    replace: "if (!ours) await giveBack",
     breaks: "After an orderly stop no replica watches the kind until the lease runs out.",
     tests: ["test/bridge/lease.test.ts", "test/faults/bridge-replicas.test.ts"],
   },
