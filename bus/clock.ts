@@ -116,3 +116,9 @@ function better(a: Reading, b: Reading): Reading {
   const difference = Math.abs(a.time + b.at - a.at - b.time);
   return difference > a.error + b.error || b.error <= a.error ? b : a;
 }
+
+/** Nanoseconds since the epoch of a time in RFC 3339. Throws a `SyntaxError` or `RangeError` on anything else. */
+export function nanosOf(time: string): bigint {
+  const [seconds = "", fraction = ""] = time.replace(/Z$/, "").split(".");
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
+}

@@ -1,5 +1,6 @@
 /** What workers did, read back: records of an object, of a trace, or since a time. */
 import { JetStreamApiError, type StreamState } from "@nats-io/jetstream";
+import { nanosOf } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import { parseTrace, traceId } from "../events/trace.ts";
 import { type LastValue, readFrom, type Start } from "../lastvalues.ts";
@@ -147,12 +148,6 @@ async function stateOf({ jsm }: Pick<Bus, "jsm">, stream: string): Promise<Strea
     if (error instanceof JetStreamApiError && error.status === 404) return undefined;
     throw error;
   }
-}
-
-/** Nanoseconds since the epoch of a time in RFC 3339. Throws a `SyntaxError` or `RangeError` on anything else. */
-export function nanosOf(time: string): bigint {
-  const [seconds = "", fraction = ""] = time.replace(/Z$/, "").split(".");
-  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
 }
 
 /** A time in RFC 3339. */

@@ -3,7 +3,7 @@
  * forgotten. Lookups ignore them, but they would fill the stream that all functions share. Each process checks all entries about once an hour.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BusClock } from "../clock.ts";
+import { type BusClock, nanosOf } from "../clock.ts";
 import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import { type LastValue, readFrom } from "../lastvalues.ts";
@@ -44,7 +44,7 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
     const object = await read(key);
     if (object === undefined) return true;
     // An object that cannot be read may have the value. One that has not changed since had it, by the writer's definition of the index.
-    if (isIncomplete(object) || Date.parse(object.time) < Date.parse(entry.time)) return false;
+    if (isIncomplete(object) || nanosOf(object.time) < nanosOf(entry.time)) return false;
     if (object.deleted) return true;
     const values = ownValue(definitions, index);
     // An index of another version of the function.
