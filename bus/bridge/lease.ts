@@ -117,19 +117,20 @@ async function leadWhileHeld(
     held.signal.throwIfAborted();
   }
 
-  async function renew(): Promise<number | undefined> {
-    const next = await claim(() => kv.update(key, record, revision));
+  /** Writes over our record; undefined when another process has taken the lease. */
+  async function overwrite(text: string): Promise<number | undefined> {
+    const next = await claim(() => kv.update(key, text, revision));
     if (next !== undefined) return next;
-    // Perhaps by ourselves, where the answer was lost.
+    // Perhaps our own write moved it on, and its answer was lost.
     const entry = await kv.get(key);
-    return entry?.string() === record ? claim(() => kv.update(key, record, entry.revision)) : undefined;
+    return entry?.string() === record ? claim(() => kv.update(key, text, entry.revision)) : undefined;
   }
 
-  /** Empties the record, so that a standby need not wait. Another holder's record stays. */
+  /** Empties the record, so that a standby need not wait. */
   async function giveBack(): Promise<void> {
-    // The stop may have come between a renewal and its answer.
-    const renewedTo = await renewal?.catch(() => undefined);
-    await claim(() => kv.update(key, "", renewedTo ?? revision)).catch(onError);
+    // A stop does not wait for the answer to a renewal.
+    revision = (await renewal?.catch(() => undefined)) ?? revision;
+    await overwrite("").catch(onError);
   }
 
   const renewing = (async () => {
@@ -142,7 +143,7 @@ async function leadWhileHeld(
         return lose(`not renewed for ${Math.round(sent - renewed)} ms${failure}`);
       const left = times.holdMillis - (sent - renewed);
       try {
-        renewal = renew();
+        renewal = overwrite(record);
         const next = await Promise.race([renewal, sleep(left, "late" as const, { signal: held.signal })]);
         if (next === "late") return lose("the bus does not answer");
         if (next === undefined) return lose("another bridge has taken it");

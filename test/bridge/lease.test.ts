@@ -166,15 +166,21 @@ test("lease - whoever comes back to a record of its own has not to wait", async 
   await one.leads(2);
 });
 
-test("lease - is given back when a stop meets a renewal that is not answered yet", async () => {
+test.for([
+  ["not answered yet", undefined],
+  ["stored, but its answer is lost", new Error("the connection broke")],
+] as const)("lease - is given back when a stop meets a renewal that is %s", async ([, failure]) => {
   const key = newKey();
   const underWay = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
+  let renewals = 0;
   const slow: KV = Object.assign(Object.create(kv) as KV, {
     async update(...args: Parameters<KV["update"]>) {
       const revision = await kv.update(...args);
+      if (++renewals > 1) return revision;
       underWay.resolve();
       await answered.promise;
+      if (failure) throw failure;
       return revision;
     },
   });
