@@ -1,4 +1,5 @@
 /** Environment: known to the control plane, or, from v0.37.1, the label of applications. */
+import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
@@ -21,6 +22,7 @@ import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync }
 import { openServer } from "./server/open.ts";
 
 type Env = Stored<Environment>;
+type Registered = NonNullable<NonNullable<Environment["status"]>["registered"]>;
 
 export default defineFunction({
   name: "pipecd-environment",
@@ -52,10 +54,7 @@ async function keepEnvironment(environment: Env, ctx: Context): Promise<Result |
   }
   const wanted = { name: spec.name, projectID: spec.projectID };
   const now = ctx.now();
-  const isKnown =
-    status.environmentID !== undefined &&
-    status.registered?.name === wanted.name &&
-    status.registered.projectID === wanted.projectID;
+  const isKnown = status.environmentID !== undefined && isDeepStrictEqual(status.registered, wanted);
   if (isKnown && !isSyncDue(status, plane, now)) {
     await say(environment, {}, ctx);
     return { requeueAfter: untilSync(status, now) };
@@ -64,14 +63,28 @@ async function keepEnvironment(environment: Env, ctx: Context): Promise<Result |
   const { environments } = await openServer(plane, spec, ctx);
   if (environments === undefined) throw new TypeError("expected a server with environments");
   const id = await idOf(environments, environment, ctx);
-  if (status.environmentID !== undefined && status.environmentID !== id && status.registered)
+  if (status.environmentID !== undefined && status.environmentID !== id)
+    reportFormer(environment, wanted, ctx);
+  await say(environment, { environmentID: id, registered: wanted, ...syncedNow(plane, now) }, ctx);
+  return { requeueAfter: driftMillis };
+}
+
+/** Emits an Event about the former environment. PipeCD has lost it if it had the wanted name: it would have been listed. */
+function reportFormer({ status }: Env, wanted: Registered, ctx: Context): void {
+  const { environmentID, registered } = status ?? {};
+  if (registered === undefined) return;
+  if (isDeepStrictEqual(registered, wanted))
+    ctx.event(
+      "Warning",
+      "RegistrationLost",
+      `PipeCD no longer has the environment ${registered.name} (${environmentID}): it is registered again`,
+    );
+  else
     ctx.event(
       "Warning",
       "LeftBehind",
-      `PipeCD still has the environment ${status.registered.name} (${status.environmentID}): this version can not delete it`,
+      `PipeCD still has the environment ${registered.name} (${environmentID}): this version can not delete it`,
     );
-  await say(environment, { environmentID: id, registered: wanted, ...syncedNow(plane, now) }, ctx);
-  return { requeueAfter: driftMillis };
 }
 
 const say = (

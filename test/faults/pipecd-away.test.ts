@@ -263,6 +263,18 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect((await keyOf(stack)).id).toBe(status?.pipedID);
     expect(server.applications()).toHaveLength(1);
     expect(server.environments()).toHaveLength(1);
+
+    // A server that comes back without its data has no environment either, so none is left behind.
+    const { status: former } = await stack.get(Environment, names.environment);
+    await stack.edit(ControlPlane, names.plane, { replicasServer: 0 });
+    await stack.refused(ControlPlane, names.plane, "ScaledToZero");
+    pipecd.pods.lose(stack.namespace);
+    await stack.edit(ControlPlane, names.plane, { replicasServer: null });
+    await expect
+      .poll(() => stack.notes(Environment, names.environment, "RegistrationLost"), patience)
+      .toEqual([expect.stringContaining(`(${former?.environmentID})`)]);
+    await expect.poll(() => stack.server().environments().length, patience).toBe(1);
+    expect(await stack.notes(Environment, names.environment, "LeftBehind")).toEqual([]);
   });
 });
 
