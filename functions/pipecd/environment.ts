@@ -83,7 +83,7 @@ function reportFormer({ status }: Env, wanted: Registered, ctx: Context): void {
     ctx.event(
       "Warning",
       "LeftBehind",
-      `PipeCD still has the environment ${registered.name} (${environmentID}): this version can not delete it`,
+      `PipeCD still has the environment ${registered.name} (${environmentID}): this version cannot delete it`,
     );
 }
 
@@ -133,7 +133,7 @@ async function leave(environment: Env, ctx: Context): Promise<Result | undefined
     ctx.event(
       "Normal",
       "LeftBehind",
-      `PipeCD keeps the environment ${environment.spec.name}: this version can not delete it`,
+      `PipeCD keeps the environment ${environment.spec.name}: this version cannot delete it`,
     );
   return undefined;
 }
