@@ -1,12 +1,9 @@
 /** Hikawas on several replicas while workers, the bridge and the bus are killed (-9). */
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/connect.ts";
-import { deadLetters } from "../../bus/queue/deadletters.ts";
-import { ticketQueue } from "../../bus/queue/queue.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { changedSince, killAtRandom } from "../harness/crowd.ts";
+import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
 import { keyState } from "../harness/ket/keystate.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { sized } from "../harness/size.ts";
@@ -65,25 +62,6 @@ async function singAll(names: readonly string[]): Promise<void> {
   }
 }
 
-/**
- * Replays, as an operator would, what was given up because worker after worker was killed over it, until `over` settles: one
- * that is killed at random so often is not told from one that dies of its object. Any other letter fails.
- */
-async function replayInnocents(over: Promise<unknown>): Promise<void> {
-  const letters = deadLetters(bus, scope);
-  const queue = ticketQueue(bus, scope, { replica: "test" });
-  let going = true;
-  const end = () => {
-    going = false;
-  };
-  void over.then(end, end);
-  for (; going; await sleep(1000))
-    for (const { key, letter } of await letters.list()) {
-      expect(letter.reason, letter.message).toBe("WorkerCrashed");
-      await letters.replay(queue, key);
-    }
-}
-
 /** Sings wave after wave, for as long as it takes to kill often enough. Resolves to the names. */
 async function singUntil(isEnough: () => boolean, wave: string, size: number): Promise<string[]> {
   const names: string[] = [];
@@ -106,7 +84,7 @@ test("every song ends right while workers and the bridge are killed at random", 
         begun++;
       },
     }),
-    replayInnocents(ended),
+    replayInnocents(bus, [scope.fn], ended),
   ]);
   await expectFinishedSongs(kit, await ended);
 });

@@ -1,8 +1,9 @@
 /** Previews while workers are killed (-9): all are made, and GitHub is told of each once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changedSince, killAtRandom } from "../harness/crowd.ts";
+import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
+import { keyState } from "../harness/ket/keystate.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { type Previews, phasesOf, previewsOn } from "../harness/previews.ts";
+import { type Previews, phasesOf, previewAt, previewsOn } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
 import { toldOf } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
@@ -13,6 +14,7 @@ const idle = {
   applicationTemplate: { spec: { replicas: 0 } },
 };
 const later = { timeout: 120_000, interval: 20 };
+const functions = ["modoki-apppipeline", "modoki-remotesync", "modoki-application", "modoki-report"];
 /** Pull requests at once. */
 const wave = sized(5, 30);
 
@@ -30,6 +32,15 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
+/** Where the bus is with a pipeline and with the RemoteSyncs of its previews. */
+const statesOf = (name: string, numbers: readonly number[]): Promise<string[]> =>
+  Promise.all([
+    keyState(paas.bus, { fn: "modoki-apppipeline", cluster: "default" }, { namespace: "default", name }),
+    ...numbers.map((number) =>
+      keyState(paas.bus, { fn: "modoki-remotesync", cluster: "default" }, previewAt(name, number)),
+    ),
+  ]);
+
 test("previews come, one comment and one deployment each, while workers are killed at random", async () => {
   const all: number[] = [];
   const openMore = async () => {
@@ -43,27 +54,34 @@ test("previews come, one comment and one deployment each, while workers are kill
   let begun = 0;
   const done = (async () => {
     for (;;) {
-      await previews.until(
-        "killed",
-        (pipeline) =>
-          has("Reported", "True")(pipeline) &&
-          isAll(phasesOf(pipeline)) &&
-          // The condition may be about an earlier wave.
-          pipeline.status?.reports?.length === all.length,
-        200_000,
-      );
+      await previews
+        .until(
+          "killed",
+          (pipeline) =>
+            has("Reported", "True")(pipeline) &&
+            isAll(phasesOf(pipeline)) &&
+            // The condition may be about an earlier wave.
+            pipeline.status?.reports?.length === all.length,
+          200_000,
+        )
+        .catch(async (error: Error) => {
+          throw new Error([error.message, ...(await statesOf("killed", all))].join("\n"));
+        });
       // The third one has begun, so two are over.
       if (begun > 2) return;
       await openMore();
     }
   })();
-  await killAtRandom(paas.workers, done, {
-    pauseMillis: sized(1200, 2500),
-    mayKill: changedSince(paas.bus),
-    onKill: () => {
-      begun++;
-    },
-  });
+  await Promise.all([
+    killAtRandom(paas.workers, done, {
+      pauseMillis: sized(1200, 2500),
+      mayKill: changedSince(paas.bus),
+      onKill: () => {
+        begun++;
+      },
+    }),
+    replayInnocents(paas.bus, functions, done),
+  ]);
   await done;
   expect(await previews.numbers("killed")).toEqual({ applications: all, remoteSyncs: all });
   for (const number of all) {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
-import { changedSince, killAtRandom } from "../harness/crowd.ts";
+import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
 import { sized } from "../harness/size.ts";
@@ -125,13 +125,16 @@ test("workers that are killed in the middle: one Image each, and of the last pus
       // The third one has begun, so two are over.
     } while (begun < 3);
   })();
-  await killAtRandom(paas.workers, ended, {
-    pauseMillis: sized(800, 1500),
-    mayKill: changedSince(paas.bus),
-    onKill: () => {
-      begun++;
-    },
-  });
+  await Promise.all([
+    killAtRandom(paas.workers, ended, {
+      pauseMillis: sized(800, 1500),
+      mayKill: changedSince(paas.bus),
+      onKill: () => {
+        begun++;
+      },
+    }),
+    replayInnocents(paas.bus, ["modoki-remotesync", "modoki-application"], ended),
+  ]);
   await ended;
   await paas.untilQuiet();
   expect(await uids()).toEqual(before);

@@ -1,12 +1,18 @@
 /** Killing replicas at random, as often as the test asks, with a seed that makes it repeatable. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
 import type { Bus } from "../../bus/connect.ts";
+import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { ticketQueue } from "../../bus/queue/queue.ts";
 import { streams } from "../../bus/subjects.ts";
 import type { Replica } from "./kit.ts";
 import { random } from "./random.ts";
 
 /** How often it is asked whether a replica may be killed. Milliseconds. */
 const lookMillis = 200;
+
+/** How often dead letters are replayed. Milliseconds. */
+const replayMillis = 1000;
 
 /** When replicas are killed. */
 export interface Kills {
@@ -29,14 +35,10 @@ export async function killAtRandom(
 ): Promise<number> {
   const next = random(Number(process.env.DENREI_SEED ?? 1));
   let going = true;
-  void until.then(
-    () => {
-      going = false;
-    },
-    () => {
-      going = false;
-    },
-  );
+  const end = () => {
+    going = false;
+  };
+  void until.then(end, end);
   let kills = 0;
   while (going) {
     await sleep(pauseMillis * (0.5 + next()));
@@ -63,4 +65,30 @@ export function changedSince({ jsm }: Pick<Bus, "jsm">): () => Promise<boolean> 
     before = state.last_seq;
     return true;
   };
+}
+
+/**
+ * Replays dead letters of the functions, as an operator would, until `until` settles. A request whose workers were killed at random
+ * three times looks like one that kills its workers, so it is given up. Any other dead letter fails the test.
+ */
+export async function replayInnocents(
+  bus: Bus,
+  functions: readonly string[],
+  until: Promise<unknown>,
+): Promise<void> {
+  let going = true;
+  const end = () => {
+    going = false;
+  };
+  void until.then(end, end);
+  const queues = functions.map((fn) => {
+    const scope = { fn, cluster: "default" };
+    return { letters: deadLetters(bus, scope), queue: ticketQueue(bus, scope, { replica: "test" }) };
+  });
+  for (; going; await sleep(replayMillis))
+    for (const { letters, queue } of queues)
+      for (const { key, letter } of await letters.list()) {
+        expect(letter.reason, letter.message).toBe("WorkerCrashed");
+        await letters.replay(queue, key);
+      }
 }
