@@ -33,7 +33,12 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    reporters: ["default", "./test/harness/durations.ts", "./test/harness/tally.ts"],
+    reporters: [
+      "default",
+      "./test/harness/failures.ts",
+      "./test/harness/durations.ts",
+      "./test/harness/tally.ts",
+    ],
     projects: [
       {
         extends: true,

@@ -1,0 +1,16 @@
+/** Prints why a test failed as soon as it has: the summary comes at the end of a long run, and never after Ctrl-C. */
+import type { Reporter, TestCase } from "vitest/node";
+
+/** Enough for a message; the summary has the rest. */
+const maxLength = 4000;
+
+export default class Failures implements Reporter {
+  onTestCaseResult(test: TestCase): void {
+    for (const { message, stack } of test.result().errors ?? []) {
+      const place = stack?.split("\n").find((line) => line.includes(test.module.moduleId)) ?? "";
+      process.stdout.write(
+        `\n✗ ${test.module.relativeModuleId} > ${test.fullName}\n${message.slice(0, maxLength)}\n${place}\n`,
+      );
+    }
+  }
+}
