@@ -66,6 +66,15 @@ describe("what blocks a request", () => {
       "ApiServerUnavailable",
     ],
     [
+      "admission that cannot read the limits",
+      answer(
+        403,
+        'pods "a" is forbidden: unable to CREATE pods at this time because there was an error enforcing limit ranges',
+        "Forbidden",
+      ),
+      "ApiServerUnavailable",
+    ],
+    [
       "an aggregated API that is away",
       answer(503, "service unavailable", "ServiceUnavailable"),
       "ApiServerUnavailable",
@@ -73,6 +82,15 @@ describe("what blocks a request", () => {
     [
       "a kind that is being deleted",
       answer(405, 'create is not supported on resources of kind "a.b"', "MethodNotAllowed"),
+      "KindNotInstalled",
+    ],
+    [
+      "a kind that is being deleted, where an apply would create",
+      answer(
+        403,
+        'a.b "c" is forbidden: create not allowed while custom resource definition is terminating',
+        "Forbidden",
+      ),
       "KindNotInstalled",
     ],
     [

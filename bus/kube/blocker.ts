@@ -86,9 +86,21 @@ const isUnknownKind = (error: ApiError): boolean =>
   error.status === 404 &&
   (error.reason === "" || error.message.includes("the server could not find the requested resource"));
 
-/** Admission in an API server that has just started: 403, as if a right were missing. */
+/**
+ * Admission in an API server that has just started, or that cannot read what it needs: 403, as if a right were missing. Source:
+ * `plugin/pkg/admission/limitranger/admission.go`.
+ */
 const isNotReady = (error: ApiError): boolean =>
-  isForbidden(error) && error.message.includes("not yet ready to handle request");
+  isForbidden(error) &&
+  /not yet ready to handle request|at this time because there was an error enforcing/.test(error.message);
+
+/**
+ * A CRD that is being deleted takes no new objects: a POST is answered with 405, a PATCH that would create one with 403. Source:
+ * `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
+ */
+const isBeingUninstalled = (error: ApiError): boolean =>
+  error.status === 405 ||
+  (isForbidden(error) && error.message.includes("while custom resource definition is terminating"));
 
 /** How the rest is described, in this order. */
 const byStatus: readonly {
@@ -109,7 +121,7 @@ const byStatus: readonly {
   { reason: "KindNotInstalled", applies: isUnknownKind, text: "the API server does not know this kind" },
   {
     reason: "KindNotInstalled",
-    applies: ({ status }) => status === 405,
+    applies: isBeingUninstalled,
     text: "the API server does not take such requests for this kind, or not while its CRD is being deleted",
   },
   { reason: "Forbidden", applies: isForbidden, text: "the API server forbids the request" },

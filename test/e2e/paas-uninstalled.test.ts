@@ -1,10 +1,11 @@
 /** kpack's CRDs are removed, and installed again: what runs stays, and what was pushed meanwhile is built. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
+import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
-import { changeBeforeTimer } from "../harness/timers.ts";
+import { changeBeforeTimer, hastenTimer } from "../harness/timers.ts";
 import { conditionOf, has } from "../harness/world.ts";
 import { kpackCrds } from "../kpack/crds.ts";
 
@@ -18,17 +19,40 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
+/** An Image that keeps its CRD from being gone, as one does whose finalizer is not removed. */
+async function holdImages(): Promise<() => Promise<void>> {
+  const image = await syncs.image("pushed");
+  if (image === undefined) throw new Error("expected an Image of pushed, found none");
+  const { apiVersion, kind, spec } = image;
+  const metadata = { namespace: paas.namespace, name: "held", finalizers: ["example.com/held"] };
+  await paas.kit.client.create(Image, { apiVersion, kind, metadata, spec }, { fieldManager: "test" });
+  return async () => {
+    await paas.patch(Image, "held", { metadata: { finalizers: null } });
+    await paas.kit.untilGone(CustomResourceDefinition, { name: "images.kpack.io" });
+  };
+}
+
 const install = () =>
   installCrds(paas.kit.client, kpackCrds, { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
 
 test("what runs the wanted commit stays ready with a warning, and other commits wait until kpack is back", async () => {
   const { status } = await syncs.start("kept");
   await syncs.start("pushed");
+  const release = await holdImages();
   for (const name of names) await paas.kit.client.delete(CustomResourceDefinition, { name }, {});
   try {
-    const kept = await syncs.until("kept", "KpackNotInstalled", "Ready", "True");
+    const meanwhile = await syncs.until("kept", "KpackNotInstalled", "Ready", "True");
+    expect(meanwhile.status?.warning).toMatch(
+      /kpack's CRDs are missing; install kpack: .*while custom resource definition is terminating$/,
+    );
+    await release();
+    await hastenTimer(paas, "modoki-remotesync", { namespace: paas.namespace, name: "kept" });
+    const missing = /kpack's CRDs are missing; install kpack: .*404 page not found$/;
+    const kept = await paas.kit.until(RemoteSync, { name: "kept" }, ({ status: now }) =>
+      missing.test(now?.warning ?? ""),
+    );
+    expect(has("Ready", "True", "KpackNotInstalled")(kept)).toBe(true);
     expect(conditionOf(kept, "Deployed")?.status).toBe("True");
-    expect(kept.status?.warning).toMatch(/kpack's CRDs are missing; install kpack: .*404 page not found$/);
     expect((await syncs.application("kept")).spec.image).toBe(status?.latestImage);
     const revision = await syncs.push("pushed");
     await paas.kit.until(RemoteSync, { name: "pushed" }, (sync) => sync.status?.revision === revision);
