@@ -1,5 +1,6 @@
 /** kpack's CRDs are removed, and installed again: what runs stays, and what was pushed meanwhile is built. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isNotFound } from "../../bus/kube/errors.ts";
 import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
@@ -19,18 +20,20 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-/** An Image that keeps its CRD from being gone, as one does whose finalizer is not removed. */
-async function holdImages(): Promise<() => Promise<void>> {
+/** Creates an Image with a finalizer, which keeps its CRD terminating until the finalizer is removed. */
+async function holdImages(): Promise<void> {
   const image = await syncs.image("pushed");
   if (image === undefined) throw new Error("expected an Image of pushed, found none");
   const { apiVersion, kind, spec } = image;
   const metadata = { namespace: paas.namespace, name: "held", finalizers: ["example.com/held"] };
   await paas.kit.client.create(Image, { apiVersion, kind, metadata, spec }, { fieldManager: "test" });
-  return async () => {
-    await paas.patch(Image, "held", { metadata: { finalizers: null } });
-    await paas.kit.untilGone(CustomResourceDefinition, { name: "images.kpack.io" });
-  };
 }
+
+/** Removes the finalizer, if the Image still exists. */
+const releaseImages = () =>
+  paas.patch(Image, "held", { metadata: { finalizers: null } }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 
 const install = () =>
   installCrds(paas.kit.client, kpackCrds, { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
@@ -38,14 +41,15 @@ const install = () =>
 test("what runs the wanted commit stays ready with a warning, and other commits wait until kpack is back", async () => {
   const { status } = await syncs.start("kept");
   await syncs.start("pushed");
-  const release = await holdImages();
-  for (const name of names) await paas.kit.client.delete(CustomResourceDefinition, { name }, {});
   try {
+    await holdImages();
+    for (const name of names) await paas.kit.client.delete(CustomResourceDefinition, { name }, {});
     const meanwhile = await syncs.until("kept", "KpackNotInstalled", "Ready", "True");
     expect(meanwhile.status?.warning).toMatch(
       /kpack's CRDs are missing; install kpack: .*while custom resource definition is terminating$/,
     );
-    await release();
+    await releaseImages();
+    await paas.kit.untilGone(CustomResourceDefinition, { name: "images.kpack.io" });
     await hastenTimer(paas, "modoki-remotesync", { namespace: paas.namespace, name: "kept" });
     const missing = /kpack's CRDs are missing; install kpack: .*404 page not found$/;
     const kept = await paas.kit.until(RemoteSync, { name: "kept" }, ({ status: now }) =>
@@ -67,6 +71,7 @@ test("what runs the wanted commit stays ready with a warning, and other commits 
     const back = await paas.kit.until(RemoteSync, { name: "kept" }, has("Ready", "True", "Deployed"));
     expect((await syncs.application("kept")).spec.image).toBe(back.status?.latestImage);
   } finally {
+    await releaseImages();
     await install();
   }
 });
