@@ -34,16 +34,12 @@ export async function killAtRandom(
   { pauseMillis, mayKill, onKill }: Kills,
 ): Promise<number> {
   const next = random(Number(process.env.DENREI_SEED ?? 1));
-  let going = true;
-  const end = () => {
-    going = false;
-  };
-  void until.then(end, end);
+  const isPending = pendingStateOf(until);
   let kills = 0;
-  while (going) {
+  while (isPending()) {
     await sleep(pauseMillis * (0.5 + next()));
-    while (going && !(await mayKill())) await sleep(lookMillis);
-    if (!going) break;
+    while (isPending() && !(await mayKill())) await sleep(lookMillis);
+    if (!isPending()) break;
     const victim = replicas[Math.floor(next() * replicas.length)] as Replica;
     onKill?.();
     await victim.kill();
@@ -76,19 +72,25 @@ export async function replayInnocents(
   functions: readonly string[],
   until: Promise<unknown>,
 ): Promise<void> {
-  let going = true;
-  const end = () => {
-    going = false;
-  };
-  void until.then(end, end);
+  const isPending = pendingStateOf(until);
   const queues = functions.map((fn) => {
     const scope = { fn, cluster: "default" };
     return { letters: deadLetters(bus, scope), queue: ticketQueue(bus, scope, { replica: "test" }) };
   });
-  for (; going; await sleep(replayMillis))
+  for (; isPending(); await sleep(replayMillis))
     for (const { letters, queue } of queues)
       for (const { key, letter } of await letters.list()) {
         expect(letter.reason, letter.message).toBe("WorkerCrashed");
         await letters.replay(queue, key);
       }
+}
+
+/** Whether a promise has not settled yet. */
+function pendingStateOf(promise: Promise<unknown>): () => boolean {
+  let isPending = true;
+  const settle = () => {
+    isPending = false;
+  };
+  void promise.then(settle, settle);
+  return () => isPending;
 }
