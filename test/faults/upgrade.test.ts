@@ -94,8 +94,8 @@ const versions = (version: number) => [1, 2, 3].map(() => String(version));
 const asBefore = { days: 7, first: "timers", versions: versions(currentPlan.version - 1) };
 const asNow = { days: 14, first: "*", versions: versions(currentPlan.version) };
 
-/** Has a new song sung every so often, until it is told to stop. */
-function sing(): { stop(): Promise<string[]> } {
+/** Creates a new song every so often until stopped. `until` resolves when there are that many. */
+function sing(): { until(count: number): Promise<void>; stop(): Promise<string[]> } {
   const names: string[] = [];
   const stopping = new AbortController();
   async function singOn(): Promise<void> {
@@ -111,6 +111,7 @@ function sing(): { stop(): Promise<string[]> } {
   const ended = singOn();
   ended.catch(() => undefined);
   return {
+    until: (count) => expect.poll(() => names.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(count),
     async stop() {
       stopping.abort();
       await ended;
@@ -127,8 +128,12 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
   expect(await configuration()).toEqual(asBefore);
   const tickets = await watchTickets(bus, scope.fn);
   const song = sing();
+  // Songs begin beside each step, however fast the machine is.
+  let steps = 0;
+  const beside = () => song.until(3 * ++steps);
 
   const newBridge = await replace(bridges[0] as Replica, () => bridge("bridge-1"));
+  await beside();
   expect(await configuration()).toEqual(asNow);
   // Old replicas that start beside the new bridge find its configuration, and work with it.
   await Promise.all(
@@ -137,21 +142,27 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
       await old.start();
     }),
   );
+  await beside();
   expect(await configuration()).toEqual(asNow);
   await replace(bridges[1] as Replica, () => bridge("bridge-2"));
+  await beside();
   const newWorker = await replace(workers[0] as Replica, () => worker("worker-1"));
+  await beside();
   await replace(workers[1] as Replica, () => worker("worker-2"));
+  await beside();
 
   // Somebody goes back in part, and forward again.
   const [oldBridge, oldWorker] = await Promise.all([
     replace(newBridge, () => bridge("bridge-back", older)),
     replace(newWorker, () => worker("worker-back", older)),
   ]);
+  await beside();
   expect(await configuration()).toEqual(asNow);
   await Promise.all([
     replace(oldBridge, () => bridge("bridge-3")),
     replace(oldWorker, () => worker("worker-3")),
   ]);
+  await beside();
 
   const names = await song.stop();
   // Where one kind's bridge had changed and another's not, words may have come later than what was said about them.
