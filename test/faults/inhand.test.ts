@@ -100,8 +100,8 @@ test("one whose workers die, but that gets further each time, is not given up", 
       110_000,
     );
     expect([isReady(found), isStalled(found)]).toEqual([true, false]);
-    // The first death makes it a suspect; four more are too many for one that gets nowhere. Counted while the workers run:
-    // started again, they know of no writes, and an event that comes late is one more run.
+    // The first death makes it a suspect; four more are too many for one that gets nowhere. Counted before the restart: after it
+    // the workers do not recognize their writes, and a late event is one more run.
     await probes.untilRuns("climbs", steps + 1);
     expect(probes.runs("climbs")).toHaveLength(steps + 1);
   } finally {
