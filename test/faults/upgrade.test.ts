@@ -94,7 +94,7 @@ const versions = (version: number) => [1, 2, 3].map(() => String(version));
 const asBefore = { days: 7, first: "timers", versions: versions(currentPlan.version - 1) };
 const asNow = { days: 14, first: "*", versions: versions(currentPlan.version) };
 
-/** Creates a new song every so often until stopped. `until` resolves when there are that many. */
+/** Creates a new song every so often until stopped. `until` resolves when there are that many, and rejects if one cannot be created. */
 function sing(): { until(count: number): Promise<void>; stop(): Promise<string[]> } {
   const names: string[] = [];
   const stopping = new AbortController();
@@ -111,7 +111,12 @@ function sing(): { until(count: number): Promise<void>; stop(): Promise<string[]
   const ended = singOn();
   ended.catch(() => undefined);
   return {
-    until: (count) => expect.poll(() => names.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(count),
+    async until(count) {
+      await Promise.race([
+        ended,
+        expect.poll(() => names.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(count),
+      ]);
+    },
     async stop() {
       stopping.abort();
       await ended;
@@ -128,12 +133,12 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
   expect(await configuration()).toEqual(asBefore);
   const tickets = await watchTickets(bus, scope.fn);
   const song = sing();
-  // Songs begin beside each step, however fast the machine is.
+  // At least three songs per step, however fast the machine is.
   let steps = 0;
-  const beside = () => song.until(3 * ++steps);
+  const stepDone = () => song.until(3 * ++steps);
 
   const newBridge = await replace(bridges[0] as Replica, () => bridge("bridge-1"));
-  await beside();
+  await stepDone();
   expect(await configuration()).toEqual(asNow);
   // Old replicas that start beside the new bridge find its configuration, and work with it.
   await Promise.all(
@@ -142,34 +147,33 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
       await old.start();
     }),
   );
-  await beside();
+  await stepDone();
   expect(await configuration()).toEqual(asNow);
   await replace(bridges[1] as Replica, () => bridge("bridge-2"));
-  await beside();
+  await stepDone();
   const newWorker = await replace(workers[0] as Replica, () => worker("worker-1"));
-  await beside();
+  await stepDone();
   await replace(workers[1] as Replica, () => worker("worker-2"));
-  await beside();
+  await stepDone();
 
   // Somebody goes back in part, and forward again.
   const [oldBridge, oldWorker] = await Promise.all([
     replace(newBridge, () => bridge("bridge-back", older)),
     replace(newWorker, () => worker("worker-back", older)),
   ]);
-  await beside();
+  await stepDone();
   expect(await configuration()).toEqual(asNow);
   await Promise.all([
     replace(oldBridge, () => bridge("bridge-3")),
     replace(oldWorker, () => worker("worker-3")),
   ]);
-  await beside();
+  await stepDone();
 
   const names = await song.stop();
   // Where one kind's bridge had changed and another's not, words may have come later than what was said about them.
   await vi.waitFor(() => expectFinishedSongs(kit, names), { timeout: 120_000, interval: 500 });
   await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
   await expectFinishedSongs(kit, names);
-  expect(names.length).toBeGreaterThan(20);
   expect(await deadLetters(bus, scope).list()).toEqual([]);
   expect(tickets.doubled()).toEqual([]);
   expect(tickets.done).toBeGreaterThan(names.length);
