@@ -4,9 +4,16 @@ import { publishable } from "../../bus/events/kubernetes.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { living, type ObjectStore } from "../../bus/objects/store.ts";
+import type { Entry, ObjectStore } from "../../bus/objects/store.ts";
 import { keyText } from "../../bus/subjects.ts";
 import notes from "../fixtures/functions/notes.ts";
+
+/**
+ * What the bus shows as existing, also where it has only a part of the object: a partial object whose deletion is not
+ * published yet is no agreement.
+ */
+export const existing = (entries: readonly Entry[]): Stored[] =>
+  entries.filter(({ deleted }) => !deleted).map(({ object }) => object);
 
 /** Objects by name, without what the bus does not have. */
 const byName = (kind: Kind, objects: readonly Stored[]) =>
@@ -25,7 +32,7 @@ export const watchedIn = ({ reach }: Kind): string | undefined =>
 /** What differs, one line per object. */
 export async function differences(client: KubeClient, store: ObjectStore, kind: Kind): Promise<string[]> {
   const [{ items }, entries] = await Promise.all([client.list(kind, watchedIn(kind)), store.entries(kind)]);
-  const [api, onBus] = [byName(kind, items), byName(kind, living(entries))];
+  const [api, onBus] = [byName(kind, items), byName(kind, existing(entries))];
   const short = (text = "nothing") => (text.length > 1000 ? `${text.slice(0, 1000)}…` : text);
   return [...new Set([...api.keys(), ...onBus.keys()])]
     .filter((name) => api.get(name) !== onBus.get(name))

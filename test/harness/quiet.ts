@@ -5,10 +5,11 @@ import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { living, objectStore } from "../../bus/objects/store.ts";
+import { objectStore } from "../../bus/objects/store.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { interestOf, kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
+import { existing } from "./agreement.ts";
 
 /** What to look at. */
 export interface QuietOptions {
@@ -68,7 +69,7 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
       (kind.reach === "all" || names.has(namespace)) && (watched?.includes(namespace) ?? true);
     const versions = (objects: readonly Stored[]) =>
       objects.filter(isWatched).map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`);
-    const [api, onBus] = [versions(items), versions(living(entries))];
+    const [api, onBus] = [versions(items), versions(existing(entries))];
     return new Set([...api, ...onBus]).size * 2 - api.length - onBus.length;
   }
 
