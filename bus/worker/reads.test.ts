@@ -152,13 +152,18 @@ test("list - an object that has moved to another controller is there once, and o
 });
 
 test("seen - a newer version of the object itself that comes with a list is not what the reconcile goes by", async () => {
-  const [old, changed] = [child("a", "5"), child("a", "8")];
+  const [old, changed, other] = [child("a", "5"), child("a", "8"), child("b", "7")];
+  other.metadata.name = "other";
   const entry = { object: old, uid: "a", resourceVersion: "5" } as Entry;
   const client = {
-    list: async () => ({ items: [changed, child("b", "7")] }),
+    list: async () => ({ items: [changed, other] }),
     get: async () => changed,
   } as unknown as KubeClient;
-  const store = { entries: async () => [{ ...entry, object: changed, resourceVersion: "8" }] };
+  const entries = [
+    { ...entry, object: changed, resourceVersion: "8" },
+    { ...entry, object: other, uid: "b", resourceVersion: "7" },
+  ];
+  const store = { entries: async () => entries };
   const sources = { ...sourcesOf(store as unknown as ObjectStore, ownWrites().of(key)), client };
   const reads = reconcileReads(sources);
   const at = { ...key, name: "child" };
@@ -176,5 +181,22 @@ test("seen - a newer version of the object itself that comes with a list is not 
   ] as const) {
     expect(reads.wrote("a", version, over)).toBe("seen");
     expect(sources.seen.get("a")).toBe(version);
+  }
+});
+
+test("seen - children that came along with the first read are older than one of them that was read by name since", async () => {
+  const entryOf = (object: Stored) =>
+    ({ object, uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion }) as Entry;
+  const self = { ...owner, metadata: { ...owner.metadata, uid: "owner" } };
+  for (const along of [[child("a", "5")], []]) {
+    const store = { entry: async () => entryOf(child("a", "8")) } as unknown as ObjectStore;
+    const sources = sourcesOf(store, ownWrites().of(key));
+    const reads = reconcileReads(sources);
+    const family = { owner: "owner", children: along.map(entryOf) };
+    await reads.first(Child, key, Promise.resolve({ entry: entryOf(self), family }));
+    await reads.get(Child, { ...key, name: "child" });
+    await reads.children(Child, self);
+    const versions = along.map(({ metadata }) => ["a", metadata.resourceVersion]);
+    expect(Object.fromEntries(sources.seen)).toEqual({ owner: "1", ...Object.fromEntries(versions) });
   }
 });

@@ -19,7 +19,7 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
-import { type Collection, type SeenVersions, seenVersions, type Version } from "./seen.ts";
+import { type Collection, type ReadSource, type SeenVersions, seenVersions, type Version } from "./seen.ts";
 
 /**
  * The first read of an attempt: what the object store has of the object, and of its children where the request tells
@@ -106,7 +106,7 @@ export interface ReadSources {
   readonly written: readonly Written[];
   readonly request: Request;
   readonly signal: AbortSignal;
-  /** Filled by uid: the first version that was read, or the last one that was written. */
+  /** Filled by uid: the oldest version that was read, or the last one that was written. */
   readonly seen: Map<string, string>;
 }
 
@@ -166,8 +166,9 @@ export function reconcileReads({
     kind: Kind<T>,
     key: ObjectKey,
     { version, object }: Partial<InHand<T>> = {},
+    source: ReadSource = "store",
   ): Stored<T> | undefined {
-    noted.read(kind, key, version, object ? "exists" : "gone");
+    noted.read(kind, key, version, object ? "exists" : "gone", source);
     return object;
   }
 
@@ -184,7 +185,7 @@ export function reconcileReads({
 
   async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
     const object = await readLive(client, kind, key, signal);
-    return at(kind, key, object && { version: object.metadata, object });
+    return at(kind, key, object && { version: object.metadata, object }, "server");
   }
 
   /** The newer of the store's entry and this process's own write. */
@@ -289,7 +290,7 @@ export function reconcileReads({
         if (!found.has(version.uid)) elsewhere.set(version.uid, version);
       }),
     );
-    noted.readAll(kind, collection, versions.values());
+    noted.readAll(kind, collection, [...versions.values()], "store");
     return [...found.values()];
   }
 
@@ -302,7 +303,7 @@ export function reconcileReads({
       let object: Stored<T> | undefined;
       if ("live" in found) {
         object = found.live as Stored<T> | undefined;
-        at(kind, key, object && { version: object.metadata, object });
+        at(kind, key, object && { version: object.metadata, object }, "server");
       } else {
         family = found.family && {
           owner: found.family.owner,
@@ -334,6 +335,7 @@ export function reconcileReads({
         kind,
         `in ${within ?? ""}`,
         items.map(({ metadata }) => metadata),
+        "server",
       );
       return items;
     },

@@ -16,53 +16,78 @@ beforeEach(() => {
 });
 
 test("of an object that is read again the first version counts, also when it is gone by then", () => {
-  noted.read(ConfigMap, at, version("5"), "exists");
-  noted.read(ConfigMap, at, version("7"), "gone");
-  noted.readAll(ConfigMap, "in default", [version("8")]);
-  noted.read(ConfigMap, at, version("9"), "exists");
+  noted.read(ConfigMap, at, version("5"), "exists", "store");
+  noted.read(ConfigMap, at, version("7"), "gone", "store");
+  noted.readAll(ConfigMap, "in default", [version("8")], "store");
+  noted.read(ConfigMap, at, version("9"), "exists", "store");
   expect(Object.fromEntries(seen)).toEqual({ a: "5" });
 });
 
+test("of an object that a later read has in an older version that one counts, unless it was written in between", () => {
+  noted.read(ConfigMap, at, version("7"), "exists", "server");
+  noted.read(ConfigMap, { ...at, name: "b" }, version("7", "b"), "exists", "server");
+  expect(noted.wrote("b", "8", "7")).toBe("seen");
+  noted.readAll(ConfigMap, "of owner", [version("5", "a", "owner"), version("6", "b", "owner")], "store");
+  expect(noted.wrote("a", "9", "7")).toBe("overtaken");
+  expect(Object.fromEntries(seen)).toEqual({ a: "5", b: "8" });
+});
+
+test("an object that a later read of the store does not have does not count; one that the API server has no more does", () => {
+  const found = ["a", "b", "c", "d"].map((name) => version("7", name, "owner"));
+  noted.readAll(ConfigMap, "in default", found, "server");
+  expect(noted.wrote("c", "8", "7")).toBe("seen");
+  noted.readAll(ConfigMap, "of owner", [version("7", "b", "owner"), version("7", "d", "owner")], "store");
+  noted.read(ConfigMap, { ...at, name: "b" }, undefined, "gone", "store");
+  noted.read(ConfigMap, { ...at, name: "d" }, undefined, "gone", "server");
+  expect(noted.wrote("a", "9", "7")).toBe("overtaken");
+  expect(Object.fromEntries(seen)).toEqual({ c: "8", d: "7" });
+});
+
 test("an object that was not there at first does not count, nor does a write over it", () => {
-  noted.read(ConfigMap, at, undefined, "gone");
-  noted.read(ConfigMap, at, version("7"), "exists");
+  noted.read(ConfigMap, at, undefined, "gone", "store");
+  noted.read(ConfigMap, at, version("7"), "exists", "store");
   expect(noted.wrote("a", "8", "7")).toBe("overtaken");
-  noted.readAll(ConfigMap, "of owner", [version("1", "b")]);
-  noted.readAll(ConfigMap, "of owner", [version("1", "b"), version("2", "c")]);
+  noted.readAll(ConfigMap, "of owner", [version("1", "b")], "store");
+  noted.readAll(ConfigMap, "of owner", [version("1", "b"), version("2", "c")], "store");
   expect(Object.fromEntries(seen)).toEqual({ b: "1" });
 });
 
 test("it is missed by every read that would have found it", () => {
-  noted.read(ConfigMap, at, undefined, "gone");
-  noted.readAll(ConfigMap, "of owner", [version("1", "a", "owner")]);
-  noted.read(ConfigMap, { ...at, name: "b" }, version("2", "b", "owner"), "exists");
-  noted.readAll(ConfigMap, "in default", [version("3", "c", "owner"), version("4", "d", "another")]);
-  noted.readAll(ConfigMap, "of another", [version("4", "d", "another"), version("5", "e", "another")]);
+  noted.read(ConfigMap, at, undefined, "gone", "store");
+  noted.readAll(ConfigMap, "of owner", [version("1", "a", "owner")], "store");
+  noted.read(ConfigMap, { ...at, name: "b" }, version("2", "b", "owner"), "exists", "store");
+  noted.readAll(ConfigMap, "in default", [version("3", "c", "owner"), version("4", "d", "another")], "store");
+  noted.readAll(
+    ConfigMap,
+    "of another",
+    [version("4", "d", "another"), version("5", "e", "another")],
+    "store",
+  );
   expect(Object.fromEntries(seen)).toEqual({ d: "4" });
 });
 
 test("other kinds, names, and collections are read for the first time", () => {
-  noted.read(ConfigMap, at, undefined, "gone");
-  noted.readAll(ConfigMap, "of owner", []);
-  noted.read(Secret, at, version("1", "secret"), "exists");
-  noted.read(ConfigMap, { ...at, name: "b" }, version("2", "b"), "exists");
-  noted.readAll(Secret, "of owner", [version("3", "c")]);
-  noted.readAll(ConfigMap, "of another", [version("4", "d")]);
+  noted.read(ConfigMap, at, undefined, "gone", "store");
+  noted.readAll(ConfigMap, "of owner", [], "store");
+  noted.read(Secret, at, version("1", "secret"), "exists", "store");
+  noted.read(ConfigMap, { ...at, name: "b" }, version("2", "b"), "exists", "store");
+  noted.readAll(Secret, "of owner", [version("3", "c")], "store");
+  noted.readAll(ConfigMap, "of another", [version("4", "d")], "store");
   expect(Object.fromEntries(seen)).toEqual({ secret: "1", b: "2", c: "3", d: "4" });
 });
 
 test("what is written is seen, unless it went over a version that was not read first", () => {
-  noted.read(ConfigMap, at, version("5"), "exists");
+  noted.read(ConfigMap, at, version("5"), "exists", "store");
   expect(noted.wrote("a", "6", "5")).toBe("seen");
   expect(noted.wrote("a", "7")).toBe("seen");
   expect(noted.wrote("new", "8")).toBe("seen");
-  noted.readAll(ConfigMap, "of owner", [version("9")]);
+  noted.readAll(ConfigMap, "of owner", [version("9")], "store");
   expect(noted.wrote("a", "10", "9")).toBe("overtaken");
   expect(Object.fromEntries(seen)).toEqual({ a: "7", new: "8" });
 });
 
 test("an object that a write finds does not count, unless it was read before", () => {
-  noted.read(ConfigMap, at, version("5"), "exists");
+  noted.read(ConfigMap, at, version("5"), "exists", "store");
   noted.foundLate("a");
   noted.foundLate("b");
   expect(noted.wrote("a", "6", "5")).toBe("seen");

@@ -1,7 +1,8 @@
 /**
  * Which versions a reconcile has seen. An event is old news to it only if all its decisions used that version or a newer one.
- * So of an object that is read more than once the first version counts, and one that an earlier read has not found does not
- * count at all: its event is to wake the key again.
+ * So of an object that is read more than once the oldest version counts, mostly the first; but the store may be behind the API
+ * server, and children that came along with the first read behind both. An object that one of the reads has not found, earlier
+ * or from an older state, does not count at all: its event is to wake the key again.
  */
 import type { ObjectName } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
@@ -13,6 +14,9 @@ export type Version = ObjectVersion & ObjectName & Pick<KubeObject["metadata"], 
 /** What is read together: the objects of a kind that an owner controls, or those of a namespace. */
 export type Collection = `of ${string}` | `in ${string}`;
 
+/** Where a read comes from: the API server's state is never older than that of an earlier read, the store's may be. */
+export type ReadSource = "store" | "server";
+
 /** Notes what a reconcile reads and writes. */
 export interface SeenVersions {
   /**
@@ -23,26 +27,50 @@ export interface SeenVersions {
   /** An object that was taken for absent: what was decided before it was found did not use it. */
   foundLate(uid: string): void;
   /** A read by name: the version that it found, if any, of an object that exists or is gone. */
-  read(kind: Kind, at: ObjectName, version: Version | undefined, state: "exists" | "gone"): void;
+  read(
+    kind: Kind,
+    at: ObjectName,
+    version: Version | undefined,
+    state: "exists" | "gone",
+    source: ReadSource,
+  ): void;
   /** All that was read of a collection, including what is gone. */
-  readAll(kind: Kind, collection: Collection, versions: Iterable<Version>): void;
+  readAll(kind: Kind, collection: Collection, versions: readonly Version[], source: ReadSource): void;
 }
 
-/** Fills a map by uid: the first version that was read, or the last one that was written. */
+/** Fills a map by uid: the oldest version that was read, or the last one that was written. */
 export function seenVersions(seen: Map<string, string>): SeenVersions {
   /** Addresses at which nothing was found, and collections that were read. An object that a later read finds there was missed. */
   const looked = new Set<string>();
   const late = new Set<string>();
+  /** By uid, of what was read and not written since: where a read finds it. */
+  const placesOf = new Map<string, readonly string[]>();
   const addressOf = ({ group, kind }: Kind, { namespace = "", name }: ObjectName) =>
     `${group} ${kind} at ${namespace} ${name}`;
   const collectionOf = ({ group, kind }: Kind, collection: Collection) => `${group} ${kind} ${collection}`;
 
   function note(kind: Kind, version: Version, collections: readonly Collection[]): void {
     const { uid, resourceVersion } = version;
-    if (seen.has(uid)) return;
+    const before = seen.get(uid);
+    if (before !== undefined) {
+      if (placesOf.has(uid) && compareVersions(resourceVersion, before) < 0) seen.set(uid, resourceVersion);
+      return;
+    }
     const places = [addressOf(kind, version), ...collections.map((name) => collectionOf(kind, name))];
     if (places.some((place) => looked.has(place))) late.add(uid);
-    if (!late.has(uid)) seen.set(uid, resourceVersion);
+    if (late.has(uid)) return;
+    seen.set(uid, resourceVersion);
+    placesOf.set(uid, places);
+  }
+
+  /** What an earlier read has found at a place and this one has not. */
+  function missed(place: string, found: ReadonlySet<string>): void {
+    for (const [uid, places] of placesOf) {
+      if (found.has(uid) || !places.includes(place)) continue;
+      placesOf.delete(uid);
+      seen.delete(uid);
+      late.add(uid);
+    }
   }
 
   return {
@@ -51,18 +79,23 @@ export function seenVersions(seen: Map<string, string>): SeenVersions {
       if (late.has(uid) || (before && over && compareVersions(over, before) > 0)) return "overtaken";
       if (before === undefined || compareVersions(resourceVersion, before) > 0)
         seen.set(uid, resourceVersion);
+      placesOf.delete(uid);
       return "seen";
     },
     foundLate(uid) {
       if (!seen.has(uid)) late.add(uid);
     },
-    read(kind, at, version, state) {
+    read(kind, at, version, state, source) {
+      const place = addressOf(kind, at);
+      if (source === "store") missed(place, new Set(version && [version.uid]));
       if (version) note(kind, version, collectionsOf(version));
-      if (state === "gone") looked.add(addressOf(kind, at));
+      if (state === "gone") looked.add(place);
     },
-    readAll(kind, collection, versions) {
+    readAll(kind, collection, versions, source) {
+      const place = collectionOf(kind, collection);
+      if (source === "store") missed(place, new Set(versions.map(({ uid }) => uid)));
       for (const version of versions) note(kind, version, [collection, ...collectionsOf(version)]);
-      looked.add(collectionOf(kind, collection));
+      looked.add(place);
     },
   };
 }

@@ -94,9 +94,26 @@ export const worker: readonly Mutation[] = [
   {
     name: "takes-a-later-read-for-seen",
     file: "bus/worker/seen.ts",
-    find: "    if (seen.has(uid)) return;\n",
-    replace: "",
+    find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
+    replace: "placesOf.has(uid)",
     breaks: "A child that goes between two reads of a reconcile is not made again.",
+    tests: ["bus/worker/seen.test.ts"],
+  },
+  {
+    name: "takes-what-an-older-read-missed-for-seen",
+    file: "bus/worker/seen.ts",
+    find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
+    replace: "false",
+    breaks:
+      "A child that is read live, and then from a store that is behind, keeps a change that no decision used.",
+    tests: ["bus/worker/seen.test.ts"],
+  },
+  {
+    name: "takes-what-an-older-read-lacks-for-seen",
+    file: "bus/worker/seen.ts",
+    find: "      late.add(uid);\n    }",
+    replace: "    }",
+    breaks: "A child that only the API server has yet is taken for absent, and its event wakes nobody.",
     tests: ["bus/worker/seen.test.ts"],
   },
   {
