@@ -40,7 +40,8 @@ test.each([
   const scope = { fn: name, cluster: "test" };
   const seen: number[] = [];
   const registry = new Registry();
-  const busOptions = { replicas: 1, ackWaitMillis: 5000 };
+  // Longer than any pause of this machine: no ticket is delivered a second time.
+  const busOptions = { replicas: 1, ackWaitMillis: 60_000 };
   await ensureTopology(bus, busOptions);
   const worker = await startWorker({
     ...{ bus, registry, replica: "replica-1", cluster: scope.cluster, client: await clientOfNobody() },
@@ -92,5 +93,5 @@ test("a clock of the bus is right again soon after this machine was suspended", 
   vi.spyOn(performance, "now").mockImplementation(() => monotonic() - skewMillis);
   const wrongBy = () => Math.abs(clock.now() - trueNow());
   expect(wrongBy()).toBeGreaterThan(toleranceMillis);
-  await expect.poll(wrongBy, { timeout: 20_000 }).toBeLessThan(toleranceMillis);
+  await expect.poll(wrongBy, { timeout: 60_000 }).toBeLessThan(toleranceMillis);
 });
