@@ -1,5 +1,15 @@
 /** What replicas tell each other of their writes, over a real server. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { connectBus } from "../../bus/connect.ts";
 import { echoSubject } from "../../bus/subjects.ts";
 import { type Echoes, openEchoes, type Written } from "../../bus/worker/echoes.ts";
@@ -40,11 +50,9 @@ async function unreadableTo(echoes: Echoes): Promise<void> {
   await expect.poll(() => echoes.has(marker, uid, version), patience).toBe(true);
 }
 
-/** So that no announcement expires. */
-function stopTime(): void {
-  vi.useFakeTimers({ toFake: ["performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-}
+// No announcement expires but by time that a test lets pass.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
 
 const replicas = () => Promise.all([replica("writer"), replica("other")]);
 const untilTold = (echoes: Echoes) => expect.poll(() => echoes.written(key), patience).toEqual([write]);
@@ -108,7 +116,6 @@ describe("a replica that begins a reconcile retracts announcements that it may h
     prepare: (third: Echoes) => unknown,
     afterMillis = 60_000,
   ): Promise<boolean> {
-    stopTime();
     const [writer, third] = await replicas();
     vi.advanceTimersByTime(afterMillis);
     await prepare(third);
@@ -142,7 +149,6 @@ describe("a replica that begins a reconcile retracts announcements that it may h
 });
 
 test("what a reconcile has written is nobody's echo any more once it is taken back", async () => {
-  stopTime();
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
   await untilTold(other);
