@@ -77,9 +77,10 @@ test("kinds are entered once they are prepared for, and left when they are no lo
   const bridge = following("A B");
   await bridge.until("maker: A B", "+A", "+B");
   bridge.list("B C");
-  await bridge.until("maker: A B", "+A", "+B", "maker: B C", "-A unlisted", "+C");
+  const first = ["maker: A B", "+A", "+B", "maker: B C", "-A unlisted", "+C"];
+  await bridge.until(...first);
   bridge.list(undefined);
-  await vi.waitFor(() => expect(bridge.events.slice(-3)).toEqual(["maker: ", "-B unlisted", "-C unlisted"]));
+  await bridge.until(...first, "maker: ", "-B unlisted", "-C unlisted");
 });
 
 test("a list that is not valid, or cannot be read, changes nothing", async () => {
