@@ -93,7 +93,7 @@ test("redaction - does not change other texts", () => {
 });
 
 test("redaction - a long text takes no long time", () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const part of [
     "://",
     '"',
@@ -108,7 +108,9 @@ test("redaction - a long text takes no long time", () => {
     "a.",
   ])
     redacted(part.repeat(100_000));
-  expect(performance.now() - started).toBeLessThan(5000);
+  // Of this process: what a busy machine does in between takes no time here.
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(5000);
 });
 
 test.each([
