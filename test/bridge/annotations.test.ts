@@ -38,7 +38,7 @@ async function bridgeUntil(allowed: string, annotations: Record<string, string>)
   });
   try {
     const stored = async () => (await objectStore(bus, cluster).entry(ConfigMap, at))?.object.metadata;
-    await expect.poll(async () => (await stored())?.annotations, { timeout: 20_000 }).toEqual(annotations);
+    await expect.poll(async () => (await stored())?.annotations).toEqual(annotations);
     await expect.poll(() => [...bridge.states().values()]).toEqual(["watching"]);
   } finally {
     await bridge.stop();

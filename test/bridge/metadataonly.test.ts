@@ -34,7 +34,7 @@ const list = (query: { limit: number; continue?: string | undefined }) =>
 /** The first events of a watch. */
 async function watched(from: ApiRequest["query"], count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
-  const query = { ...from, allowWatchBookmarks: true, timeoutSeconds: 10 };
+  const query = { ...from, allowWatchBookmarks: true, timeoutSeconds: 60 };
   const path = resourcePath(Secret, namespace);
   for await (const event of await kit.client.watch({ path, query, accept: metadataOnly.watch })) {
     events.push(event);

@@ -129,7 +129,7 @@ test("the bridge makes streams with three copies, and functions work; also witho
   const leader = streams.find(({ name }) => name === "OBJECTS")?.cluster.leader;
   await bus.servers.find(({ name }) => name === leader)?.child.stop("SIGKILL");
   await kit.client.create(Hikawa, hikawa("without-one", 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name: "without-one" }, isFinished);
+  await kit.until(Hikawa, { name: "without-one" }, isFinished, 120_000);
   await expectFinishedSongs(kit, ["with-all", "without-one"]);
   expect(bridge.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
 });
@@ -152,5 +152,5 @@ test("a function without a worker is woken while KEDA can read none of its trigg
     awake: true,
   });
   await worker.start();
-  await kit.until(Hikawa, { name: "asleep" }, isFinished);
+  await kit.until(Hikawa, { name: "asleep" }, isFinished, 120_000);
 });

@@ -20,7 +20,7 @@ const publish = (text: string) => local.bus.js.publish("webhooks.github.push.acm
 
 async function next(): Promise<string | undefined> {
   const found = await local.bus.js.consumers.get(streams.webhooks, consumer);
-  const message = await found.next({ expires: 5000 });
+  const message = await found.next({ expires: 60_000 });
   await message?.ackAck();
   return message?.string();
 }
