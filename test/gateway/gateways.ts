@@ -35,6 +35,8 @@ export type TestGatewayOptions = Partial<GatewayOptions> & {
 };
 
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
+/** What stands still for some seconds on a busy machine ends nothing, but where a test says so. Milliseconds. */
+const unhurried = { headers: 60_000, request: 60_000, store: 60_000, answer: 60_000 };
 
 /** Starts a bus with the stream that a gateway finds where a bridge has been. */
 export async function startWebhookBus(): Promise<LocalBus> {
@@ -72,6 +74,7 @@ export async function openGateway(
     ),
     registry,
     ...options,
+    times: { ...unhurried, ...options.times },
   });
   return {
     ...gateway,
