@@ -16,6 +16,8 @@ afterAll(() => local?.stop());
 
 const push = () => hookOf("push", example("push"));
 const deadline = { timeout: 30_000 };
+/** No time passes, so that a repeated delivery is not one that a user wants again. */
+const timeless = { now: () => 0 };
 
 /** Waits until a connection has found the server again. */
 const untilBack = ({ jsm }: Bus) =>
@@ -59,30 +61,33 @@ describe("the bus", () => {
     }));
 
   test("that is too slow: 503, and what is sent again, to another replica, is stored once", () =>
-    withGateway(local, async (patient) =>
-      withGateway(
-        local,
-        async (gateway) => {
-          const hook = push();
-          expect(gateway.notReady()).toBeUndefined();
-          await paused(local, async () => {
-            const answer = await ask(gateway.hookUrl(), hook);
-            expect(answer).toMatchObject({ status: 503, text: "not stored: send it again" });
-            expect(answer.headers["retry-after"]).toBe("5");
-            expect(gateway.notReady()).toMatch(
-              /^the bus does not store what is published: no answer came in time\. Look at the NATS servers' logs/,
-            );
-            expect(await gateway.outcomes()).toEqual({ "push not_stored 503": 1 });
-            expect(patient.notReady()).toBeUndefined();
-          });
-          expect(await ask(patient.hookUrl(), hook)).toMatchObject({ status: 202 });
-          // What the server had heard while it was stopped comes before what this one publishes now.
-          const again = async () => (await ask(gateway.hookUrl(), hook)).text;
-          await expect.poll(again, deadline).toBe("duplicate");
-          expect(await storedOf(local, hook.delivery)).toHaveLength(1);
-        },
-        { times: { store: 300 } },
-      ),
+    withGateway(
+      local,
+      async (patient) =>
+        withGateway(
+          local,
+          async (gateway) => {
+            const hook = push();
+            expect(gateway.notReady()).toBeUndefined();
+            await paused(local, async () => {
+              const answer = await ask(gateway.hookUrl(), hook);
+              expect(answer).toMatchObject({ status: 503, text: "not stored: send it again" });
+              expect(answer.headers["retry-after"]).toBe("5");
+              expect(gateway.notReady()).toMatch(
+                /^the bus does not store what is published: no answer came in time\. Look at the NATS servers' logs/,
+              );
+              expect(await gateway.outcomes()).toEqual({ "push not_stored 503": 1 });
+              expect(patient.notReady()).toBeUndefined();
+            });
+            expect(await ask(patient.hookUrl(), hook)).toMatchObject({ status: 202 });
+            // What the server had heard while it was stopped comes before what this one publishes now.
+            const again = async () => (await ask(gateway.hookUrl(), hook)).text;
+            await expect.poll(again, deadline).toBe("duplicate");
+            expect(await storedOf(local, hook.delivery)).toHaveLength(1);
+          },
+          { times: { store: 300 }, ...timeless },
+        ),
+      timeless,
     ));
 
   test("that is killed: 503, and 202 when it is back", () =>
@@ -112,8 +117,7 @@ describe("the bus", () => {
         for (const { delivery } of [first, hook]) expect(await storedOf(local, delivery)).toHaveLength(1);
         expect(gateway.notReady()).toBeUndefined();
       },
-      // No time passes, so that a repeated delivery is not one that a user wants again.
-      { times: { store: 500 }, now: () => 0 },
+      { times: { store: 500 }, ...timeless },
     ));
 
   test("that is slow has less time when the sender was slow: GitHub waits ten seconds in all", () =>
