@@ -228,11 +228,14 @@ test("who has what in hand is what the workers say while they have it", async ()
     return all.length;
   };
   await expect.poll(count, patience).toBe(1);
-  const holder = workers.find(({ log }) =>
-    log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
-  );
+  // A worker has it in hand before its function begins.
+  const holder = () =>
+    workers.find(({ log }) =>
+      log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
+    )?.name;
+  await expect.poll(holder, patience).toBeDefined();
   expect(held).toMatchObject({
-    ...{ replica: holder?.name, function: "branches", attempt: 0 },
+    ...{ replica: holder(), function: "branches", attempt: 0 },
     object: { group, kind: "Branch", namespace: team, name: "held" },
     trace: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
