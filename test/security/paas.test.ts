@@ -102,6 +102,9 @@ test("previews come, are told of, are built anew and go, and so does their pipel
   await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toContain("is gone");
   const last = await previews.open("web", { branch: "last" });
   await previews.phases("web", { [last.number]: "Ready" });
+  // What GitHub was never told is not taken back either.
+  await expect.poll(() => told.deployments(last.number), later).toEqual([[last.headSha, "success"]]);
+  await expect.poll(async () => (await told.comments(last.number))[0]?.body, later).toMatch(/State \| Ready/);
   await kit.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
   await kit.untilGone(AppPipeline, { name: "web" });
   await untilNoObjects(paas, "web", last.number);
