@@ -215,7 +215,7 @@ describe("nothing goes on the bus when", () => {
     line.socket.write(headOf(gateway.hookUrl(), { ...headers, "content-length": String(body.length) }));
     line.socket.write(body.slice(0, -1), () => line.socket.destroy());
     await expect
-      .poll(async () => (await gateway.outcomes())["other broken_off 400"], { timeout: 20_000 })
+      .poll(async () => (await gateway.outcomes())["other broken_off 400"], { timeout: 60_000 })
       .toBe(1);
     expect(await lastSequence(local)).toBe(before);
   });

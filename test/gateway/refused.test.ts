@@ -40,7 +40,7 @@ test.each(early)("it is said before the body comes: %s", async (_why, at, own, s
   const line = await openLine(url);
   line.socket.write(headOf(url, { ...length(25 * MiB), ...own }));
   const answer = new RegExp(`^HTTP/1.1 ${status} .*connection: close\r\n.*\r\n\r\nexpected .*\n$`, "is");
-  await expect.poll(line.heard, { timeout: 20_000 }).toMatch(answer);
+  await expect.poll(line.heard, { timeout: 60_000 }).toMatch(answer);
   line.socket.destroy();
 });
 

@@ -22,7 +22,7 @@ test("what was requested before is done after it", async () => {
       await ensureTopology(parties.of("bridge"), options, interests);
       const bus = parties.of(mine.fn);
       const workers = await bus.js.consumers.get(workStream(mine.fn), consumers.worker(mine));
-      const ticket = at === 0 ? null : await workers.next({ expires: 10_000 });
+      const ticket = at === 0 ? null : await workers.next({ expires: 60_000 });
       if (ticket !== null) done.push(parseKeySubject(ticket.subject).key.name);
       await ticket?.ackAck();
       const queue = ticketQueue(bus, mine, { replica: "test" });

@@ -134,7 +134,7 @@ describe("an operator", () => {
     expect(await letters().list()).toEqual([]);
     const messages = async (stream: string) => (await parties.admin.jsm.streams.info(stream)).state.messages;
     expect(await messages(workStream("theirs"))).toBe(1);
-    await expect.poll(() => messages(streams.deadLetters), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => messages(streams.deadLetters), { timeout: 60_000 }).toBe(0);
   });
 
   test("that replays takes away the letter that it has seen, not one that was written meanwhile", async () => {
