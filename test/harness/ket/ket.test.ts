@@ -6,9 +6,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../../bus/kube/client.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
 import { ConfigMap, Pod } from "../../../bus/kube/kind.ts";
+import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { Branch } from "../../fixtures/functions/branches.ts";
 import { Letter } from "../../fixtures/functions/letters.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
+import { Event } from "../world.ts";
+import { readFixture } from "./fixture.ts";
 import { type Ket, type Manifest, startKet, UnservedKindError } from "./index.ts";
 
 const functions = ["probe", "branches"].map(
@@ -61,13 +64,23 @@ test("a case is applied, becomes as it is expected, and is deleted", async () =>
 });
 
 test("a case that does not become as expected tells what there is to know, and is deleted", async () => {
-  const error: Error = await ket.apply("givenup", undefined, 10_000).then(
+  // What there is to know is there before: the case then changes nothing.
+  const { given } = await readFixture(fixtures, "givenup");
+  await ket.kubectl.apply(...given);
+  const known = async () => {
+    const events = (await ket.list(Event)).map(({ reason }) => reason);
+    const letters = await deadLetters(ket.nats, { fn: "probe", cluster: "default" }).list();
+    return [events, letters.map(({ letter }) => letter.reason)];
+  };
+  const reasons = expect.arrayContaining(["ToldSo"]);
+  await expect.poll(known, { timeout: 60_000 }).toEqual([reasons, reasons]);
+  const error: Error = await ket.apply("givenup", undefined, 1_000).then(
     () => new Error("none"),
     (error) => error,
   );
   // The differences, then each object with all that is known of it.
   const parts = [
-    'the case "givenup" did not become as expected within 10000 ms:',
+    'the case "givenup" did not become as expected within 1000 ms:',
     "Probe given-up .status.value: expected 3, found nothing",
     'Probe given-up .status.conditions[type=Ready].status: expected "True", found "False"',
     `ConfigMap ${ket.namespace}/beside\n  object:`,
@@ -211,9 +224,13 @@ test("where a request is: delayed until its time, and owned by a worker", async 
       (line) => line.includes(`"${ket.namespace}/${metadata.name}"`) && line.includes('"probing"'),
     );
   const told = (name: string) =>
-    ket.waitFor({ ...named, name }, { status: { value: 1 } }, 3_000).catch((error: Error) => error.message);
-  expect(await told("later")).toContain(`probe ${ket.namespace}/later: delayed (until 20`);
-  expect(await told("hang")).toContain(`probe ${ket.namespace}/hang: owned by a worker`);
+    ket.waitFor({ ...named, name }, { status: { value: 1 } }, 100).catch((error: Error) => error.message);
+  // The reconcile that was logged ends a moment later, and one that hangs is begun again when its time is over.
+  const patience = { timeout: 60_000 };
+  await expect
+    .poll(() => told("later"), patience)
+    .toContain(`probe ${ket.namespace}/later: delayed (until 20`);
+  await expect.poll(() => told("hang"), patience).toContain(`probe ${ket.namespace}/hang: owned by a worker`);
   await kubectl.apply({ ...named, metadata: { name: "hang" }, spec: { mode: "ok" } });
   await kubectl.delete(...probes);
 });
