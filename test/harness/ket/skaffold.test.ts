@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import type { Stored } from "../../../bus/kube/object.ts";
 import { Deployment } from "../../../bus/kube/workloads.ts";
 import { podLogLine } from "../../../deploy/local/index.ts";
 import { type Machine, simulatedMachine } from "../../fixtures/kindsimulator/machine.ts";
@@ -115,11 +116,7 @@ test("report a failed case with the log of their pods and the state of the queue
   const line = JSON.stringify({ level: "warn", msg: "heard", key: `${ket.namespace}/hikawa-sample` });
   await writeFile(kit.platform.podLogsPath ?? "", podLogLine(line));
   onTestFinished(() => writeFile(kit.platform.podLogsPath ?? "", ""));
-  await kit.until(
-    Deployment,
-    { namespace: "denrei", name: "denrei-hikawa" },
-    ({ status }) => (status as { readyReplicas?: number } | undefined)?.readyReplicas === 1,
-  );
+  await kit.until(Deployment, { namespace: "denrei", name: "denrei-hikawa" }, isRolledOut);
   const failing = ket.apply("sample", () => {
     throw new Error("is not what this test wants");
   });
@@ -182,6 +179,15 @@ test("whose bus has no certificate for the run are an error that says where it i
   );
   expect(await machine.containers()).toEqual([]);
 });
+
+/** Whether its only pod is of its present template, and ready: an earlier run's pods have another label. */
+function isRolledOut({ metadata: { generation }, status }: Stored<Deployment>): boolean {
+  const { observedGeneration, ...counts } = (status ?? {}) as Readonly<Record<string, number>>;
+  const { replicas, updatedReplicas, readyReplicas } = counts;
+  return (
+    observedGeneration === generation && [replicas, updatedReplicas, readyReplicas].every((n) => n === 1)
+  );
+}
 
 /** What a server says first; undefined when nothing listens. */
 async function fetchText(port: number): Promise<string | undefined> {
