@@ -55,6 +55,7 @@ export class Deliveries {
   readonly #options: DeliveryOptions;
   // No connection is kept: a target that was started again must not be missed because of an old one.
   readonly #dispatcher = new Agent({ pipelining: 0 });
+  readonly #underWay = new Set<Promise<Delivery>>();
   #begun = 0;
 
   constructor(options: DeliveryOptions) {
@@ -64,12 +65,17 @@ export class Deliveries {
 
   /** Signs a webhook of the App and delivers it to the next target; resolves when there is an outcome. */
   deliver(app: SeededApp, event: string, body: string): Promise<Delivery> {
-    return this.#attempt(app.id, { event, body, headers: headersOf(app, event, body) }, false);
+    return this.#begin(app.id, { event, body, headers: headersOf(app, event, body) }, false);
   }
 
   /** Delivers the same bytes with the same headers once more. */
   again({ app, event, request: { headers, payload } }: Delivery): Promise<Delivery> {
-    return this.#attempt(app, { event, body: payload, headers }, true);
+    return this.#begin(app, { event, body: payload, headers }, true);
+  }
+
+  /** Resolves when there is an outcome of all. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
   /** Moves every attempt so far into the past. */
@@ -78,6 +84,16 @@ export class Deliveries {
       const moved = new Date(Date.parse(delivery.delivered_at) - millis);
       this.all[at] = { ...delivery, delivered_at: timeText(moved) };
     }
+  }
+
+  #begin(
+    app: number,
+    sent: { event: string; body: string; headers: Record<string, string> },
+    redelivery: boolean,
+  ): Promise<Delivery> {
+    const delivery = this.#attempt(app, sent, redelivery).finally(() => this.#underWay.delete(delivery));
+    this.#underWay.add(delivery);
+    return delivery;
   }
 
   async #attempt(

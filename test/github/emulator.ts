@@ -65,6 +65,8 @@ export interface EmulatedGitHub extends Account, RepositoryMoves {
   deliverTo(urls: readonly string[]): void;
   /** All that were attempted so far, of all Apps, in the order of their ends. */
   deliveries(): readonly Delivery[];
+  /** Resolves when no webhook is under way to its target. */
+  untilDelivered(): Promise<void>;
   /** Moves every attempt so far into the past, as if that time had passed since. */
   ageDeliveries(millis: number): void;
   /**
@@ -206,6 +208,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
       deliveries.targets = urls;
     },
     deliveries: () => deliveries.all,
+    untilDelivered: () => deliveries.settled(),
     ageDeliveries: (millis) => deliveries.age(millis),
     send,
     requests: () => requests,

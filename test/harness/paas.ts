@@ -151,6 +151,11 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
 
   const paas: Paas = {
     ...world,
+    async untilQuiet() {
+      // What a gateway is yet to take is on no stream.
+      await github?.untilDelivered();
+      await world.untilQuiet();
+    },
     namespace,
     kit,
     get github() {
