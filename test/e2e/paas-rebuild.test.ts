@@ -31,6 +31,8 @@ const comment = async (number: number) => (await toldOf(paas, name).comments(num
 async function steer(step: string | null): Promise<void> {
   for (const number of numbers)
     await paas.patch(Image, imageOf(number), { metadata: { annotations: { [failStep]: step } } });
+  // What comes next is about a builder or Builds, whose events can be quicker than those of the Images.
+  await paas.kpack.caughtUp();
 }
 
 test("previews stay ready with a warning when the rebase of their images fails, until a later rebuild succeeds", async () => {

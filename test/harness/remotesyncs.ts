@@ -33,6 +33,8 @@ export interface RemoteSyncs {
   application(name: string): Promise<Stored<Application>>;
   /** Resolves when the pods of the Application run its image, so that its function has nothing more to write. */
   rolledOut(name: string): Promise<void>;
+  /** The same of all that there are. */
+  allRolledOut(): Promise<void>;
   /** kpack's Image of it, if there is one. */
   image(name: string): Promise<Stored<Image> | undefined>;
   /** All Builds that there are of it, by number. */
@@ -89,6 +91,9 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
           has("Ready", "True")(found) && found.status?.observedGeneration === found.metadata.generation,
       );
     },
+    async allRolledOut() {
+      for (const { metadata } of await kit.list(Application)) await syncs.rolledOut(metadata.name);
+    },
     image: async (name) => (await kit.list(Image)).find((image) => isOf(name, image)),
     async builds(name) {
       const found = (await kit.list(Build)).filter((build) => isOf(name, build));
@@ -98,6 +103,8 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
       const image = await syncs.image(name);
       if (image === undefined) throw new Error(`expected an Image of ${name} to steer, found none`);
       await paas.patch(Image, image.metadata.name, { metadata: { annotations } });
+      // What comes next may be about a builder or a Build, whose event can be quicker than that of the Image.
+      if (kit.origin === "local") await paas.kpack.caughtUp();
     },
     async rebuild({ metadata: { name } }) {
       await paas.patch(Build, name, { metadata: { annotations: { [kpack.rebuild]: "test" } } });

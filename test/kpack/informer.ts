@@ -12,6 +12,8 @@ export interface Informer<T extends KubeObject> {
   observe(object: Stored<T>): void;
   /** Takes the object, of the version that is known, for what it is about to become; until a newer one is observed. */
   foresee(object: Stored<T>): void;
+  /** Lists them once more, and tells of what the watch is yet to tell. */
+  refresh(): Promise<void>;
 }
 
 /** What an informer is asked for. */
@@ -72,7 +74,11 @@ export async function startInformer<T extends KubeObject>(
   async function list(): Promise<string> {
     const { items, metadata } = await client.list(kind, undefined, query, signal);
     const there = new Set(items.map(({ metadata }) => metadata.uid));
-    for (const object of [...known.values()]) if (!there.has(object.metadata.uid)) forget(object);
+    for (const object of [...known.values()]) {
+      // What was written since is in no list yet.
+      const isNewer = compareVersions(object.metadata.resourceVersion, metadata.resourceVersion) > 0;
+      if (!there.has(object.metadata.uid) && !isNewer) forget(object);
+    }
     for (const object of items) observe(object);
     return metadata.resourceVersion;
   }
@@ -103,5 +109,13 @@ export async function startInformer<T extends KubeObject>(
   }
 
   void keepFollowing(await list());
-  return { get: (at) => known.get(keyOf(at)), all: () => [...known.values()], observe, foresee };
+  return {
+    get: (at) => known.get(keyOf(at)),
+    all: () => [...known.values()],
+    observe,
+    foresee,
+    async refresh() {
+      await list();
+    },
+  };
 }

@@ -41,6 +41,8 @@ export interface Kpack {
   newBuildpacks(): Promise<void>;
   /** The Image's status does not tell of its next Build before that ends. */
   loseNextReference(image: ObjectName): void;
+  /** Resolves when it knows all objects as they are now: events of several kinds come in any order. */
+  caughtUp(): Promise<void>;
   /** Nobody answers the API server there, which refuses every write to Images, Builds and builders. */
   readonly webhook: { away(): Promise<void>; back(): Promise<void> };
   /** Ends it. What is in the cluster stays, but for the registration of webhooks that nobody would answer. */
@@ -97,6 +99,9 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
       newStack: () => builders.renew("stack"),
       newBuildpacks: () => builders.renew("buildpacks"),
       loseNextReference: images.loseNextReference,
+      async caughtUp() {
+        await Promise.all(Object.values(world).map((informer) => informer.refresh()));
+      },
       webhook,
       stop,
     };

@@ -232,6 +232,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
     await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
     await place.untilReady("web", "False/BuildFailed");
     await place.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } } });
+    await scene.kpack.caughtUp();
     await annotate(place, 1);
     expect(conditionOf(await place.untilBuilt("web", 2), "Succeeded")?.status).toBe("True");
   });
@@ -243,6 +244,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
     await scene.kit.until(Pod, pod, isRunning("build"));
     await annotate(place, 1);
     await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } } });
+    await scene.kpack.caughtUp();
     expect(await place.builds("web")).toHaveLength(1);
     await scene.client.mergePatch(Pod, pod, release, manager);
     await place.untilBuilt("web", 2);
@@ -250,6 +252,8 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
 
   test("on the Image never ends, until it is taken away", async () => {
     const place = await built("trigger-endless");
+    // Nobody knows how many there are before the annotation is taken away.
+    await place.patch("web", { spec: { successBuildHistoryLimit: 10_000 } });
     await place.patch("web", { ...needed, ...revised(r2) });
     await place.untilBuilt("web", 4);
     await place.patch("web", { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": null } } });
