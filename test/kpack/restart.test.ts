@@ -32,7 +32,8 @@ test("what it is in the middle of is gone on with by the next one, and changes m
   const seen = await record(scene.client, place.namespace);
   const again = await startKpack({ client: scene.client, stepMillis });
   try {
-    const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
+    // Each kind has a watch of its own.
+    const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/, /^ADDED Build-2/);
     seen.stop();
     expect(lines.filter((line) => line.startsWith("ADDED"))).toEqual(["ADDED Build-2"]);
     expect((await place.builds("web")).map(({ spec }) => spec.source.git?.revision)).toEqual([r1, r2]);
