@@ -231,7 +231,7 @@ test("foreign Secrets stay in the account, and replays write nothing", async () 
   await syncs.ready("shared", await syncs.push("shared"));
   expect(await paas.kit.client.get(ServiceAccount, at)).toMatchObject(all);
   // In an existing cluster its image need not exist.
-  if (paas.kit.origin === "local") await syncs.rolledOut("shared");
+  if (paas.kit.origin === "local") await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
   syncs.asked();

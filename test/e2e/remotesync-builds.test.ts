@@ -88,7 +88,7 @@ test("a builder that is edited makes nothing fail, and writes nothing", async ()
   await paas.kpack.builder("edited", "ready");
   await create("edited", builtBy("edited"));
   await syncs.ready("edited");
-  await syncs.rolledOut("edited");
+  await syncs.allRolledOut();
   await paas.untilQuiet();
   const [before, writes] = [await syncs.get("edited"), await paas.writes()];
   for (let edit = 0; edit < 5; edit++) {
@@ -109,7 +109,7 @@ test("an Image without a Secret for its registry is built, with no empty referen
   expect(account.secrets).toEqual([{ name: secrets.git }]);
   expect(account.imagePullSecrets ?? []).toEqual([]);
   expect((await syncs.application("open")).spec.imagePullSecrets ?? []).toEqual([]);
-  await syncs.rolledOut("open");
+  await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
   await paas.touch(ServiceAccount, "modoki-open-builder");

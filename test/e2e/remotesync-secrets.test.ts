@@ -104,7 +104,7 @@ test("a token that is rejected is not tried again until there is another one, an
   await create("rejected", { secretName: "rejected" });
   const { status } = await syncs.until("rejected", "TokenRejected");
   expect(status?.message).toContain("was answered 401");
-  await syncs.rolledOut("rejected");
+  await syncs.allRolledOut();
   await paas.untilQuiet();
   const before = await syncs.get("rejected");
   const writes = await paas.writes();
@@ -132,7 +132,7 @@ test("a token that is rotated while all is well wakes nobody to ask", async () =
   await tokenSecret("rotated");
   await syncs.branch("rotated");
   await syncs.start("rotated", { branch: "rotated", secretName: "rotated" });
-  await syncs.rolledOut("rotated");
+  await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
   syncs.asked();
@@ -221,7 +221,7 @@ test("of two with one Application the younger says so and does nothing, until th
   await paas.remoteSync("younger", { branch: "younger" }, { applicationRef: { name: "elder" } });
   const younger = await syncs.until("younger", "ApplicationConflict");
   expect(younger.status?.message).toContain("found elder, which is older");
-  await syncs.rolledOut("elder");
+  await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
   const changes = await paas.changes();
