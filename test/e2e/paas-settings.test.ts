@@ -30,6 +30,7 @@ beforeAll(async () => {
     } as unknown as StorageClass,
     { fieldManager: "test" },
   );
+  await paas.kpack.caughtUp();
 });
 afterAll(async () => {
   await paas?.kit.client.delete(StorageClass, { name: storageClass }, {});
@@ -39,7 +40,7 @@ afterAll(async () => {
 const cacheOf = async (name: string) =>
   ((await syncs.image(name))?.spec.cache as { volume?: { size?: string } } | undefined)?.volume?.size;
 
-/** Starts one with a cache; kpack may not have heard of the StorageClass yet. */
+/** Starts one with a cache. */
 async function start(name: string, cacheSize = "3G"): Promise<void> {
   await syncs.branch(name);
   await syncs.start(name, { branch: name }, { build: { cacheSize } });
@@ -66,6 +67,7 @@ test.each([
     expect(done.status?.warning).toContain(text);
     expect((await syncs.application(name)).spec.image).toBe(done.status?.latestImage);
     expect(await cacheOf(name)).toBe("3G");
+    await syncs.allRolledOut();
     await paas.untilQuiet();
     // kpack is not asked again for each event.
     const writes = await paas.writes();
@@ -84,6 +86,7 @@ test("a size that kpack writes in another form is what is wanted: builds ask for
   await syncs.start("form", { branch: "form" }, { image, build: { cacheSize: "3000M" } });
   expect(await cacheOf("form")).toBe("3G");
   await paas.kit.client.delete(Secret, own, {});
+  await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
   await paas.touch(RemoteSync, "form");
@@ -97,6 +100,8 @@ test("the annotation recreates the Image with the settings of the spec, and what
   await paas.patch(RemoteSync, "anew", { spec: { build: { cacheSize: "1G" } } });
   const { status } = await syncs.until("anew", "SettingsRefused", "SettingsApplied");
   const [before, deployed] = [await syncs.image("anew"), (await syncs.application("anew")).spec.image];
+  // Until it is ready again nothing is built, and so nothing else is deployed.
+  await paas.kpack.builder("default", "not-ready");
   await paas.patch(RemoteSync, "anew", { metadata: { annotations: { [annotations.recreateImage]: "1" } } });
   const image = await paas.kit.until(
     Image,
@@ -104,7 +109,9 @@ test("the annotation recreates the Image with the settings of the spec, and what
     ({ metadata }) => metadata.uid !== before?.metadata.uid,
   );
   expect(await cacheOf("anew")).toBe("1G");
+  await syncs.until("anew", "BuilderNotReady", "Built", "Unknown");
   expect((await syncs.application("anew")).spec.image).toBe(deployed);
+  await paas.kpack.builder("default", "ready");
   const done = await paas.kit.until(
     RemoteSync,
     { name: "anew" },
