@@ -1,5 +1,6 @@
 /** Previews of pull requests, told of by webhooks: what makes, changes and takes them away, and what asks GitHub nothing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Stored } from "../../bus/kube/object.ts";
 import { kubectlTable } from "../../bus/kube/table.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
@@ -74,26 +75,22 @@ test("an object of a preview that somebody deletes comes back without a word to 
   await paas.untilQuiet();
   const lists = () => previews.requests("children").filter(({ path }) => /\/pulls\?/.test(path)).length;
   const asked = lists();
-  const before = await paas.kit.client.get(RemoteSync, previewAt("children", 1));
-  await paas.kit.client.delete(RemoteSync, previewAt("children", 1), {});
-  await paas.kit.until(
-    RemoteSync,
-    previewAt("children", 1),
-    ({ metadata }) => metadata.uid !== before.metadata.uid,
-  );
-  const app = await paas.kit.client.get(Application, previewAt("children", 1));
+  const at = previewAt("children", 1);
+  const before = await paas.kit.client.get(RemoteSync, at);
+  const app = await paas.kit.client.get(Application, at);
   const requests = paas.github.requests().length;
-  await previews.phases("children", { 1: "Ready" });
+  // With all that it owns, which would be waited for else, with a timer.
+  await paas.kit.client.delete(RemoteSync, at, { propagation: "Foreground" });
+  const isNew = (one: Stored, { metadata }: Stored) =>
+    one.metadata.uid !== metadata.uid && has("Ready", "True")(one);
+  await paas.kit.until(RemoteSync, at, (sync) => isNew(sync, before));
   await paas.untilQuiet();
+  await previews.phases("children", { 1: "Ready" });
   const after = paas.github.requests().length;
-  await paas.kit.client.delete(Application, previewAt("children", 1), {});
-  await paas.kit.until(
-    Application,
-    previewAt("children", 1),
-    ({ metadata }) => metadata.uid !== app.metadata.uid,
-  );
-  await previews.phases("children", { 1: "Ready" });
+  await paas.kit.client.delete(Application, at, {});
+  await paas.kit.until(Application, at, (one) => isNew(one, app));
   await paas.untilQuiet();
+  await previews.phases("children", { 1: "Ready" });
   expect(lists()).toBe(asked);
   // A RemoteSync that is new asks once which commit is wanted; an Application nobody.
   expect(after - requests).toBeLessThanOrEqual(2);
