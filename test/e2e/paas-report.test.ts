@@ -43,8 +43,12 @@ const tipOf = async (name: string): Promise<string> =>
 
 test("a preview is told in a status, a deployment and one comment, each kept up to date until it is gone", async () => {
   const told = toldOf(paas, "all");
-  await previews.create("all", everything);
+  // It is not ready before it was told that it is pending.
+  await paas.kpack.builder("all", "not-ready");
+  await previews.create("all", { ...everything, builder: { kind: "ClusterBuilder", name: "all" } });
   const pull = await previews.open("all", { branch: "change" });
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
+  await paas.kpack.builder("all", "ready");
   const [ready] = await previews.phases("all", { 1: "Ready" });
   await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
   const [last, ...before] = await told.statuses(pull.headSha);
@@ -191,8 +195,9 @@ test("a rate limit is waited for, and what was told before it is not told again"
     { status: 429, headers: { "retry-after": "2" } },
     1,
   );
-  await previews.create("limited", { ...idle, report: {} });
-  await previews.until("limited", has("Reported", "False", "RateLimited"));
+  // Watched from the beginning: it is so for two seconds.
+  const limited = previews.until("limited", has("Reported", "False", "RateLimited"));
+  await Promise.all([limited, previews.create("limited", { ...idle, report: {} })]);
   await previews.until("limited", has("Reported", "True"));
   expect(fault.hits).toBe(1);
   const asked = previews.requests("limited").filter(({ path }) => path.includes("/comments"));
