@@ -153,15 +153,24 @@ test("there are only so many previews: those that are shown stay, and the next c
 });
 
 test("a preview goes when nothing was pushed for long, and comes back with a new commit", async () => {
-  await previews.create("aged", { ...idle, ttl: "8s" });
+  const begun = performance.now();
+  await previews.create("aged", idle);
   const pull = await previews.open("aged", { branch: "change" });
   await previews.phases("aged", { 1: "Building" });
+  // As long as that took, and a while more.
+  const ttl = `${Math.ceil((performance.now() - begun) / 1000) + 8}s`;
+  const { metadata } = await paas.patch(AppPipeline, "aged", { spec: { ttl } });
+  await previews.until("aged", ({ status }) => status?.listedGeneration === metadata.generation);
   const lists = previews.requests("aged").filter(({ path }) => /\/pulls\?/.test(path)).length;
   await previews.phases("aged", { 1: "Expired" });
   await untilNoObjects(paas, "aged", 1);
   expect(previews.requests("aged").filter(({ path }) => /\/pulls\?/.test(path))).toHaveLength(lists);
-  await paas.github.push({ repository: pull.repository, branch: "change" });
-  await previews.phases("aged", { 1: "Building" });
+  // Watched from before: it does not stay.
+  await Promise.all([
+    previews.until("aged", ({ status }) => status?.previews?.[0]?.application !== undefined),
+    paas.github.push({ repository: pull.repository, branch: "change" }),
+  ]);
   await paas.patch(AppPipeline, "aged", { spec: { ttl: null } });
+  await previews.phases("aged", { 1: "Building" });
   await paas.kit.until(Application, previewAt("aged", 1), () => true);
 });
