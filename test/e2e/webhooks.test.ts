@@ -15,7 +15,7 @@ let gateways: GatewayReplica[];
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Branch)] });
   // One test waits for the request of a worker that was killed.
-  const env = { DENREI_ACK_WAIT_SECONDS: "4" };
+  const env = { DENREI_ACK_WAIT_SECONDS: "10" };
   await kit.bridge("bridge-1", { args: [branches], env });
   workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [branches], { env })));
   gateways = await Promise.all([1, 2].map((n) => kit.gateway(`gateway-${n}`)));
@@ -86,7 +86,7 @@ test("an object that has another branch now is found by that one alone", async (
 });
 
 test("when the worker that took it is killed, another one finishes it", async () => {
-  await create("slow", { repository: "acme/slow", branch: "main", millis: 5000 });
+  await create("slow", { repository: "acme/slow", branch: "main", webhookMillis: 10_000 });
   const hook = hookOf("push", push("acme/slow", "main"));
   const [, gateway] = gateways as [GatewayReplica, GatewayReplica];
   expect(await post(gateway.hookUrl(), hook)).toBe(202);
