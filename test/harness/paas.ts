@@ -6,7 +6,9 @@ import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { isAlreadyExists } from "../../bus/kube/errors.ts";
 import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
+import { compareVersions, type Stored } from "../../bus/kube/object.ts";
+import { objectStore } from "../../bus/objects/store.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
 import { functions } from "../../functions/index.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { siteName } from "../../functions/paas/site/config.ts";
@@ -71,7 +73,7 @@ export interface Paas extends Omit<World, "close"> {
   tokenSecret(namespace?: string): Promise<void>;
   /** The Secret {@link secrets}`.registry`. */
   registrySecret(namespace?: string): Promise<void>;
-  /** Settings and chart of the site, instead of those of before. */
+  /** Settings and chart of the site, instead of those of before. What is created when it resolves is made with them. */
   site(data: Readonly<Record<string, string>>): Promise<void>;
   application(name: string, spec?: Partial<Application["spec"]>): Promise<Stored<Application>>;
   /** Of the branch `main` of acme/web, unless it is said otherwise, for the Application of the same name. */
@@ -190,7 +192,18 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     async site(data) {
       const at = { namespace: platformNamespace, name: siteName };
       const object = { apiVersion: "v1", kind: "ConfigMap", metadata: at, data, spec: undefined };
-      await client.apply(ConfigMap, object, { fieldManager: "test", force: "take-ownership" });
+      const { metadata } = await client.apply(ConfigMap, object, {
+        fieldManager: "test",
+        force: "take-ownership",
+      });
+      // The bridge may tell of an object that is created next before it tells of this one.
+      const store = objectStore(world.bus, "default");
+      const isOnBus = async () => {
+        const { resourceVersion = "0" } = (await store.entry(ConfigMap, at)) ?? {};
+        if (compareVersions(resourceVersion, metadata.resourceVersion) < 0)
+          throw new Error(`the bus has the version ${resourceVersion}`);
+      };
+      await poll("the bus to have the site", isOnBus, { timeoutMillis: 60_000 });
     },
     application: (name, spec = {}) =>
       create(Application, {
