@@ -1,6 +1,6 @@
 /** An Application whose pods do not become ready: what it says, what runs on, and the way back. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { externalKind } from "../../bus/kube/kind.ts";
+import { externalKind, type Kind, Pod } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { Deployment } from "../harness/children.ts";
@@ -38,7 +38,26 @@ const hasFailed = (app: Stored<Application>) =>
 /** Whether new pods find a place; those that run stay. */
 const room = async (is: "free" | "full") => {
   await paas.patch(Node, { name: "node-1" }, { spec: { unschedulable: is === "full" ? true : null } });
+  // The scheduler may hear of new pods before it hears of the node.
+  if (is === "full") await expect.poll(findsPlace, { timeout: 60_000 }).toBe(false);
 };
+
+let probes = 0;
+/** Whether the scheduler has a place for a pod. */
+async function findsPlace(): Promise<boolean> {
+  const name = `probe-${++probes}`;
+  await paas.create(Pod, {
+    metadata: at(name),
+    spec: { containers: [{ name: "main", image: "probe:1" }] },
+  });
+  const { spec } = await paas.kit.until(
+    Pod as Kind<KubeObject<{ readonly nodeName?: string }>>,
+    at(name),
+    (pod) => pod.spec.nodeName !== undefined || has("PodScheduled", "False")(pod),
+  );
+  await paas.kit.client.delete(Pod, at(name), {});
+  return spec.nodeName !== undefined;
+}
 
 test("new pods that do not become ready fail the rollout, and the old ones go on until one goes back", async () => {
   await room("free");
@@ -71,8 +90,10 @@ test("new pods that do not become ready fail the rollout, and the old ones go on
 
 test("a first rollout that fails says so, and nothing of it is left when it succeeds after all", async () => {
   await room("full");
+  // Looked for from the beginning: it fails after the deadline.
+  const progressing = until("first", ({ status }) => status?.status === "progressing");
   await paas.application("first", { image: "first:1" });
-  const under = await until("first", ({ status }) => status?.status === "progressing");
+  const under = await progressing;
   expect(conditionOf(under)).toMatchObject({ status: "False", reason: "Progressing" });
   expect(under.status?.message).toBe("");
   const failed = await until("first", hasFailed);
