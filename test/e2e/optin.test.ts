@@ -136,7 +136,7 @@ describe("the bridge", () => {
       {},
     );
     await expect.poll(refused, patience).toBe(1);
-    expect(told()).toHaveLength(2);
+    await expect.poll(told, patience).toHaveLength(2);
     expect(await readiness()).toEqual({ status: 200, text: "ok" });
   });
 });
