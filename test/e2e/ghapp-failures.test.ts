@@ -106,8 +106,10 @@ test("when the limit has passed it goes on by itself", async () => {
   });
   const id = ids.app.at(-1) ?? 0;
   fault(id, { status: 429, headers: { "retry-after": "2" }, body: said("Slow down") }, 1);
+  // Looked for from the beginning: two seconds later it is over.
+  const limited = until("slowed", "False", "RateLimited");
   await create("slowed");
-  const { status } = await until("slowed", "False", "RateLimited");
+  const { status } = await limited;
   expect(status?.message).toContain("Slow down");
   await until("slowed", "True");
   const [first, second, ...more] = ghapps.mints(id);
