@@ -169,6 +169,8 @@ async function stored(): Promise<string[]> {
 
 test("none of it was on the bus, in a log, a status, an Event or an annotation", async () => {
   const { kit, workers, bridge, github } = ghapps;
+  // Events are written in the background.
+  await ghapps.writes();
   expect(github.tokens().length).toBeGreaterThanOrEqual(15);
   expect(keys.flatMap(linesOf).length).toBeGreaterThan(90);
   const list = async (kind: Kind) => (await kit.client.list(kind)).items;
