@@ -49,11 +49,14 @@ describe("an image that the PaaS has built", () => {
   const base = (digit: string) => ({
     github: { owner: "acme", repo: "web", sha: digit.repeat(40), secretName: "git" },
   });
+  /** Its revision is known before there is an image of it. */
   const built = (revision: string) =>
     stack.until(
       RemoteSync,
       "web",
-      ({ status }) => status?.revision === revision && has("Built", "True")({ status } as never),
+      (sync) =>
+        has("Deployed", "True")(sync) &&
+        conditionOf(sync, "Deployed")?.message.includes(`image of ${revision}`) === true,
     );
 
   test("is registered as an event, committed by the agent and deployed, one by one", async () => {
@@ -151,7 +154,7 @@ test("an event whose answer is lost is adopted, and one that came to nothing is 
   await lost;
   await stack.untilState("lost", "one", "NotHandled");
   expect(stack.registered("lost")).toEqual(["one"]);
-  expect(await stack.notes(kind, "lost", "Adopted")).toHaveLength(1);
+  await expect.poll(() => stack.notes(kind, "lost", "Adopted"), patience).toHaveLength(1);
 
   stack.server().die();
   await stack.setData("lost", "two");

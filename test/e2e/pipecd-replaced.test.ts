@@ -184,8 +184,9 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       expect(ofObjects.map(({ id }) => id).sort()).toEqual(
         moved.map(({ status }) => status?.applicationID).sort(),
       );
-      const notes = objects.map((name) => stack.notes(any(Application), name, "GaveWay"));
-      expect((await Promise.all(notes)).flat()).toHaveLength(1);
+      const notes = async () =>
+        (await Promise.all(objects.map((name) => stack.notes(any(Application), name, "GaveWay")))).flat();
+      await expect.poll(notes, patience).toHaveLength(1);
     },
   );
 
