@@ -5,6 +5,7 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
+import { deadlineMillis } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const authority = createCertificateAuthority("pipecd");
@@ -42,7 +43,7 @@ const called = (): string[] =>
   pipecd.pods.plane(namespace).calls.map(({ service, method }) => `${service.split(".").at(-1)}.${method}`);
 
 test("a server with TLS is told of everything, and its certificate has to be of the authority that is given", async () => {
-  await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+  await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"), deadlineMillis);
   const { spec } = await pipecd.kit.client.get(Deployment, at("controlplane-sample-server"));
   const { args = [] } = (spec.template?.spec?.containers?.[0] ?? {}) as { args?: string[] };
   expect(args).toContain("--tls=true");

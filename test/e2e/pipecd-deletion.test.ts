@@ -152,6 +152,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       ControlPlane,
       stack.at(names.plane),
       has("Ready", "False", "InUse"),
+      deadlineMillis,
     );
     const { message } = conditionOf(waiting) ?? {};
     for (const text of [
@@ -173,6 +174,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       Environment,
       stack.at(names.environment),
       has("Ready", "False", "InUse"),
+      deadlineMillis,
     );
     expect(conditionOf(environment)?.message).toContain("Piped piped-sample");
     await stack.remove(any(Minio), "minio-sample");
@@ -226,6 +228,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       Application,
       stack.at(names.application),
       has("Stalled", "True", "ServerUnavailable"),
+      deadlineMillis,
     );
     const { message = "" } = conditionOf(blocked, "Stalled") ?? {};
     expect(message).toContain("pipecd.kanatakita.com/skip-cleanup=true");
@@ -257,7 +260,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       api: { address: pipecd.pods.api, tls: undefined },
       encryptionKey: Buffer.from(data?.["encryption-key"] ?? "", "base64"),
       apiKey: undefined,
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(deadlineMillis),
     });
     for (const { id } of stack.server.applications()) await applications.delete(id);
     for (const { id } of stack.server.pipeds()) await pipeds.disable(id);

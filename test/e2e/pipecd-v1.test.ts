@@ -4,6 +4,7 @@ import { ConfigMap } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { Application, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, type SampleObject, sample, startPipecd } from "../harness/pipecd.ts";
+import { deadlineMillis } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
@@ -23,7 +24,7 @@ test("the sample comes up, and its Application deploys to targets of plugins", a
   await pipecd.namespace(namespace);
   await pipecd.apply("v1", namespace);
   const { kit } = pipecd;
-  await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+  await kit.until(Piped, at("piped-sample"), has("Ready", "True"), deadlineMillis);
   const application = await kit.until(Application, at("application-sample"), has("Ready", "True"));
   expect(application.status?.registered).toMatchObject({
     provider: "",

@@ -15,6 +15,7 @@ import {
 } from "../../functions/pipecd/kinds.ts";
 import { departures } from "../harness/departures.ts";
 import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
+import { deadlineMillis } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
@@ -41,7 +42,12 @@ describe.each([
         : object,
     );
     const { kit } = pipecd;
-    const application = await kit.until(Application, at("application-sample"), has("Ready", "True"));
+    const application = await kit.until(
+      Application,
+      at("application-sample"),
+      has("Ready", "True"),
+      deadlineMillis,
+    );
     const plane = await kit.until(ControlPlane, at("controlplane-sample"), has("Ready", "True"));
     const environment = await kit.until(Environment, at("environment-sample"), has("Ready", "True"));
     const piped = await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
@@ -112,7 +118,7 @@ describe.each([
     for (const kind of kinds)
       for (const { metadata } of await kit.list(kind, namespace))
         await kit.untilGone(kind, { namespace, name: metadata.name });
-    await expect.poll(() => leaving.gone(), { timeout: 20_000 }).toHaveLength(6);
+    await expect.poll(() => leaving.gone(), { timeout: 60_000 }).toHaveLength(6);
     const gone = leaving.gone().map((text) => text.split(" ")[0]);
     expect(gone.slice(0, 4)).toEqual(["Application", "Piped", "Environment", "ControlPlane"]);
     leaving.stop();
@@ -132,6 +138,7 @@ describe.each([
         .poll(async () => names(await kit.list(kind as typeof Service, namespace)), { timeout: 60_000 })
         .toEqual([]);
     await kit.client.delete(Namespace, { name: namespace }, {});
-    await kit.untilGone(Namespace, { name: namespace });
+    // Kubernetes looks again after a growing pause for as long as something is left.
+    await kit.untilGone(Namespace, { name: namespace }, 180_000);
   });
 });
