@@ -159,8 +159,11 @@ export const obstacles: Readonly<Record<string, Obstacle>> = {
   webhook: {
     reason: "AdmissionWebhookUnavailable",
     names: "the admission webhook validate.policy.example",
-    block: (client) =>
-      client.create(WebhookConfiguration, blocking("validate", "of-webhook", { url: nowhere }), write),
+    async block(client) {
+      await client.create(WebhookConfiguration, blocking("validate", "of-webhook", { url: nowhere }), write);
+      // As a policy, it counts some moments later.
+      await expect.poll(() => isDenied(client, "of-webhook"), { timeout: 60_000 }).toBe(true);
+    },
     attempt: (client) => client.create(ConfigMap, configMap("of-webhook") as never, write),
     unblock: (client) => client.delete(WebhookConfiguration, { name: "validate" }, {}),
   },
