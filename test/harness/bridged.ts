@@ -58,7 +58,7 @@ export interface Bridged {
   untilAgreed(kind: Kind): Promise<void>;
   /** What the bus remembers about the watch of a kind, once it satisfies the condition. */
   position(kind: Kind, condition?: (position: Position) => boolean): Promise<Position>;
-  /** They agree, the history has heard of it, and the bridge has saved a position behind it, which it resolves with. */
+  /** They agree, the bridge has saved a position behind it, which it resolves with, and the history has heard of all up to there. */
   untilSettled(kind: Kind): Promise<string>;
   stop(): Promise<void>;
 }
@@ -132,15 +132,18 @@ async function bridgedOn(kit: LocalKit): Promise<Bridged> {
     remove: (name) => kit.client.delete(Note, at(name), {}),
     async untilSettled(kind) {
       await untilAgreed(kind);
-      const last = await bus.jsm.streams.getMessage(streams.objects, {
-        last_by_subj: kindSubjects(cluster, kind, watchedIn(kind)),
-      });
-      const { resourceVersion = "0" } = versionOf(attribute(last?.header, "id")) ?? {};
-      if (last) await history.until(() => (history.all.at(-1)?.sequence ?? 0) >= last.seq);
+      const last = () =>
+        bus.jsm.streams.getMessage(streams.objects, {
+          last_by_subj: kindSubjects(cluster, kind, watchedIn(kind)),
+        });
+      const { resourceVersion = "0" } = versionOf(attribute((await last())?.header, "id")) ?? {};
       const saved = await position(
         kind,
         (saved) => saved.state === "watching" && compareVersions(saved.resourceVersion, resourceVersion) >= 0,
       );
+      // A move is told at two addresses, and they agree after the first: the second is before the position.
+      const sequence = (await last())?.seq ?? 0;
+      await history.until(() => (history.all.at(-1)?.sequence ?? 0) >= sequence);
       return saved.resourceVersion;
     },
     async stop() {
