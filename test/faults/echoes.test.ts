@@ -79,15 +79,39 @@ async function done(): Promise<{ readonly begun: number; readonly woken: number 
   };
 }
 
+/** A worker that was paused for longer, in seconds, believes no announcement from before, and leaves tickets alone. */
+const longPause = 0.5;
+
+/**
+ * What the worker has done during a look in which it was not paused. Each look is at a key of its own, which `prepare` is told of
+ * before.
+ */
+async function didUnpaused(
+  name: string,
+  look: (key: ObjectKey) => Promise<void>,
+  prepare?: (key: ObjectKey) => Promise<void>,
+): ReturnType<typeof done> {
+  for (let looks = 1; ; looks++) {
+    const key = at(`${name}-${looks}`);
+    await prepare?.(key);
+    const before = await done();
+    await look(key);
+    // The longest one since the metrics were read before.
+    const pause = await metricSum([worker], /^nodejs_eventloop_lag_max_seconds/);
+    const { begun, woken } = await done();
+    if (pause < longPause) return { begun: begun - before.begun, woken: woken - before.woken };
+  }
+}
+
 test.each(["19", written])(
   "an event at version %s, routed before the word of 20, begins nothing",
   async (version) => {
-    const key = at(`overtaking-${version}`);
-    const before = await done();
-    await announce(key);
-    await queue.request(key, changeOf(key, version));
-    await untilGivenBack(key);
-    expect(await done()).toEqual({ begun: before.begun, woken: before.woken + 1 });
+    const did = await didUnpaused(`overtaking-${version}`, async (key) => {
+      await announce(key);
+      await queue.request(key, changeOf(key, version));
+      await untilGivenBack(key);
+    });
+    expect(did).toEqual({ begun: 0, woken: 1 });
   },
 );
 
@@ -117,19 +141,25 @@ test("what is announced as news is reconciled", async () => {
 });
 
 test("what was asked for beside a ticket that was an echo is reconciled", async () => {
-  const key = at("beside");
-  await worker.kill();
-  await queue.request(key, changeOf(key, written));
-  expect(await queue.request(key, changeOf(key, "21"))).toBe("owned");
-  await bus.jsm.streams.purge(workStream(scope.fn), { filter: work.ticket(scope, key) });
-  await worker.start();
-  await untilListening();
-  const before = await done();
-  await announce(key);
-  await queue.request(key, changeOf(key, written));
-  await expect.poll(done, patience).toEqual({ begun: before.begun + 1, woken: before.woken + 1 });
-  await expect.poll(() => queue.marks(key), patience).toEqual([]);
-  await untilGivenBack(key);
+  const did = await didUnpaused(
+    "beside",
+    async (key) => {
+      await announce(key);
+      await queue.request(key, changeOf(key, written));
+      // The mark goes when there is a ticket for it.
+      await expect.poll(() => queue.marks(key), patience).toEqual([]);
+      await untilGivenBack(key);
+    },
+    async (key) => {
+      await worker.kill();
+      await queue.request(key, changeOf(key, written));
+      expect(await queue.request(key, changeOf(key, "21"))).toBe("owned");
+      await bus.jsm.streams.purge(workStream(scope.fn), { filter: work.ticket(scope, key) });
+      await worker.start();
+      await untilListening();
+    },
+  );
+  expect(did).toEqual({ begun: 1, woken: 1 });
 });
 
 test("a ticket that somebody had before is reconciled: it may have been begun", async () => {
@@ -137,12 +167,16 @@ test("a ticket that somebody had before is reconciled: it may have been begun", 
   await worker.kill();
   await queue.request(key, changeOf(key, written));
   const workers = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
-  const held = await workers.next({ expires: 10_000 });
+  const held = await workers.next({ expires: 60_000 });
+  expect(held, "the ticket").not.toBeNull();
+  // It is not to be given to somebody else before this is ready.
+  const keeping = setInterval(() => held?.working(), 1000);
+  onTestFinished(() => clearInterval(keeping));
   await worker.start();
   await untilListening();
   const before = await done();
   await announce(key);
-  expect(held, "the ticket").not.toBeNull();
+  clearInterval(keeping);
   held?.nak();
   await untilGivenBack(key);
   expect(await done()).toEqual({ begun: before.begun + 1, woken: before.woken });
@@ -179,7 +213,8 @@ test("what was announced before a worker listened is news to all others once tha
 
 test("a write is announced before its ticket is given back", async () => {
   const told: string[] = [];
-  replica.nc.subscribe(echoSubject(scope), {
+  // On one connection: between two there is no order.
+  bus.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
       if (message.string().includes("wrote")) told.push("announced");
     },
@@ -193,7 +228,7 @@ test("a write is announced before its ticket is given back", async () => {
   await bus.nc.flush();
   await create(at("told"), { mode: "ok" });
   await expect.poll(() => told, patience).toContain("given back");
-  expect(told).toEqual(["announced", "given back"]);
+  expect(told.slice(0, 2)).toEqual(["announced", "given back"]);
 });
 
 test("the request of an event is taken for one, and that of its retry is not", async () => {
@@ -278,7 +313,7 @@ test.each([
       await untilGivenBack(key);
       replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote: [wroteOf(key, metadata)] }));
       end(key);
-      await bus.nc.flush();
+      await replica.nc.flush();
       await queue.request(key, newRequest({ type: "timer" }));
       await expect.poll(() => generationsOf(key), patience).toEqual([1, 1, 2]);
     } finally {
