@@ -164,7 +164,7 @@ test("what workers died over is left alone until it is replayed, also when the r
 test("a paused worker that wakes up after its deadline writes nothing", async () => {
   const { first, second } = probes;
   await second.stop();
-  await probes.create("paused", { mode: "slow", millis: 2500 });
+  await probes.create("paused", { mode: "slow", millis: 7000 });
   await first.log.until((line) => line.includes('"default/paused"') && line.includes("probing"));
   process.kill(first.pid ?? 0, "SIGSTOP");
   try {
@@ -181,7 +181,8 @@ test("a paused worker that wakes up after its deadline writes nothing", async ()
 });
 
 test("a reconcile whose consumer is deleted is given up at once, and begins again with the next one", async () => {
-  await probes.create("bereft", { mode: "slow", millis: 5000 });
+  const millis = 8000;
+  await probes.create("bereft", { mode: "slow", millis });
   await probes.untilRuns("bereft", 1);
   await probes.bus.jsm.consumers.delete(workStream("probe"), consumers.worker(probeScope));
   const lost = () =>
@@ -194,7 +195,7 @@ test("a reconcile whose consumer is deleted is given up at once, and begins agai
   await probes.kit.until(Probe, at("bereft"), isReady);
   const [first, second] = probes.runs("bereft").map(({ time }) => Date.parse(String(time)));
   const given = Date.parse(String(lost()[0]?.time));
-  expect(given - (first ?? 0), "it did not wait for the end").toBeLessThan(5000);
+  expect(given - (first ?? 0), "it did not wait for the end").toBeLessThan(millis);
   expect(given, "the second run began later").toBeLessThanOrEqual(second ?? 0);
 });
 const isAboutDeletion = (error: unknown) =>

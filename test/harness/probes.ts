@@ -19,11 +19,14 @@ export const isStalled = (probe: Stored<Probe>): boolean => condition(probe, "St
 
 export type Probes = Awaited<ReturnType<typeof startProbes>>;
 
-/** Starts them on a bus of their own. `paths` are the modules of the functions, `kinds` what they are for. */
-export async function startProbes(paths: readonly string[], kinds: readonly Kind[]) {
+/**
+ * Starts them on a bus of their own. `paths` are the modules of the functions, `kinds` what they are for. Where no worker dies,
+ * AckWait may be long: one that is paused for a moment keeps what it has in hand.
+ */
+export async function startProbes(paths: readonly string[], kinds: readonly Kind[], ackWaitSeconds = 3) {
   const kit = await startKit({ crds: kinds.map((kind) => crdOf(kind)) });
   const bus: Bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  const env = { DENREI_ACK_WAIT_SECONDS: "3" };
+  const env = { DENREI_ACK_WAIT_SECONDS: String(ackWaitSeconds) };
   const bridge = await kit.bridge("bridge-1", { args: paths, env });
   const start = (name: string) => kit.worker(name, paths, { env });
   const [first, second] = await Promise.all([start("worker-1"), start("worker-2")]);
