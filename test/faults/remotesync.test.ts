@@ -120,7 +120,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
           RemoteSync,
           { name },
           (sync) => has("Ready", "True")(sync) && sync.status?.revision === wanted.get(name),
-          100_000,
+          200_000,
         );
       // The third one has begun, so two are over.
     } while (begun < 3);
@@ -150,7 +150,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
     expect(app.spec.image).toBe(last?.status?.latestImage);
     expect(app.metadata.annotations?.["modoki.tsuzu.dev/revision"]).toBe(wanted.get(name));
   }
-}, 200_000);
+}, 300_000);
 
 test("a worker that dies between GitHub's answer and the first write loses nothing", async () => {
   await syncs.start("torn");

@@ -66,7 +66,7 @@ export const interest: Interest = { scope, kinds: [Item] };
 const lookMillis = 100;
 /** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
 const quietLooks = 3;
-const quietMillis = 60_000;
+const quietMillis = 120_000;
 
 /** Sets the ground up; it is cleared away when the trial ends. */
 export async function openGround(trial: Trial, options: GroundOptions): Promise<Ground> {

@@ -13,7 +13,7 @@ import type { Outcome, Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
 
 /** How long the first certificate is good for: enough to start with, on a machine that does other things as well. */
-const validMillis = 20_000;
+const validMillis = 30_000;
 const user = "operator";
 const groups = ["system:masters"];
 
