@@ -87,26 +87,37 @@ export const restarted = (name: string, pick: () => Child): Fault => ({
   },
 });
 
-/** Stopped for a while, as by a machine that is paused or swaps; `prepare` makes sure that it hurts. */
+/** What a pause needs to have an effect. */
+export interface PauseOptions {
+  /** Gives the victim something to be interrupted in. */
+  readonly prepare: (child: Child) => Promise<void>;
+  /** Whether it was interrupted in that, asked while the victim is stopped: before, it could end in the meantime. */
+  readonly isCaught: (child: Child) => Promise<boolean>;
+}
+
+/** Stopped for a while, as by a machine that is paused or swaps. */
 export const paused = (
   name: string,
   pick: () => Child,
   millis: number,
-  prepare: (child: Child) => Promise<void> = async () => undefined,
+  { prepare, isCaught }: PauseOptions,
 ): Fault => ({
   name,
   async inject() {
     const child = pick();
-    await prepare(child);
-    const pid = child.pid ?? 0;
-    const from = now();
-    process.kill(pid, "SIGSTOP");
-    try {
-      await sleep(millis);
-    } finally {
-      process.kill(pid, "SIGCONT");
+    for (;;) {
+      await prepare(child);
+      const pid = child.pid ?? 0;
+      const from = now();
+      process.kill(pid, "SIGSTOP");
+      try {
+        if (!(await isCaught(child))) continue;
+        await sleep(millis);
+      } finally {
+        process.kill(pid, "SIGCONT");
+      }
+      return { victim: child.name, from };
     }
-    return { victim: child.name, from };
   },
 });
 

@@ -32,6 +32,8 @@ export async function footprintOf(
   const profiler = profilerSocket(directory, pid);
   await collectGarbage(profiler);
   const least = await idleRssOf(pids, { millis: sampleMillis, signal });
+  // The process goes on while it is sampled, on a busy machine for long.
+  await collectGarbage(profiler);
   return {
     asItIs: usage.rssMegabytes,
     peak: usage.peakMegabytes,

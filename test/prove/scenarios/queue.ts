@@ -32,20 +32,25 @@ export const queue: Scenario = {
     const replicas = await ground.workers(workers);
     const [server] = ground.servers;
     const anyWorker = anyOf(replicas, next);
+    const hasPlanted = async ({ name }: Child, since: number): Promise<boolean> =>
+      (await inHand(ground.journals, name, { since, keys: "slow-" })) > 0;
     const kinds = [
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
-      paused(pause, anyWorker, pauseMillis, async ({ name }) => {
+      paused(pause, anyWorker, pauseMillis, {
         // The paused worker needs a reconcile in hand that would have its effect when the worker wakes up. It has to begin now,
         // because an earlier one may have been lost with the bus, and to be slow, so that it lasts until the pause.
-        for (let since = 0; ; await sleep(10)) {
-          trial.signal.throwIfAborted();
-          if (now() - since >= plantedMillis) {
-            since = now();
-            for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, plantedMillis);
+        async prepare(child) {
+          for (let since = 0; ; await sleep(10)) {
+            trial.signal.throwIfAborted();
+            if (now() - since >= plantedMillis) {
+              since = now();
+              for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, plantedMillis);
+            }
+            if (await hasPlanted(child, since)) break;
           }
-          if ((await inHand(ground.journals, name, { since, keys: "slow-" })) > 0) break;
-        }
+        },
+        isCaught: (child) => hasPlanted(child, now() - plantedMillis),
       }),
       killed("kill -9 of NATS", () => server as NonNullable<typeof server>),
       restarted("restart of NATS", () => server as NonNullable<typeof server>),
