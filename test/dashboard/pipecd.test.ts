@@ -143,10 +143,37 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
   await kit.untilGone(EventRegistration as Kind, { namespace: team, name: "web" });
 });
 
+/** Keeps an object that is deleted until the test takes it away. */
+const finalizer = "test.denrei.dev/seen";
+
+async function changeFinalizers(kind: Kind, name: string, change: (before: readonly string[]) => string[]) {
+  const { client } = scene.kit;
+  const changeOnce = async () => {
+    const { resourceVersion, finalizers = [] } = (await client.get(kind, at(name))).metadata;
+    const metadata = { resourceVersion, finalizers: change(finalizers) };
+    await client.mergePatch(kind, at(name), { metadata }, { fieldManager: "test" });
+  };
+  // Its function takes away its own.
+  await vi.waitFor(changeOnce, { timeout: 60_000 });
+}
+
+/** In the order in which they go, after the Application. */
+const stages: readonly (readonly (readonly [kind: unknown, name: string])[])[] = [
+  [[Piped, "piped-sample"]],
+  [[Environment, "environment-sample"]],
+  [[ControlPlane, plane]],
+  [
+    [Minio, "minio-sample"],
+    [Mysql, "mysql-sample"],
+  ],
+];
+
 test("the order of a deletion is seen as it happens, with what each waits for, and what is gone stays as done", async () => {
   const { kit, url } = scene;
   await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
   await kit.until(Application, at("application-sample"), has("Ready", "True"));
+  for (const [kind, name] of stages.flat())
+    await changeFinalizers(kind as Kind, name, (before) => [...before, finalizer]);
   const page = await scene.loggedIn(people.alice);
   await page.goto(`${url}/pipecd/controlplanes/${team}/${plane}`);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -178,17 +205,25 @@ test("the order of a deletion is seen as it happens, with what each waits for, a
     ),
   ]);
 
-  const seen: Promise<string[]> = page.evaluate(`new Promise((resolve) => {
+  // Begins to look before anything goes.
+  const seen = await page.evaluateHandle(`({ all: new Promise((resolve) => {
     const seen = [];
     new MutationObserver(() => {
       const states = [...document.querySelectorAll(".steps > li")].map(({ dataset }) => dataset.state);
       seen.push(states.join(" "));
       if (states.length > 0 && states.every((state) => state === "gone")) resolve(seen);
     }).observe(document.body, { childList: true, subtree: true, attributes: true });
-  })`);
+  }) })`);
   await kit.client.delete(Application as Kind, at("application-sample"), {});
+  // What is told of several kinds at once comes in any order.
+  for (const [before, objects] of stages.entries()) {
+    const done = page.locator('.steps > li[data-state="gone"]');
+    await expect.poll(() => done.count(), { timeout: 90_000 }).toBe(before + 1);
+    for (const [kind, name] of objects)
+      await changeFinalizers(kind as Kind, name, (all) => all.filter((one) => one !== finalizer));
+  }
   await page.getByRole("status").getByText("All of it is gone").waitFor({ timeout: 90_000 });
-  for (const states of await seen)
+  for (const states of await seen.evaluate<string[], { all: Promise<string[]> }>(({ all }) => all))
     expect(states, "what is done comes before what is not").toMatch(
       /^(gone ?)*((going|stalled) ?)?((waiting|kept|going) ?)*$/,
     );
