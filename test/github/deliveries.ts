@@ -36,13 +36,14 @@ export interface Delivery {
 export interface DeliveryOptions {
   /** Where webhooks go, in turn. */
   readonly targets: readonly string[];
-  /** How long a target may take to answer. */
-  readonly timeoutMillis: number;
   /** Ends what is under way; that is not recorded. */
   readonly signal: AbortSignal;
 }
 
 const timeText = (time: Date): string => time.toISOString().replace(/\.\d+/, "");
+
+/** How long a target may take to answer, as with GitHub. */
+const timeoutMillis = 10_000;
 
 /** GitHub's ids do not fit into 32 bits. */
 const firstId = 170_000_000_001;
@@ -131,7 +132,7 @@ export class Deliveries {
     headers: Record<string, string>,
     body: string,
   ): Promise<Pick<Delivery, "status" | "status_code" | "response">> {
-    const late = AbortSignal.timeout(this.#options.timeoutMillis);
+    const late = AbortSignal.timeout(timeoutMillis);
     try {
       const answer = await send(url, {
         method: "POST",

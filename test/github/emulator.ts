@@ -37,8 +37,6 @@ export interface GitHubOptions extends SeedOptions {
   readonly targets?: readonly string[];
   /** Who can log in with an App; nobody unless given. */
   readonly people?: readonly GitHubPerson[];
-  /** How long a target may take to answer, in milliseconds; 10 s as with GitHub unless given. */
-  readonly deliveryTimeoutMillis?: number;
   /** How long installation tokens work; an hour unless given. */
   readonly tokenLifetimeMillis?: number;
   /** How many characters installation tokens have, 60 or more; 31 unless given. Newer ones of GitHub have 520. */
@@ -138,7 +136,6 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   });
   const deliveries = new Deliveries({
     targets: options.targets ?? [],
-    timeoutMillis: options.deliveryTimeoutMillis ?? 10_000,
     signal: over.signal,
   });
   const list = deliveryList(deliveries, (headers) =>

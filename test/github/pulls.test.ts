@@ -50,7 +50,7 @@ const told = (number: number, count: number) =>
       expect(payloads).toHaveLength(count);
       return payloads;
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 20_000, interval: 5 },
   );
 
 const notYet = { mergeable: null, mergeable_state: "unknown" };
