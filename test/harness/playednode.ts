@@ -2,7 +2,9 @@
 import { EventEmitter, once } from "node:events";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, Pod } from "../../bus/kube/kind.ts";
+import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { poll } from "../../deploy/local/run/poll.ts";
 import { type KubeletServer, startKubeletServer } from "../kpack/kubeletserver.ts";
 import type { ContainerLog, LogLine } from "../kpack/podlogs.ts";
 
@@ -73,6 +75,9 @@ export async function startPlayedNode(client: KubeClient): Promise<PlayedNode> {
     async pod(namespace, name, container) {
       const log = new Log();
       logs.set(`${namespace}/${name}/${container}`, log);
+      // Before a controller has made it, no pod may be created.
+      const account = () => client.get(ServiceAccount, { namespace, name: "default" });
+      await poll("the namespace to have its service account", account, { timeoutMillis: 60_000 });
       await client.request({
         method: "POST",
         path: resourcePath(Pod, namespace),
