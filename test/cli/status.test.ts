@@ -86,7 +86,7 @@ test("a bus that nobody has used yet", async () => {
 
 test("an object that waits for its time is DELAYED, and the kinds are where the bridge is", async () => {
   [bridge, worker] = await Promise.all([kit.bridge("bridge-1"), kit.worker("worker-1", ["hikawa"])]);
-  await kit.client.create(Hikawa, hikawa("waits", 60_000), { fieldManager: "test" });
+  await kit.client.create(Hikawa, hikawa("waits", 3_600_000), { fieldManager: "test" });
   await expect.poll(queue, patience).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
   // The bridge writes down where it is once a second.
   const watched = async () =>
@@ -174,13 +174,18 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   expect(await said("requests", "--limit", "1")).toContain("2 more: --limit shows more than 1.");
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
-  const ticket = await tickets.next({ expires: 5000 });
-  onTestFinished(() => ticket?.nak());
+  const ticket = await tickets.next({ expires: 60_000 });
+  // A worker that has a ticket in hand says so again and again.
+  const working = setInterval(() => ticket?.working(), 1000);
+  onTestFinished(() => {
+    clearInterval(working);
+    ticket?.nak();
+  });
   expect((await told("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
 
   const [, first = "", second = ""] = (await said("requests", "hikawa")).split("\n");
   expect(first).toMatch(/^hikawa +default\/long\S+ +in-flight +\d+s +now +0 +- +replay$/);
-  expect(second).toMatch(/^hikawa +default\/waits +delayed +\d+\w* +in \d+s +0 +- +timer$/);
+  expect(second).toMatch(/^hikawa +default\/waits +delayed +\d+\w* +in \d+m +0 +- +timer$/);
 
   const key = { namespace: "default", name: longName };
   expect(
