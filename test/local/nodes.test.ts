@@ -35,7 +35,7 @@ interface Found {
 const core = "/api/v1/namespaces/default/pods";
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 const jobs = "/apis/batch/v1/namespaces/default/jobs";
-const waiting = { timeout: 30_000 };
+const waiting = { timeout: 60_000 };
 
 let platform: LocalPlatform;
 let client: KubeClient;
@@ -68,6 +68,12 @@ const pod = (name: string, more: object = {}) => ({
   spec: { containers: [{ name: "main", image: "registry.example.com/broken:1" }], ...more },
 });
 
+/** One pod on each node, also while the scheduler knows of one node alone that takes pods. */
+const ofOneNode = (app: string) => ({
+  topologyKey: "kubernetes.io/hostname",
+  labelSelector: { matchLabels: { app } },
+});
+
 const deployment = (name: string, annotations: object) => ({
   metadata: { name },
   spec: {
@@ -78,6 +84,7 @@ const deployment = (name: string, annotations: object) => ({
       metadata: { labels: { app: name }, annotations },
       spec: {
         terminationGracePeriodSeconds: 600,
+        affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [ofOneNode(name)] } },
         initContainers: [{ name: "first", image: "registry.example.com/broken:1" }],
         containers: [{ name: "main", image: "registry.example.com/broken:1" }],
       },
