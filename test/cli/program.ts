@@ -118,8 +118,8 @@ export function place(): Place {
   const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
   const processes = () => processesIn(folder);
   onTestFinished(async () => {
-    // After a test that failed, what it started may just be dying.
-    await expect.poll(processes, { timeout: 15_000 }).toEqual([]);
+    // After a test that did not stop what it started, that may just be dying.
+    await expect.poll(processes, { timeout: 60_000 }).toEqual([]);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return {

@@ -22,6 +22,7 @@ import {
   natsServer,
   openUrl,
   plainUrl,
+  sayMillis,
   servers,
   waiting,
   withServers,
@@ -48,7 +49,7 @@ describe.concurrent("the bus", () => {
       expect(await process.probe("/healthz")).toMatchObject({ status: 200 });
       const store = join(folder, randomUUID());
       await natsServer(`late-${port}`, "--jetstream", "--store_dir", store, "--port", String(port));
-      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line));
+      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line), sayMillis);
       // A bridge that is forbidden to watch is not ready either, some seconds later.
       expect((await process.probe("/readyz")).text).not.toContain("the bus is not reachable");
       await process.stop();
@@ -185,7 +186,7 @@ describe.concurrent("the API server", () => {
       });
       expect(await process.probe("/healthz")).toMatchObject({ status: 200 });
       await apiServer(403, { port });
-      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line));
+      await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line), sayMillis);
       expect((await process.probe("/readyz")).text).not.toContain("the API server is not reachable");
       await process.stop();
     },
@@ -206,7 +207,7 @@ describe.concurrent("the API server", () => {
     expect(await process.said("the API server is not reachable")).toContain("its certificate is not trusted");
     expect(asked).toEqual([]);
     writeFileSync(path, readFileSync(kubeconfig(url)));
-    await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line));
+    await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line), sayMillis);
     await process.stop();
   });
 

@@ -20,11 +20,17 @@ import { run, start } from "./program.ts";
 
 const binaries = await programs("nats-server");
 
+/** How long a process may take to say something: many start side by side. Milliseconds. */
+export const sayMillis = 200_000;
+
 export const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
 export const authority = createCertificateAuthority();
 export const servers: Server[] = [];
 export let bus: LocalNats;
 let processes: LocalProcesses;
+/** The default of 2 s is short for a client in a test run that uses every core. Written once: servers start side by side. */
+const patient = join(folder, "patient.conf");
+writeFileSync(patient, "authorization { timeout: 30 }");
 /** A NATS server without JetStream. */
 export let plainUrl: string;
 /** One that lets in everybody. */
@@ -81,15 +87,12 @@ export function kubeconfig(
 /** Starts a server with these arguments and returns its host and port. */
 export async function natsServer(name: string, ...args: string[]): Promise<string> {
   let port = "";
-  // The default of 2 s is short for a client in a test run that uses every core.
-  const config = join(folder, "patient.conf");
-  writeFileSync(config, "authorization { timeout: 30 }");
   await processes.spawn({
     name,
     command: binaries["nats-server"].path,
     args: [
       "--config",
-      config,
+      patient,
       "--addr",
       "127.0.0.1",
       ...(args.includes("--port") ? [] : ["--port", "-1"]),
@@ -139,7 +142,7 @@ export async function waiting(
   // Another cluster than that of the tests that find the bus unused.
   const env = { DENREI_CLUSTER: "waiting", ...settings };
   const running = start(args.split(" "), { env, onTestFinished });
-  const starting = await running.lines.until((line) => line.includes('"msg":"starting"'));
+  const starting = await running.lines.until((line) => line.includes('"msg":"starting"'), sayMillis);
   const probes = (JSON.parse(starting) as { probes: string }).probes;
   return {
     ...running,
@@ -151,6 +154,7 @@ export async function waiting(
     async said(words: string): Promise<string> {
       const line = await running.lines.until(
         (text) => text.includes('"level":"error"') && text.includes(words),
+        sayMillis,
       );
       const { msg, err, retryInMillis } = JSON.parse(line) as Record<string, unknown>;
       expect(err, "a stack tells an operator nothing").toBe(undefined);

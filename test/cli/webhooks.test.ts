@@ -33,7 +33,7 @@ async function store(
   const now = new Date();
   const { event: cloudEvent, owner, repository } = githubEvent({ event, delivery, payload, now });
   const at = { provider: "github", event, owner, repository };
-  await storeDelivery(local.bus, at, cloudEvent, { signal: AbortSignal.timeout(10_000), now: Date.now });
+  await storeDelivery(local.bus, at, cloudEvent, { signal: AbortSignal.timeout(60_000), now: Date.now });
 }
 const stored = async (): Promise<number> =>
   (await local.bus.jsm.streams.info(streams.webhooks)).state.messages;

@@ -10,7 +10,8 @@ import { source } from "./stonecode.ts";
 
 const { kubectl } = await programs("kubectl", ...platformPrograms);
 
-const patience = { timeout: 60_000, interval: 50 };
+/** Until a whole platform has started. */
+const patience = { timeout: 180_000, interval: 50 };
 
 test("all functions start without a gateway, and kubectl lists the kinds of the printed line", async () => {
   const here = place();
