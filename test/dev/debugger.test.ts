@@ -13,10 +13,13 @@ const file = "stones/pebble.ts";
 const scope = { fn: "pebble", cluster: "default" };
 /** What is not heard of for so long is another worker's. */
 const limits = { DENREI_ACK_WAIT_SECONDS: "5" };
+/** Less than a debugger stops it for. */
+const quick = { timeoutMillis: 5_000 };
 
 test("a reconcile that is stopped for longer than any limit goes on as if nothing had been", async () => {
   const here = place();
   const mine = project(here);
+  mine.save(file, source(quick));
   const inspectorPort = await freePort();
   const args = ["--inspect-port", String(inspectorPort)];
   const { client, env, printed, running, ...dev } = await startDevThere(mine, args, limits);
@@ -58,7 +61,7 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   await again.breakAt(file, firstLine);
   await put(client, "saved-over");
   await again.paused();
-  mine.save(file, source({ mark: "2" }));
+  mine.save(file, source({ ...quick, mark: "2" }));
   await again.closed;
   await running.lines.until((line) => line.includes("pebble default/saved-over  done"));
   await running.lines.until((line) => line.includes("Code 2 runs"));

@@ -15,7 +15,13 @@ export const stoneKind = (kind: string) =>
   externalKind<Stone>({ group: "test.denrei.dev", version: "v1", kind, plural: `${kind.toLowerCase()}s` });
 
 /** The source of a function that marks its stones. Lines count: the reconcile's first one is line {@link firstLine}. */
-export const source = ({ kind = "Pebble", mark = "1", spec = "", reconcile = "" } = {}): string => `
+export const source = ({
+  kind = "Pebble",
+  mark = "1",
+  spec = "",
+  reconcile = "",
+  timeoutMillis = 60_000,
+} = {}): string => `
 import { z } from "zod";
 import { defineKind } from "../../bus/kube/kind.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
@@ -32,8 +38,7 @@ const Stone = defineKind({
 export default defineFunction({
   name: "${kind.toLowerCase()}",
   for: Stone,
-  // Less than a debugger stops it for.
-  timeoutMillis: 5_000,
+  timeoutMillis: ${timeoutMillis},
   async reconcile(stone, ctx) {
     const times = (stone.status?.times ?? 0) + 1;
     ${reconcile}
