@@ -63,7 +63,7 @@ export function seenVersions(seen: Map<string, string>): SeenVersions {
     placesOf.set(uid, places);
   }
 
-  /** What an earlier read has found at a place and this one has not. */
+  /** Notes the objects that an earlier read has found at a place and this one has not. */
   function missed(place: string, found: ReadonlySet<string>): void {
     for (const [uid, places] of placesOf) {
       if (found.has(uid) || !places.includes(place)) continue;

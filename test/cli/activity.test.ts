@@ -69,7 +69,7 @@ test("history tells from the change to the writes, by kind, by function, and by 
   };
   const idle = [0, 0, 0, 0, 0, 0];
   await expect.poll(left, patience).toEqual(idle);
-  // The bridge may have more to tell of the last writes.
+  // The bridge may have more events of the last writes to publish.
   await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
   // A worker publishes a record before its hands are empty.
   await expect.poll(() => said("working"), patience).toBe("1 worker has 0 in hand.\n");

@@ -175,7 +175,7 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 60_000 });
-  // A worker that has a ticket in hand says so again and again.
+  // A worker extends the deadline of a ticket in hand again and again.
   const working = setInterval(() => ticket?.working(), 1000);
   onTestFinished(() => {
     clearInterval(working);

@@ -215,7 +215,7 @@ test("the order of a deletion is seen as it happens, with what each waits for, a
     }).observe(document.body, { childList: true, subtree: true, attributes: true });
   }) })`);
   await kit.client.delete(Application as Kind, at("application-sample"), {});
-  // What is told of several kinds at once comes in any order.
+  // Events of several kinds come in any order.
   for (const [before, objects] of stages.entries()) {
     const done = page.locator('.steps > li[data-state="gone"]');
     await expect.poll(() => done.count(), { timeout: 90_000 }).toBe(before + 1);

@@ -37,7 +37,7 @@ describe.concurrent("what GitHub lists", () => {
     const delay = await storedDelay(paas, "modoki-apppipeline", { namespace: "default", name: "polled" });
     expect(delay).toBeLessThanOrEqual(10_000);
     const pull = await previews.open("polled", { branch: "change" });
-    // Lists tell of merges, too: they are known at once, not when somebody has looked.
+    // Lists include merges as well: the merge is known at once, not only after a request.
     const merged = () => paas.github.mergeability(pull.repository, pull.number, "clean");
     merged();
     await pollNow(paas, previews, "polled");

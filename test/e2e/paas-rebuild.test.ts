@@ -31,7 +31,7 @@ const comment = async (number: number) => (await toldOf(paas, name).comments(num
 async function steer(step: string | null): Promise<void> {
   for (const number of numbers)
     await paas.patch(Image, imageOf(number), { metadata: { annotations: { [failStep]: step } } });
-  // What comes next is about a builder or Builds, whose events can be quicker than those of the Images.
+  // The next steps change a builder or Builds, whose events can arrive before those of the Images.
   await paas.kpack.caughtUp();
 }
 

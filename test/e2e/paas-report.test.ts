@@ -43,7 +43,7 @@ const tipOf = async (name: string): Promise<string> =>
 
 test("a preview is told in a status, a deployment and one comment, each kept up to date until it is gone", async () => {
   const told = toldOf(paas, "all");
-  // It is not ready before it was told that it is pending.
+  // The preview cannot become ready before GitHub has the status pending.
   await paas.kpack.builder("all", "not-ready");
   await previews.create("all", { ...everything, builder: { kind: "ClusterBuilder", name: "all" } });
   const pull = await previews.open("all", { branch: "change" });

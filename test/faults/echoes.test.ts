@@ -83,8 +83,8 @@ async function done(): Promise<{ readonly begun: number; readonly woken: number 
 const longPause = 0.5;
 
 /**
- * What the worker has done during a look in which it was not paused. Each look is at a key of its own, which `prepare` is told of
- * before.
+ * Counts the reconciles and wake-ups of the worker during a look in which it was not paused. Each look has its own key, which
+ * `prepare` gets first.
  */
 async function didUnpaused(
   name: string,
@@ -169,7 +169,7 @@ test("a ticket that somebody had before is reconciled: it may have been begun", 
   const workers = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
   const held = await workers.next({ expires: 60_000 });
   expect(held, "the ticket").not.toBeNull();
-  // It is not to be given to somebody else before this is ready.
+  // The bus must not give it to another worker before this one is ready.
   const keeping = setInterval(() => held?.working(), 1000);
   onTestFinished(() => clearInterval(keeping));
   await worker.start();

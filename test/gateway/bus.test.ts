@@ -80,7 +80,7 @@ describe("the bus", () => {
               expect(patient.notReady()).toBeUndefined();
             });
             expect(await ask(patient.hookUrl(), hook)).toMatchObject({ status: 202 });
-            // What the server had heard while it was stopped comes before what this one publishes now.
+            // The server stores the message that it received while it was stopped before the one that is published now.
             const again = async () => (await ask(gateway.hookUrl(), hook)).text;
             await expect.poll(again, deadline).toBe("duplicate");
             expect(await storedOf(local, hook.delivery)).toHaveLength(1);

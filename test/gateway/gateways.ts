@@ -35,7 +35,7 @@ export type TestGatewayOptions = Partial<GatewayOptions> & {
 };
 
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
-/** What stands still for some seconds on a busy machine ends nothing, but where a test says so. Milliseconds. */
+/** Time limits in milliseconds that a pause of a busy machine does not exceed. A test that needs shorter ones sets them. */
 const unhurried = { headers: 60_000, request: 60_000, store: 60_000, answer: 60_000 };
 
 /** Starts a bus with the stream that a gateway finds where a bridge has been. */

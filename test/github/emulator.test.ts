@@ -107,7 +107,7 @@ describe("a token", () => {
   const read = async (token: string) => (await ask("GET", "/repos/acme/web", `Bearer ${token}`)).status;
 
   test("ends when it says", async () => {
-    // Time passes when the test says so.
+    // Time passes only when the test moves it.
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     issueTokens({ lifetimeMillis: 300 });

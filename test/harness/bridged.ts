@@ -141,7 +141,7 @@ async function bridgedOn(kit: LocalKit): Promise<Bridged> {
         kind,
         (saved) => saved.state === "watching" && compareVersions(saved.resourceVersion, resourceVersion) >= 0,
       );
-      // A move is told at two addresses, and they agree after the first: the second is before the position.
+      // A move is published at two addresses. They agree after the first message; the second one comes before the position.
       const sequence = (await last())?.seq ?? 0;
       await history.until(() => (history.all.at(-1)?.sequence ?? 0) >= sequence);
       return saved.resourceVersion;

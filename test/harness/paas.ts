@@ -73,7 +73,7 @@ export interface Paas extends Omit<World, "close"> {
   tokenSecret(namespace?: string): Promise<void>;
   /** The Secret {@link secrets}`.registry`. */
   registrySecret(namespace?: string): Promise<void>;
-  /** Settings and chart of the site, instead of those of before. What is created when it resolves is made with them. */
+  /** Replaces settings and chart of the site. Objects that are created after it resolves use them. */
   site(data: Readonly<Record<string, string>>): Promise<void>;
   application(name: string, spec?: Partial<Application["spec"]>): Promise<Stored<Application>>;
   /** Of the branch `main` of acme/web, unless it is said otherwise, for the Application of the same name. */
@@ -154,7 +154,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const paas: Paas = {
     ...world,
     async untilQuiet() {
-      // What a gateway is yet to take is on no stream.
+      // A webhook that no gateway has accepted yet is on no stream.
       await github?.untilDelivered();
       await world.untilQuiet();
     },
@@ -196,7 +196,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
         fieldManager: "test",
         force: "take-ownership",
       });
-      // The bridge may tell of an object that is created next before it tells of this one.
+      // The bridge may publish an object that is created next before it publishes this one.
       const store = objectStore(world.bus, "default");
       const isOnBus = async () => {
         const { resourceVersion = "0" } = (await store.entry(ConfigMap, at)) ?? {};

@@ -12,7 +12,7 @@ export interface Informer<T extends KubeObject> {
   observe(object: Stored<T>): void;
   /** Takes the object, of the version that is known, for what it is about to become; until a newer one is observed. */
   foresee(object: Stored<T>): void;
-  /** Lists them once more, and tells of what the watch is yet to tell. */
+  /** Lists the objects again and reports the changes that the watch has not reported yet. */
   refresh(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export async function startInformer<T extends KubeObject>(
     const { items, metadata } = await client.list(kind, undefined, query, signal);
     const there = new Set(items.map(({ metadata }) => metadata.uid));
     for (const object of [...known.values()]) {
-      // What was written since is in no list yet.
+      // An object that was written after the list is not in it.
       const isNewer = compareVersions(object.metadata.resourceVersion, metadata.resourceVersion) > 0;
       if (!there.has(object.metadata.uid) && !isNewer) forget(object);
     }

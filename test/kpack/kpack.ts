@@ -41,7 +41,7 @@ export interface Kpack {
   newBuildpacks(): Promise<void>;
   /** The Image's status does not tell of its next Build before that ends. */
   loseNextReference(image: ObjectName): void;
-  /** Resolves when it knows all objects as they are now: events of several kinds come in any order. */
+  /** Resolves when it knows the present state of all objects: events of several kinds come in any order. */
   caughtUp(): Promise<void>;
   /** Nobody answers the API server there, which refuses every write to Images, Builds and builders. */
   readonly webhook: { away(): Promise<void>; back(): Promise<void> };

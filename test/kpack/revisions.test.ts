@@ -252,7 +252,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
 
   test("on the Image never ends, until it is taken away", async () => {
     const place = await built("trigger-endless");
-    // Nobody knows how many there are before the annotation is taken away.
+    // It is not known how many Builds are made before the annotation is removed.
     await place.patch("web", { spec: { successBuildHistoryLimit: 10_000 } });
     await place.patch("web", { ...needed, ...revised(r2) });
     await place.untilBuilt("web", 4);

@@ -68,7 +68,7 @@ const pod = (name: string, more: object = {}) => ({
   spec: { containers: [{ name: "main", image: "registry.example.com/broken:1" }], ...more },
 });
 
-/** One pod on each node, also while the scheduler knows of one node alone that takes pods. */
+/** One pod on each node, also while the scheduler has seen only one node that takes pods. */
 const ofOneNode = (app: string) => ({
   topologyKey: "kubernetes.io/hostname",
   labelSelector: { matchLabels: { app } },

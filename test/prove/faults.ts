@@ -87,7 +87,7 @@ export const restarted = (name: string, pick: () => Child): Fault => ({
   },
 });
 
-/** What a pause needs to have an effect. */
+/** A pause has an effect only if it interrupts a reconcile. */
 export interface PauseOptions {
   /** Gives the victim something to be interrupted in. */
   readonly prepare: (child: Child) => Promise<void>;

@@ -92,7 +92,7 @@ test("a letter that another replica writes later is removed", async () => {
     ...{ replica: "another", time: new Date().toISOString() },
   };
   await letters.put(key, letter);
-  // Whoever listens hears of it a moment later.
+  // The listener hears of the letter a moment later.
   await expect.poll(() => cleanup.remove(key).then(() => letters.list())).toEqual([]);
   cleanup.stop();
 });

@@ -97,7 +97,7 @@ test("delayed requests and marks that the bus forgot are made, once and for each
   const queue = await queueOf("forgotten");
   const delayed = timersOf(queue);
   const keys = Array.from({ length: 40 }, (_, at) => named(`key-${at}`));
-  // What falls due before the bus is told to deliver nothing is not forgotten: then all are set anew.
+  // A request that falls due before the bus stops delivering is not forgotten: then all are set again.
   for (let millis = 5000; (await left(queue)).length < keys.length; millis *= 2) {
     await fireAgain("forgotten");
     // Those that are not due yet lie in between and before.

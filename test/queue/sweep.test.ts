@@ -97,7 +97,7 @@ test("a replica that starts later leaves the schedule as it is", async () => {
     return found;
   };
   for (const _ of [1, 2]) start({ everyMillis, direct: { getMessage } });
-  // Whoever would set it anew has sent that by then.
+  // A replica that sets it again has sent the message by then.
   await expect.poll(() => looks, patience).toBe(2);
   expect((await schedule())?.seq).toBe(set);
 });
@@ -154,7 +154,7 @@ test("a schedule that the bus has forgotten to make due is set anew", async () =
     stuck = await publishUntilAnswered(bus, sweeps.at(scope), "", {
       schedule: { at, target: sweeps.due(scope) },
     });
-    // What falls due is too large for its stream, and the bus does not try again.
+    // The message that falls due is too large for its stream, and the bus does not try again.
     await bus.jsm.streams.update(stream, { max_msg_size: 1 });
   }
   await expect.poll(async () => Date.now() - (await dueAt()), patience).toBeGreaterThan(1000);

@@ -64,7 +64,7 @@ test("a case is applied, becomes as it is expected, and is deleted", async () =>
 });
 
 test("a case that does not become as expected tells what there is to know, and is deleted", async () => {
-  // What there is to know is there before: the case then changes nothing.
+  // Events and dead letters exist before the case is applied, which then changes nothing.
   const { given } = await readFixture(fixtures, "givenup");
   await ket.kubectl.apply(...given);
   const known = async () => {

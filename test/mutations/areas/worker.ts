@@ -113,7 +113,7 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/seen.ts",
     find: "      late.add(uid);\n    }",
     replace: "    }",
-    breaks: "A child that only the API server has yet is taken for absent, and its event wakes nobody.",
+    breaks: "A child that only the API server has yet is taken for absent, and its event is dropped.",
     tests: ["bus/worker/seen.test.ts"],
   },
   {
