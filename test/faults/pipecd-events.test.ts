@@ -67,7 +67,8 @@ test("an event that no agent has handled is registered again when PipeCD has los
       has("Ready", "True")(found) && found.status?.registered?.eventID !== before.status?.registered?.eventID,
   );
   expect(stack.registered("lost")).toEqual(["one"]);
-  expect(await stack.notes(EventRegistration as never, "lost", "RegistrationLost")).toEqual([
-    expect.stringContaining(before.status?.registered?.eventID ?? "-"),
-  ]);
+  // Events are written in the background.
+  await expect
+    .poll(() => stack.notes(EventRegistration as never, "lost", "RegistrationLost"), patience)
+    .toEqual([expect.stringContaining(before.status?.registered?.eventID ?? "-")]);
 });
