@@ -51,6 +51,9 @@ async function killWhoHas(namespace: string, fn: string, name: string): Promise<
   await Promise.all(owners.map((worker) => worker.start()));
 }
 
+/** All at once: one that lives for longer takes over what another one had in hand. */
+const killAll = () => Promise.all(pipecd.workers.map((worker) => worker.kill()));
+
 test("a worker that dies after RegisterPiped or AddApplication, before it has written the key or the id, leaves one of each", async () => {
   const { server, at, rest } = await planeOnly("registered");
   // Both before any worker starts again: the second call may come before the last of them is ready.
@@ -89,7 +92,7 @@ test("a worker that dies after it has stored a new key ends the older ones when 
   await held.arrived;
   const stored = await keyOf(stack);
   expect(server.pipeds()).toMatchObject([{ keys: 2 }]);
-  for (const worker of pipecd.workers) await worker.kill();
+  await killAll();
   held.drop();
   for (const worker of pipecd.workers) await worker.start();
   await untilLetIn(stack, since);
@@ -106,7 +109,7 @@ test("an application that a worker registered before it died is deleted when its
   onTestFinished(() => held.drop());
   await stack.edit(Application, names.application, { path: "kubernetes/second" });
   await held.arrived;
-  for (const worker of pipecd.workers) await worker.kill();
+  await killAll();
   held.drop();
   expect(enabledApplications(stack)).toHaveLength(2);
   await stack.edit(Application, names.application, { path: "kubernetes/third" });
@@ -128,7 +131,7 @@ test("a former application that a dead worker left is deleted with the object", 
   onTestFinished(() => held.drop());
   await stack.edit(Application, names.application, { path: "kubernetes/second" });
   await held.arrived;
-  for (const worker of pipecd.workers) await worker.kill();
+  await killAll();
   held.drop();
   const { status } = await stack.get(Application, names.application);
   expect(status?.former).toMatchObject([
@@ -165,7 +168,7 @@ test("v0.9.0: workers that die while a renamed piped makes way leave one that is
   await stack.edit(Piped as unknown as Kind, names.piped, { name: "renamed" });
   for (const held of calls) {
     await held.arrived;
-    for (const worker of pipecd.workers) await worker.kill();
+    await killAll();
     held.drop();
     for (const worker of pipecd.workers) await worker.start();
   }
