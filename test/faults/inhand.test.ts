@@ -50,6 +50,19 @@ function revive(): { stop(): Promise<void> } {
   };
 }
 
+/** Whether a worker that was just paused has let the first ticket pass: whoever is given it then knows that somebody had it before. */
+function wasLeftAlone(name: string): boolean {
+  const begun = String(probes.runs(name)[0]?.time);
+  return probes.workers
+    .flatMap(({ log }) => log.records())
+    .some(
+      ({ msg, subject, time }) =>
+        String(msg).startsWith("ticket left alone") &&
+        parseKeySubject(String(subject)).key.name === name &&
+        String(time) < begun,
+    );
+}
+
 // The watchdog ends the worker with SIGKILL, as a crash would.
 test("one that blocks the event loop for ever is given up after three deaths; its neighbours are reconciled", async () => {
   const reviving = revive();
@@ -72,14 +85,15 @@ test("one that blocks the event loop for ever is given up after three deaths; it
       "an innocent one",
     ).toBeUndefined();
     // The first start is no suspect yet; the three that follow are counted.
-    expect(probes.runs("blocks")).toHaveLength(4);
+    const starts = wasLeftAlone("blocks") ? 3 : 4;
+    expect(probes.runs("blocks")).toHaveLength(starts);
     // No worker dies of it again until it changes.
     const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
     await queue.request(at("blocks"), newRequest({ type: "timer" }));
     await expect
       .poll(() => probes.said("blocks", "skipped: this generation crashed its workers").length, patience)
       .toBeGreaterThanOrEqual(1);
-    expect(probes.runs("blocks")).toHaveLength(4);
+    expect(probes.runs("blocks")).toHaveLength(starts);
   } finally {
     await probes.change("blocks", { mode: "ok" });
     await reviving.stop();
