@@ -189,7 +189,7 @@ function bridgeReplica(replica: Replica): BridgeReplica {
 export interface Churn {
   /** Resolves when so many more writes were answered with yes. */
   more(writes: number): Promise<void>;
-  /** Resolves when the last write was answered. */
+  /** Resolves when the last write was answered, which is of an object that stays: whoever has it has all that came before. */
   stop(): Promise<void>;
 }
 
@@ -206,18 +206,23 @@ export function startChurn(
   const stopping = new AbortController();
   let written = 0;
   let wrote: (() => void) | undefined;
-  const done = (async () => {
-    while (!stopping.signal.aborted) {
-      const name = names[Math.floor(next() ** 2 * names.length)] ?? "";
-      try {
-        if (next() < 0.1) await remove(name);
-        else await change(name).catch((error) => (isNotFound(error) ? create(name) : Promise.reject(error)));
-        written++;
-        wrote?.();
-      } catch (error) {
-        if (!isNotFound(error) && !isConflict(error)) await sleep(20);
-      }
+  async function write(mayRemove: boolean): Promise<boolean> {
+    const name = names[Math.floor(next() ** 2 * names.length)] ?? "";
+    try {
+      if (next() < 0.1 && mayRemove) await remove(name);
+      else await change(name).catch((error) => (isNotFound(error) ? create(name) : Promise.reject(error)));
+      written++;
+      wrote?.();
+      return true;
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) await sleep(20);
+      return false;
     }
+  }
+  const done = (async () => {
+    while (!stopping.signal.aborted) await write(true);
+    // One that is made and removed last is agreed on before it is told.
+    while (!(await write(false)));
   })();
   return {
     async more(writes) {
