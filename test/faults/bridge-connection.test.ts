@@ -117,8 +117,9 @@ test("while every call is answered 429 it waits as long as it is asked to, then 
   const bridge = await viaGate();
   const before = await bridge.counts(Note);
   const times: number[] = [];
-  gate.answer(() => {
-    times.push(performance.now());
+  gate.answer(({ url }) => {
+    // Namespaces are looked for at a pace of their own.
+    if (!url?.startsWith("/api/v1/namespaces?")) times.push(performance.now());
     return tooMany;
   });
   await expect.poll(() => times.length, { timeout: 60_000 }).toBeGreaterThan(9);
@@ -151,13 +152,17 @@ test("watches that are ended as soon as they are opened are no hot loop", async 
 test("a position that expires in the middle of a watch leads to one list, at once", async () => {
   const bridge = await viaGate();
   const before = await bridge.counts(Note);
-  let told = 0;
-  gate.answer(({ url }) =>
-    url?.includes("/notes?") && url.includes("watch=1") && told++ === 0
-      ? { status: 200, body: `${gone}\n` }
-      : undefined,
-  );
-  await expect.poll(() => told, { timeout: 60_000 }).toBeGreaterThan(1);
+  let isListed = false;
+  let watches = 0;
+  gate.answer(({ url = "" }) => {
+    if (!url.includes("/notes?")) return undefined;
+    // Where it is asked where the API server is, one object will do.
+    isListed ||= !url.includes("watch=1") && !/[?&]limit=1(&|$)/.test(url);
+    if (!url.includes("watch=1")) return undefined;
+    if (isListed) watches++;
+    return isListed ? undefined : { status: 200, body: `${gone}\n` };
+  });
+  await expect.poll(() => watches, { timeout: 60_000 }).toBeGreaterThan(0);
   await makeChanges("expired");
   await bridged.untilSettled(Note);
   expect(await bridge.counts(Note)).toMatchObject({ lists: before.lists + 1, added: before.added + 1 });
