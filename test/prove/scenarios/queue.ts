@@ -105,14 +105,19 @@ export const queue: Scenario = {
 async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly Child[]): Promise<void> {
   await ground.published();
   await ground.quiet();
-  const since = now();
-  for (const key of owned) await ground.change(key, plantedMillis);
-  const begun = async (): Promise<number> => {
+  const begunSince = async (since: number): Promise<number> => {
     const counts = await Promise.all(
       replicas.map(({ name }) => inHand(ground.journals, name, { since, keys: "owned-" })),
     );
     return counts.reduce((sum, count) => sum + count);
   };
-  while ((await begun()) < owned.length) await sleep(20, undefined, { signal: trial.signal });
+  // All at once: where one began late, others have ended.
+  for (let since = 0; (await begunSince(since)) < owned.length; ) {
+    if (now() - since >= plantedMillis) {
+      since = now();
+      for (const key of owned) await ground.change(key, plantedMillis);
+    }
+    await sleep(20, undefined, { signal: trial.signal });
+  }
   for (const key of owned) await ground.change(key);
 }
