@@ -118,7 +118,7 @@ test("while every call is answered 429 it waits as long as it is asked to, then 
   const before = await bridge.counts(Note);
   const times: number[] = [];
   gate.answer(({ url }) => {
-    // Namespaces are looked for at a pace of their own.
+    // The list of namespaces has a pace of its own.
     if (!url?.startsWith("/api/v1/namespaces?")) times.push(performance.now());
     return tooMany;
   });

@@ -50,7 +50,7 @@ function revive(): { stop(): Promise<void> } {
   };
 }
 
-/** Whether a worker that was just paused has let the first ticket pass: whoever is given it then knows that somebody had it before. */
+/** Whether a worker that was just paused has left the first ticket alone: the next worker then knows that another one had it. */
 function wasLeftAlone(name: string): boolean {
   const begun = String(probes.runs(name)[0]?.time);
   return probes.workers

@@ -58,7 +58,7 @@ export interface Bridged {
   untilAgreed(kind: Kind): Promise<void>;
   /** What the bus remembers about the watch of a kind, once it satisfies the condition. */
   position(kind: Kind, condition?: (position: Position) => boolean): Promise<Position>;
-  /** They agree, the bridge has saved a position behind it, which it resolves with, and the history has heard of all up to there. */
+  /** Bus and API server agree, the bridge has saved a later position, and the history has all up to it. Resolves with the position. */
   untilSettled(kind: Kind): Promise<string>;
   stop(): Promise<void>;
 }
@@ -189,7 +189,7 @@ function bridgeReplica(replica: Replica): BridgeReplica {
 export interface Churn {
   /** Resolves when so many more writes were answered with yes. */
   more(writes: number): Promise<void>;
-  /** Resolves when the last write was answered, which is of an object that stays: whoever has it has all that came before. */
+  /** Resolves when the last write was answered. It is of an object that stays: a bus that has it has all earlier writes. */
   stop(): Promise<void>;
 }
 
@@ -221,7 +221,7 @@ export function startChurn(
   }
   const done = (async () => {
     while (!stopping.signal.aborted) await write(true);
-    // One that is made and removed last is agreed on before it is told.
+    // API server and bus agree about an object that is created and deleted last before its messages are published.
     while (!(await write(false)));
   })();
   return {
