@@ -51,7 +51,7 @@ const build = ({ number, revision = "a", state, reason = "COMMIT", annotated }: 
   },
 });
 
-const image = (observedGeneration: number, reason = "UpToDate"): Stored<Image> => ({
+const image = (observedGeneration: number, reason = "UpToDate", latestImage?: string): Stored<Image> => ({
   apiVersion: "kpack.io/v1alpha2",
   kind: "Image",
   metadata: { namespace: "default", name: "web", uid: "u", resourceVersion: "1", generation: 2 },
@@ -61,7 +61,11 @@ const image = (observedGeneration: number, reason = "UpToDate"): Stored<Image> =
     serviceAccountName: "builder",
     source: { git: { url: "https://github.com/acme/web", revision: "a" } },
   },
-  status: { observedGeneration, conditions: [{ type: "Ready", status: "Unknown", reason, message: "why" }] },
+  status: {
+    observedGeneration,
+    ...(latestImage !== undefined && { latestImage }),
+    conditions: [{ type: "Ready", status: "Unknown", reason, message: "why" }],
+  },
 });
 
 const made = fc.uniqueArray(
@@ -159,9 +163,15 @@ describe("what is said", () => {
     expect(said([first, { number: 2, state: "running", reason: "CONFIG" }])).toBe(
       "Unknown Building: build 2: detect",
     );
-    for (const unseen of [image(1), image(2, "ResolverNotReady")])
-      expect(said([first], unseen)).toBe("Unknown Queued: kpack is yet to look at what is wanted");
-    expect(said([first], image(2))).toBe("True Succeeded: build 1 made image@1");
+    const unseen = [image(1), image(2, "ResolverNotReady")];
+    // kpack has started a Build that was not read yet, or has even ended it.
+    unseen.push(image(2, "BuildRunning", "image@1"), image(2, "UpToDate", "image@2"));
+    for (const one of unseen)
+      expect(said([first], one)).toBe("Unknown Queued: kpack is yet to look at what is wanted");
+    for (const one of [image(2), image(2, "UpToDate", "image@1")])
+      expect(said([first], one)).toBe("True Succeeded: build 1 made image@1");
+    const other = { number: 2, revision: "b", state: "running" } as const;
+    expect(said([first, other], image(2, "BuildRunning"))).toBe("True Succeeded: build 1 made image@1");
   });
 
   test.each(["STACK", "BUILDPACK", "CONFIG", "LIFECYCLE", "TRIGGER", "BUILDPACK,STACK"])(

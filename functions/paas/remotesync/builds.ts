@@ -21,6 +21,8 @@ export interface Outcome {
   /** The newest image of the revision, also when its Build no longer exists. */
   readonly kept: KeptImage | undefined;
   readonly state: "none" | "running" | "succeeded" | "failed" | "infrastructure";
+  /** All that were read, of any revision, oldest first. */
+  readonly all: readonly Stored<Build>[];
   /** The newest is the newest of all: it can be had again. */
   readonly canBeRetried: boolean;
 }
@@ -67,6 +69,7 @@ export function outcomeOf(
     succeeded,
     kept: keptBy(succeeded) ?? (recorded ? { image: recorded, madeBy: "an earlier build" } : undefined),
     state: newest === undefined ? "none" : stateOf(newest),
+    all,
     canBeRetried:
       newest !== undefined &&
       newest === all.at(-1) &&
@@ -83,9 +86,17 @@ function keptBy(build: Stored<Build> | undefined): KeptImage | undefined {
 export const isObserved = ({ metadata, status }: Stored<Image>): boolean =>
   status?.observedGeneration === metadata.generation;
 
-/** Whether kpack knows what it makes of an Image as it is now. */
-export const isLookedAt = (image: Stored<Image>): boolean =>
-  isObserved(image) && conditionOf(image.status?.conditions, "Ready")?.reason !== "ResolverNotReady";
+/**
+ * Whether kpack has decided about the current Image, and the Build that it has started for it, if any, is among those that were
+ * read: the events of an Image can arrive before those of its Build.
+ */
+export function isDecided(image: Stored<Image>, { all }: Pick<Outcome, "all">): boolean {
+  const { conditions, latestImage } = image.status ?? {};
+  const reason = conditionOf(conditions, "Ready")?.reason;
+  if (!isObserved(image) || reason === "ResolverNotReady") return false;
+  if (reason === "BuildRunning") return all.some((build) => stateOf(build) === "running");
+  return latestImage === undefined || all.some(({ status }) => status?.latestImage === latestImage);
+}
 
 const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
 /** Of a Build that only moves the image to another stack. */

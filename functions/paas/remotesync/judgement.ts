@@ -7,7 +7,7 @@ import {
   type Failure,
   failureOf,
   generationOf,
-  isLookedAt,
+  isDecided,
   type KeptImage,
   numberOf,
   type Outcome,
@@ -27,10 +27,11 @@ const unknown = (reason: string, message: string): Judgement => ({ status: "Unkn
  * A failure is then reported as `True` with a reason other than `Succeeded`.
  */
 export function judge(
-  { newest, kept, state }: Outcome,
+  outcome: Outcome,
   image: Stored<Image>,
-  failure: Failure | undefined = newest && failureOf(newest),
+  failure: Failure | undefined = outcome.newest && failureOf(outcome.newest),
 ): Judgement {
+  const { newest, kept, state } = outcome;
   if (newest === undefined) {
     const { reason, message } = waitingFor(image);
     return unknown(reason, message);
@@ -60,8 +61,8 @@ export function judge(
       };
     }
     default:
-      // Of what kpack has not looked at yet there may be another build to come.
-      return generationOf(newest) === image.metadata.generation || isLookedAt(image)
+      // Another build may follow as long as kpack has not decided.
+      return generationOf(newest) === image.metadata.generation || isDecided(image, outcome)
         ? made(kept, "")
         : unknown("Queued", "kpack is yet to look at what is wanted");
   }
