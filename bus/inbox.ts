@@ -55,6 +55,14 @@ interface Question {
 
 const timeoutMillis = 5000;
 
+/** The client library's error says no more than `timeout`. */
+function unanswered(subject: string, millis: number): Error {
+  const error = new errors.TimeoutError();
+  error.message = `timeout: ${subject} was not answered within ${millis} ms`;
+  Error.captureStackTrace(error, unanswered);
+  return error;
+}
+
 /** Opens the inbox of a connection; it is closed with it. */
 export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): Inbox {
   const create = () => createInbox(inboxPrefix);
@@ -107,7 +115,8 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
       end();
       fail(error);
     };
-    const timer = setTimeout(() => refuse(new errors.TimeoutError()), options.timeoutMillis ?? timeoutMillis);
+    const millis = options.timeoutMillis ?? timeoutMillis;
+    const timer = setTimeout(() => refuse(unanswered(subject, millis)), millis);
     asked.set(id, {
       subject,
       fail: refuse,

@@ -22,6 +22,8 @@ test("a question fails when the connection breaks, also one of the client librar
       kv.put("key", "value"),
     ].map((question) => question.catch((error: unknown) => error));
   process.kill(local.nats.pid ?? 0, "SIGSTOP");
+  const late = bus.inbox.request("$JS.API.INFO", "", { timeoutMillis: 10 });
+  await expect(late).rejects.toThrow("timeout: $JS.API.INFO was not answered within 10 ms");
   const asked = ask();
   await local.nats.stop("SIGKILL");
   for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(DisconnectedError);
