@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type Role, together, workerRole } from "../../bus/permissions.ts";
-import { deadLetters } from "../../bus/queue/deadletters.ts";
+import { type AddressedDeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
+import { untilAnswered } from "../../bus/queue/publish.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology, type Interest } from "../../bus/topology.ts";
@@ -56,6 +57,8 @@ export interface Ground {
   published(): Promise<void>;
   /** Resolves when nothing is on its way to a worker, or in one. */
   quiet(): Promise<void>;
+  /** All dead letters. */
+  letters(): Promise<readonly AddressedDeadLetter[]>;
   /** Replays every dead letter, waits until it is quiet again, and returns how many there were. */
   replayLetters(): Promise<number>;
 }
@@ -162,6 +165,10 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     );
   }
 
+  const letters = deadLetters(bus, scope);
+  /** A server that has just been started on a busy machine may take longer than a request waits. */
+  const listLetters = () => untilAnswered(() => letters.list(), signal);
+
   return {
     bus,
     natsUrl,
@@ -183,9 +190,9 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
     },
     published: () => publisher.settled(),
     quiet,
+    letters: listLetters,
     async replayLetters() {
-      const letters = deadLetters(bus, scope);
-      const found = await letters.list();
+      const found = await listLetters();
       const queue = ticketQueue(bus, scope, { replica: "prove" });
       for (const { key } of found) await letters.replay(queue, key);
       await quiet();

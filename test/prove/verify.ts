@@ -1,7 +1,6 @@
 /** What the journals of the workers must say, whatever was done to them. */
-import { deadLetters } from "../../bus/queue/deadletters.ts";
 import type { Injected } from "./faults.ts";
-import { type Change, type Ground, scope } from "./ground.ts";
+import type { Change, Ground } from "./ground.ts";
 import { type Begun, type Effect, readJournals } from "./journal.ts";
 import { type Check, figure } from "./scenario.ts";
 
@@ -20,7 +19,7 @@ export const recordOf = async (ground: Ground, faults: readonly Injected[]): Pro
   changes: ground.changes,
   faults,
   letters: new Map(
-    (await deadLetters(ground.bus, scope).list()).map(({ key, letter }) => [
+    (await ground.letters()).map(({ key, letter }) => [
       key.name,
       `given up at ${letter.time} by ${letter.replica}: ${letter.reason}, ${letter.message}`,
     ]),
