@@ -2,7 +2,6 @@
 import { EventEmitter, once } from "node:events";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, Pod } from "../../bus/kube/kind.ts";
-import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
 import { type KubeletServer, startKubeletServer } from "../kpack/kubeletserver.ts";
@@ -75,14 +74,14 @@ export async function startPlayedNode(client: KubeClient): Promise<PlayedNode> {
     async pod(namespace, name, container) {
       const log = new Log();
       logs.set(`${namespace}/${name}/${container}`, log);
-      // Before a controller has made it, no pod may be created.
-      const account = () => client.get(ServiceAccount, { namespace, name: "default" });
-      await poll("the namespace to have its service account", account, { timeoutMillis: 60_000 });
-      await client.request({
-        method: "POST",
-        path: resourcePath(Pod, namespace),
-        body: { metadata: { name }, spec: { nodeName, containers: [{ name: container, image: "none" }] } },
-      });
+      const create = () =>
+        client.request({
+          method: "POST",
+          path: resourcePath(Pod, namespace),
+          body: { metadata: { name }, spec: { nodeName, containers: [{ name: container, image: "none" }] } },
+        });
+      // A control plane with controllers takes no pod before the namespace has its service account.
+      await poll("the namespace to take pods", create, { timeoutMillis: 60_000 });
       const say = (state: object) =>
         client.mergePatch(
           Pod,
