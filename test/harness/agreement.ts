@@ -9,8 +9,8 @@ import { keyText } from "../../bus/subjects.ts";
 import notes from "../fixtures/functions/notes.ts";
 
 /**
- * What the bus shows as existing, also where it has only a part of the object: a partial object whose deletion is not
- * published yet is no agreement.
+ * The objects that the bus shows as existing, partial ones included: a partial object whose deletion is not published yet is
+ * no agreement.
  */
 export const existing = (entries: readonly Entry[]): Stored[] =>
   entries.filter(({ deleted }) => !deleted).map(({ object }) => object);
