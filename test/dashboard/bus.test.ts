@@ -221,11 +221,10 @@ test("who has what in hand is what the workers say while they have it", async ()
   );
   const inHand = async () =>
     (await replicas()).flatMap((one) => one.inHand.map((work) => ({ replica: one.replica, ...work })));
-  let held: Awaited<ReturnType<typeof inHand>>[number] | undefined;
+  let held: Awaited<ReturnType<typeof inHand>> = [];
   const count = async () => {
-    const all = await inHand();
-    [held] = all;
-    return all.length;
+    held = await inHand();
+    return held.length;
   };
   await expect.poll(count, patience).toBe(1);
   // A worker has it in hand before its function begins.
@@ -234,7 +233,7 @@ test("who has what in hand is what the workers say while they have it", async ()
       log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
     )?.name;
   await expect.poll(holder, patience).toBeDefined();
-  expect(held).toMatchObject({
+  expect(held[0]).toMatchObject({
     ...{ replica: holder(), function: "branches", attempt: 0 },
     object: { group, kind: "Branch", namespace: team, name: "held" },
     trace: expect.stringMatching(/^[0-9a-f]{32}$/),
