@@ -91,6 +91,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const keeping = keepTopology({
     ...options,
     interests: () => interests,
+    published: () => tools.metrics.progress.objects(),
     signal: stopping.signal,
     onObjectsLost(how) {
       for (const scope of scopes) scope.restart(how);

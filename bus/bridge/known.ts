@@ -4,6 +4,7 @@ import type { MsgHdrs } from "@nats-io/transport-node";
 import { isSameJson } from "../canonicaljson.ts";
 import type { Bus } from "../connect.ts";
 import type { EventMessage } from "../events/binding.ts";
+import type { Change } from "../events/kubernetes.ts";
 import {
   addressIn,
   type ChangeHead,
@@ -12,10 +13,11 @@ import {
   MalformedEventError,
 } from "../events/received.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
-import type { Stored } from "../kube/object.ts";
+import { compareVersions, type Stored } from "../kube/object.ts";
 import { readStored } from "../readstored.ts";
 import { keyText, kindSubjects, parseKeyText, streams } from "../subjects.ts";
-import type { Known, Place } from "./ledger.ts";
+import type { Known, Ledger, Place } from "./ledger.ts";
+import type { SavedExtent } from "./position.ts";
 
 /** What carries no version is older than everything. */
 export const unversioned = { resourceVersion: "0" };
@@ -36,7 +38,7 @@ export const knownFrom = (head: ChangeHead | undefined, sequence: number): Known
 });
 
 /** The place that a subject names, if an object can be there. */
-export function placeIn(subject: string): Place | undefined {
+function placeIn(subject: string): Place | undefined {
   try {
     const { owner, ...named } = addressIn(subject);
     return { key: keyText(named), owner };
@@ -71,6 +73,16 @@ export function holds(
   }
 }
 
+/** A deletion is news at the version the bus already has, too: lists tell it at their own version. */
+export function isNews(before: Known, resourceVersion: string, change: Change): boolean {
+  const order = compareVersions(resourceVersion, before.resourceVersion);
+  return order > 0 || (order === 0 && change === "deleted" && !before.deleted);
+}
+
+/** Whether an object is newer than what is known. */
+export const isNewer = (before: Known | undefined, object: Stored): boolean =>
+  before === undefined || compareVersions(object.metadata.resourceVersion, before.resourceVersion) > 0;
+
 /** Which part of the stream. */
 export interface KnownOptions {
   readonly bus: Pick<Bus, "nc" | "inbox" | "jsm">;
@@ -81,7 +93,7 @@ export interface KnownOptions {
 }
 
 /** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */
-export const readKnown = (
+const readKnown = (
   { bus, cluster, kind, namespace, signal }: KnownOptions,
   each: (subject: string, headers: MsgHdrs | undefined, sequence: number) => void,
 ): Promise<void> =>
@@ -90,3 +102,62 @@ export const readKnown = (
     { stream: streams.objects, filter: kindSubjects(cluster, kind, namespace), headersOnly: true, signal },
     ({ subject, headers, sequence }) => each(subject, headers, sequence),
   );
+
+/** What a bridge begins with. */
+export interface Learned {
+  /** Objects that the bus has in two places, because a bridge ended between the two publishes of a move: where they are no more. */
+  readonly left: readonly { readonly place: Place; readonly resourceVersion: string }[];
+  /** Something is there that no bridge has written. */
+  readonly damaged: boolean;
+  /** The bus has less than it had at the saved position. */
+  readonly lost: boolean;
+  /** Sequence of the last message of the kind, or 0. */
+  readonly last: number;
+}
+
+/** Fills a ledger with what the bus has, and tells what is wrong with that. */
+export async function learn(
+  options: KnownOptions & {
+    readonly extent?: SavedExtent;
+    readonly onUnreadable?: (subject: string) => void;
+  },
+  ledger: Ledger,
+): Promise<Learned> {
+  const { extent = { sequence: 0, objects: 0 }, onUnreadable } = options;
+  const inTwoPlaces = new Set<string>();
+  let damaged = false;
+  let last = 0;
+  let deletedSince = 0;
+  await readKnown(options, (subject, headers, sequence) => {
+    last = Math.max(last, sequence);
+    const head = headIn(headers);
+    const place = placeIn(subject);
+    if (head === undefined || place === undefined) onUnreadable?.(subject);
+    // Where no object can be there is nothing to set right.
+    if (place === undefined) return;
+    damaged ||= head === undefined;
+    const entry = knownFrom(head, sequence);
+    ledger.set(place, entry);
+    if (entry.deleted && sequence > extent.sequence) deletedSince++;
+    if (entry.deleted) return;
+    if (ledger.home(place.key) === undefined) ledger.settle(place);
+    else if (ledger.home(place.key) !== place.owner) inTwoPlaces.add(place.key);
+  });
+  const left = [...inTwoPlaces].flatMap((key) => settleNewest(ledger, key));
+  return {
+    left,
+    damaged,
+    lost: last < extent.sequence || ledger.count + deletedSince < extent.objects,
+    last,
+  };
+}
+
+/** Settles an object where its newest version is, and tells its other places, each with the version that replaced it. */
+function settleNewest(ledger: Ledger, key: string): Learned["left"] {
+  const alive = ledger.all(key).filter(({ deleted }) => !deleted);
+  alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);
+  const newest = alive.pop();
+  if (newest === undefined) return [];
+  ledger.settle(newest);
+  return alive.map((place, at) => ({ place, resourceVersion: (alive[at + 1] ?? newest).resourceVersion }));
+}

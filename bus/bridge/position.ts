@@ -69,8 +69,14 @@ export function servedPosition(entry: KvEntry | null, storeCreatedAt: string): s
     : undefined;
 }
 
-/** The last message of the kind that the bus had at a position: after a power cut it may have lost more than the position. */
-export const savedSequence = (entry: KvEntry | null): number => positionOf(entry)?.sequence ?? 0;
+/** What the bus had of a kind at a position. */
+export type SavedExtent = Pick<Position, "sequence" | "objects">;
+
+/** What the bus had at the saved position: after a power cut or a purge it may have lost more than the position. */
+export function savedExtent(entry: KvEntry | null): SavedExtent {
+  const { sequence = 0, objects = 0 } = positionOf(entry) ?? {};
+  return { sequence, objects };
+}
 
 /** In which form everything up to the position was published. */
 export const savedForm = (entry: KvEntry | null): string | undefined => positionOf(entry)?.form;

@@ -39,6 +39,6 @@ test("progress - of several namespaces the one that is the furthest behind tells
     progress.lead("Secret", { waitingSince: secondsAgo(seconds), count: 2 }, signal).catchesUp();
   }
   const { leading, objects, behindSeconds = 0 } = progress.kinds().get("Secret") ?? {};
-  expect({ leading, objects }).toEqual({ leading: 3, objects: 6 });
+  expect({ leading, objects, all: progress.objects() }).toEqual({ leading: 3, objects: 6, all: 6 });
   expect(behindSeconds).toBeGreaterThanOrEqual(50);
 });

@@ -33,6 +33,8 @@ export interface Progress {
   lead(kind: string, source: LeadSource, signal: AbortSignal): Lead;
   /** By kind; of one that is only stood by for nothing is known. */
   kinds(): ReadonlyMap<string, KindProgress>;
+  /** Objects that exist, of everything that this replica leads. */
+  objects(): number;
 }
 
 /** No scopes yet. */
@@ -59,6 +61,7 @@ export function openProgress(): Progress {
         },
       };
     },
+    objects: () => [...leads.values()].reduce((sum, { source }) => sum + source.count, 0),
     kinds() {
       const now = performance.now();
       const found = new Map<string, KindProgress>();

@@ -24,8 +24,9 @@ import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology/streams.ts";
 import { publishSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
-import { headIn, holds, knownFrom, lastState, placeIn, readKnown, unversioned } from "./known.ts";
+import { headIn, holds, isNewer, isNews, knownFrom, lastState, learn, unversioned } from "./known.ts";
 import { type Known, openLedger, type Place } from "./ledger.ts";
+import type { SavedExtent } from "./position.ts";
 import { turn } from "./turn.ts";
 
 /** The changes of one kind (in one namespace, if given). */
@@ -68,8 +69,8 @@ export interface PublisherOptions {
   readonly annotations?: ReadonlySet<string> | undefined;
   /** What is on the bus already: everything up to this resourceVersion. */
   readonly position?: string | undefined;
-  /** {@link Publisher.sequence} at that position. A bus that does not have it any more has lost what came before it, too. */
-  readonly sequence?: number | undefined;
+  /** What the bus had at that position. A bus that has less by now has lost some of it, so everything is listed. */
+  readonly extent?: SavedExtent;
   /** Objects may be on the bus otherwise than they would be published now: the first list compares and publishes what differs. */
   readonly renew?: boolean;
   readonly signal: AbortSignal;
@@ -110,39 +111,13 @@ const rememberedTombstones = 10_000;
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { bus, cluster, kind, signal } = options;
   const ledger = openLedger({ tombstones: rememberedTombstones });
-  const inTwoPlaces = new Set<string>();
-  let damaged = false;
-  let last = 0;
-  await readKnown(options, (subject, headers, sequence) => {
-    last = Math.max(last, sequence);
-    const head = headIn(headers);
-    const place = placeIn(subject);
-    if (head === undefined || place === undefined) options.onUnreadable?.(subject);
-    // Where no object can be there is nothing to set right.
-    if (place === undefined) return;
-    damaged ||= head === undefined;
-    const entry = knownFrom(head, sequence);
-    ledger.set(place, entry);
-    if (entry.deleted) return;
-    if (ledger.home(place.key) === undefined) ledger.settle(place);
-    else if (ledger.home(place.key) !== place.owner) inTwoPlaces.add(place.key);
-  });
-  const left: { place: Place; resourceVersion: string }[] = [];
-  for (const key of inTwoPlaces) {
-    const alive = ledger.all(key).filter(({ deleted }) => !deleted);
-    alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);
-    for (const [at, place] of alive.entries()) {
-      const next = alive[at + 1];
-      if (next === undefined) ledger.settle(place);
-      else left.push({ place, resourceVersion: next.resourceVersion });
-    }
-  }
-
+  const { left, damaged, lost, ...learned } = await learn(options, ledger);
+  let { last } = learned;
   const chains = new Map<string, Promise<void>>();
   const underWay: Entry[] = [];
   // A watch tells only what happens from now on; what is wrong is found by a list.
   let renewing = options.renew ?? false;
-  let position = damaged || renewing || last < (options.sequence ?? 0) ? undefined : options.position;
+  let position = damaged || renewing || lost ? undefined : options.position;
   let tasks = 0;
   let failure: unknown;
   /** Those who wait for room. */
@@ -335,14 +310,6 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   };
 }
 
-/** A deletion is news at the version the bus already has, too: lists tell it at their own version. */
-function isNews(before: Known, resourceVersion: string, change: Change): boolean {
-  const order = compareVersions(resourceVersion, before.resourceVersion);
-  return order > 0 || (order === 0 && change === "deleted" && !before.deleted);
-}
-
-const isNewer = (before: Known | undefined, object: Stored): boolean =>
-  before === undefined || compareVersions(object.metadata.resourceVersion, before.resourceVersion) > 0;
-
+/** The later of two positions. */
 const newer = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && compareVersions(b, a) > 0) ? b : a;

@@ -7,7 +7,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
-import { keepSaved, positionKey, savedForm, savedSequence, servedPosition } from "./position.ts";
+import { keepSaved, positionKey, savedExtent, savedForm, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
 import { WatchRefusedError } from "./refused.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
@@ -139,7 +139,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     namespace,
     annotations: options.annotations,
     position: servedPosition(saved, stream),
-    sequence: savedSequence(saved),
+    extent: savedExtent(saved),
     renew: former !== form,
     signal: held,
     assertHeld: options.assertHeld,

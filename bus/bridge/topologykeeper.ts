@@ -11,6 +11,8 @@ export interface TopologyKeeperOptions {
   readonly busOptions: BusOptions;
   /** Those of now: an installation may list other kinds than before. */
   readonly interests: () => readonly Interest[];
+  /** Existing objects that this replica has put into the stream of objects. */
+  readonly published: () => number;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Called when the stream of objects has lost objects, and how: it is another one than before, or was purged. */
@@ -27,25 +29,32 @@ const retryMillis = 1000;
 const settleMillis = 200;
 
 /** Facts about the stream of objects that change when it loses some. */
-interface Objects {
+export interface Objects {
   /** RFC 3339. */
   readonly created: string;
   readonly count: number;
+  /** An operator has given the stream a limit: when it is full it drops objects by itself, and listing them again does not help. */
+  readonly limited: boolean;
 }
 
 const objectsIn = async ({ jsm }: Pick<Bus, "jsm">): Promise<Objects> => {
-  const { created, state } = await jsm.streams.info(streams.objects);
-  return { created, count: state.messages };
+  const { created, config, state } = await jsm.streams.info(streams.objects);
+  return { created, count: state.messages, limited: config.max_bytes > 0 };
 };
 
 /** Identifies the stream of objects: a stream that is created again is another one. RFC 3339. */
 export const objectsCreatedAt = async (bus: Pick<Bus, "jsm">): Promise<string> =>
   (await objectsIn(bus)).created;
 
-/** How objects were lost between two looks, if they were. There is one message per object, and deleted ones go one by one after days. */
-function lossOf(before: Objects, now: Objects): string | undefined {
+/**
+ * How objects were lost between two looks, if they were. There is a message for each one that exists, and those that are deleted go one by
+ * one after days. So fewer messages than `published`, the number of existing objects before this look, or half as many as at the last look,
+ * mean a purge.
+ */
+export function lossOf(before: Objects, now: Objects, published: number): string | undefined {
   if (now.created !== before.created) return "the stream of objects was created again";
-  return now.count < before.count / 2 ? "the stream of objects was purged" : undefined;
+  const least = Math.max(now.limited ? 0 : published, before.count / 2);
+  return now.count < least ? "the stream of objects was purged" : undefined;
 }
 
 /**
@@ -53,7 +62,17 @@ function lossOf(before: Objects, now: Objects): string | undefined {
  * aborts. Begin with it after the topology was ensured once.
  */
 export async function keepTopology(options: TopologyKeeperOptions): Promise<void> {
-  const { bus, busOptions, interests, signal, log, onObjectsLost, onTrouble, everyMillis = 30_000 } = options;
+  const {
+    bus,
+    busOptions,
+    interests,
+    published,
+    signal,
+    log,
+    onObjectsLost,
+    onTrouble,
+    everyMillis = 30_000,
+  } = options;
   let wake: () => void = () => undefined;
   let isDue = false;
   const look = (): void => {
@@ -86,8 +105,9 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
     if (signal.aborted) break;
     try {
       await ensureTopology(bus, busOptions, interests());
+      const existing = published();
       const now = await objectsIn(bus);
-      const loss = lossOf(objects, now);
+      const loss = lossOf(objects, now, existing);
       objects = now;
       if (loss !== undefined) {
         log.warn(`${loss}, listing all kinds`);

@@ -6,7 +6,7 @@ import type { Change } from "../../bus/events/kubernetes.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
-import { keyText, streams } from "../../bus/subjects.ts";
+import { keyText, objectByName, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { openHistory } from "../harness/history.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
@@ -129,6 +129,28 @@ test("publisher - what is refused for good is told at once; the next publisher s
   await next.publish("added", thing("refused", 2), "watch");
   await next.settled();
   expect(next.names().sort()).toEqual(["default/before", "default/refused"]);
+});
+
+test("publisher - a bus that has less than at the saved position is listed, whatever came to it since", async () => {
+  const cluster = newCluster();
+  const publisher = await open(cluster);
+  const publish = async (change: Change, name: string, version: number) => {
+    await publisher.publish(change, thing(name, version), "watch");
+    await publisher.settled();
+  };
+  for (const [at, name] of ["a", "b", "c", "d"].entries()) await publish("added", name, at + 1);
+  const extent = { sequence: publisher.sequence, objects: publisher.count };
+  const resumed = async () => (await open(cluster, { position: "4", extent })).position;
+  await publish("deleted", "a", 5);
+  await publish("modified", "b", 6);
+  expect(await resumed()).toBe("4");
+
+  const filter = objectByName(cluster, Thing, at("c"));
+  expect(await bus.jsm.streams.purge(streams.objects, { filter })).toMatchObject({ purged: 1 });
+  expect(await resumed()).toBeUndefined();
+  // Its own next change heals it, which is the last one of all.
+  await publish("modified", "c", 7);
+  expect(await resumed()).toBe("4");
 });
 
 test("publisher - a bus that goes away while it is asked what it has is asked again", async () => {

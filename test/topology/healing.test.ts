@@ -80,11 +80,13 @@ test("a stream that was altered is as declared again", async () => {
   await expect.poll(settings).toEqual([1, true]);
 });
 
-test("purged objects are published again", async () => {
+test("purged objects are published again, even where others have changed since", async () => {
   const name = await sing();
-  // Its last event is on the bus by the time that another song is over: none comes behind the purge.
-  await sing();
+  // Its last event is on the bus by the time that another song is over.
+  const other = await sing();
   await bus.jsm.streams.purge(streams.objects);
+  const patch = { metadata: { labels: { changed: "behind-the-purge" } } };
+  await kit.client.mergePatch(Hikawa, { namespace: "default", name: other }, patch, { fieldManager: "test" });
   const filter = { subjects_filter: objectByName("default", Hikawa, { namespace: "default", name }) };
   const found = async () => (await bus.jsm.streams.info(streams.objects, filter)).state.subjects;
   await expect.poll(found, patience).toBeDefined();

@@ -20,11 +20,27 @@ export const bridge: readonly Mutation[] = [
   },
   {
     name: "republishes-known-versions",
-    file: "bus/bridge/publisher.ts",
+    file: "bus/bridge/known.ts",
     find: 'return order > 0 || (order === 0 && change === "deleted" && !before.deleted);',
     replace: "return order >= 0;",
     breaks: "Every list publishes all objects again and wakes every function for nothing.",
     tests: ["test/bridge/publisher.test.ts"],
+  },
+  {
+    name: "resumes-after-a-purge",
+    file: "bus/bridge/known.ts",
+    find: "lost: last < extent.sequence || ledger.count + deletedSince < extent.objects,",
+    replace: "lost: last < extent.sequence,",
+    breaks: "Objects that were purged stay away, once another one of their kind has changed.",
+    tests: ["test/bridge/publisher.test.ts"],
+  },
+  {
+    name: "overlooks-a-small-purge",
+    file: "bus/bridge/topologykeeper.ts",
+    find: "Math.max(now.limited ? 0 : published, before.count / 2)",
+    replace: "before.count / 2",
+    breaks: "A purge of a small cluster's objects goes unnoticed when half of them have changed since.",
+    tests: ["bus/bridge/topologykeeper.test.ts"],
   },
   {
     name: "keeps-lease-on-stop",
