@@ -92,7 +92,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     const ticket = ownership.take(delivery);
     if (ticket === undefined) {
       options.log.warn(
-        { subject: delivery.subject },
+        { subject: delivery.subject, sequence: delivery.sequence },
         "ticket left alone: it may have been delivered before a pause",
       );
       return;

@@ -116,6 +116,9 @@ const untilAnswered = (stream: string, consumer: string): Promise<void> =>
     }, patience)
     .toBe(0);
 
+/** Lines of the worker's log with this text. They come behind what they are about. */
+const logged = (text: string): number => worker.log.all.filter((line) => line.includes(text)).length;
+
 const alive = (): void => {
   expect(worker.log.all.filter((line) => line.includes('"level":"fatal"'))).toEqual([]);
   expect(worker.pid).toBeDefined();
@@ -146,9 +149,7 @@ test("in OBJECTS: it is ignored and said so, at every kind of subject", async ()
   const first = await bridged.kit.client.get(Note, at("good-before"));
   await expectServed("good-before", [first, note]);
   await expectGoodService("objects");
-  expect(
-    worker.log.all.filter((line) => line.includes("not an event of the platform")).length,
-  ).toBeGreaterThan(10);
+  await expect.poll(() => logged("not an event of the platform"), patience).toBeGreaterThan(10);
   alive();
 });
 
@@ -207,7 +208,7 @@ test("as a ticket: a dead letter, or dropped where it names no object; never del
   for (const name of names) await litter(work.ticket(scope, at(name)));
   await untilAnswered(workStream("shelves"), consumers.worker(scope));
   expect((await bus.jsm.streams.info(workStream("shelves"))).state.messages).toBe(0);
-  expect(worker.log.all.filter((line) => line.includes("not a ticket, dropped"))).toHaveLength(bad.length);
+  await expect.poll(() => logged("not a ticket, dropped"), patience).toBe(bad.length);
   const letters = await deadLetters(bus, scope).list();
   expect(letters.map(({ key, letter }) => [key.name, letter.reason]).sort()).toEqual(
     names.map((name) => [name, "MalformedRequest"]).sort(),
@@ -242,7 +243,7 @@ test("as a mark or timer, waiting or due: the object's next reconcile is not kep
     .toEqual([]);
   const queue = ticketQueue(bus, scope, { replica: "test" });
   expect(await timers(bus, queue, () => undefined).get(key)).toBeUndefined();
-  expect(worker.log.all.filter((line) => line.includes("not relayed")).length).toBeGreaterThan(5);
+  await expect.poll(() => logged("not relayed"), patience).toBeGreaterThan(5);
   alive();
 });
 

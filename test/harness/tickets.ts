@@ -1,14 +1,22 @@
 /** Who was given tickets, as the answers of workers tell: the bus has the last word on who owns what. */
 import type { Bus } from "../../bus/connect.ts";
 import { workStream } from "../../bus/subjects.ts";
+import type { Replica } from "./kit.ts";
 
 /** What workers answered since they were listened to. */
 export interface TicketWatch {
   /** Tickets that came to their end. */
   readonly done: number;
-  /** Tickets that somebody was given, though nobody had handed them back. */
-  doubled(): string[];
+  /** Tickets that somebody was given, though nobody of these workers had handed them back or left them alone after a pause. */
+  doubled(workers: readonly Replica[]): string[];
 }
+
+/** How often workers left a ticket alone: it comes back by itself, and nothing was done about it. */
+const leftAlone = (workers: readonly Replica[], sequence: number): number =>
+  workers
+    .flatMap(({ log }) => log.records())
+    .filter((record) => record.sequence === sequence && String(record.msg).startsWith("ticket left alone"))
+    .length;
 
 /** Listens to the answers (ADR-15: their subject has the numbers of the delivery). Connected as the administrator. */
 export async function watchTickets({ nc }: Bus, fn: string): Promise<TicketWatch> {
@@ -29,9 +37,12 @@ export async function watchTickets({ nc }: Bus, fn: string): Promise<TicketWatch
     get done() {
       return done.size;
     },
-    doubled: () =>
+    doubled: (workers) =>
       [...deliveries]
-        .map(([sequence, count]) => ({ sequence, count, back: handedBack.get(sequence) ?? 0 }))
+        .map(([sequence, count]) => {
+          const back = (handedBack.get(sequence) ?? 0) + leftAlone(workers, Number(sequence));
+          return { sequence, count, back };
+        })
         .filter(({ count, back }) => count > back + 1)
         .map(
           ({ sequence, count, back }) =>
