@@ -35,10 +35,15 @@ export async function sing(
   const { client } = stage;
   const { namespace } = client.connection;
   const over = Promise.withResolvers<"over" | "deleted">();
-  const until = { kiyoshi: false, recorded: false };
-  const reached = (step: keyof typeof until): void => {
-    until[step] = true;
-    if (until.kiyoshi && until.recorded) over.resolve("over");
+  let words = 0;
+  let wordsAtEnd = Number.POSITIVE_INFINITY;
+  let kiyoshi: Stored<Saying> | undefined;
+  /** Each kind has a watch of its own, so Kiyoshi and the status may arrive before the last words. */
+  const endIfComplete = (): void => {
+    if (kiyoshi === undefined || words < wordsAtEnd) return;
+    say(show(kiyoshi));
+    kiyoshi = undefined;
+    over.resolve("over");
   };
   // The first words may be told before the creation is answered, and whose they are is known only then.
   let name: string | undefined;
@@ -59,8 +64,10 @@ export async function sing(
   const each = (type: string, object: Stored<Saying>): void => {
     const hikawa = controllerOf(object)?.name;
     if (type !== "ADDED" || (mode === "demo" && hikawa !== name)) return;
-    say(show(object));
-    if (object.kind === "Kiyoshi" && hikawa === name) reached("kiyoshi");
+    if (hikawa === name && object.kind === "Kiyoshi") kiyoshi = object;
+    else say(show(object));
+    if (hikawa === name && object.kind === "Zundoko") words++;
+    endIfComplete();
   };
   const followed = await Promise.all([
     ...[Zundoko, Kiyoshi].map((kind) =>
@@ -77,7 +84,8 @@ export async function sing(
         whenNamed(() => {
           if (metadata.name !== name) return;
           if (type === "DELETED") over.resolve("deleted");
-          else if (status?.kiyoshied) reached("recorded");
+          else if (status?.kiyoshied) wordsAtEnd = status.numZundokosSaid ?? 0;
+          endIfComplete();
         }),
     }),
   ]);
