@@ -7,7 +7,7 @@ import type { Replica } from "./kit.ts";
 export interface TicketWatch {
   /** Tickets that came to their end. */
   readonly done: number;
-  /** Tickets that somebody was given, though nobody of these workers had handed them back or left them alone after a pause. */
+  /** Tickets that were given out again, though none of these workers had handed them back or left them alone after a pause. */
   doubled(workers: readonly Replica[]): string[];
 }
 
