@@ -105,7 +105,7 @@ const readKnown = (
 
 /** What a bridge begins with. */
 export interface Learned {
-  /** Objects that the bus has in two places, because a bridge ended between the two publishes of a move: where they are no more. */
+  /** Former places of objects that moved, where a bridge ended before it could publish their deletion. */
   readonly left: readonly { readonly place: Place; readonly resourceVersion: string }[];
   /** Something is there that no bridge has written. */
   readonly damaged: boolean;
@@ -115,7 +115,7 @@ export interface Learned {
   readonly last: number;
 }
 
-/** Fills a ledger with what the bus has, and tells what is wrong with that. */
+/** Fills a ledger with what the bus has, and reports what is wrong with it. */
 export async function learn(
   options: KnownOptions & {
     readonly extent?: SavedExtent;
@@ -152,7 +152,7 @@ export async function learn(
   };
 }
 
-/** Settles an object where its newest version is, and tells its other places, each with the version that replaced it. */
+/** Settles an object where its newest version is. Returns its other places, each with the version that replaced it. */
 function settleNewest(ledger: Ledger, key: string): Learned["left"] {
   const alive = ledger.all(key).filter(({ deleted }) => !deleted);
   alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);

@@ -148,7 +148,7 @@ test("publisher - a bus that has less than at the saved position is listed, what
   const filter = objectByName(cluster, Thing, at("c"));
   expect(await bus.jsm.streams.purge(streams.objects, { filter })).toMatchObject({ purged: 1 });
   expect(await resumed()).toBeUndefined();
-  // Its own next change heals it, which is the last one of all.
+  // Only this object was missing, and its next change brings it back.
   await publish("modified", "c", 7);
   expect(await resumed()).toBe("4");
 });

@@ -116,7 +116,7 @@ const untilAnswered = (stream: string, consumer: string): Promise<void> =>
     }, patience)
     .toBe(0);
 
-/** Lines of the worker's log with this text. They come behind what they are about. */
+/** Lines of the worker's log with this text. A line may arrive after the effect that it reports. */
 const logged = (text: string): number => worker.log.all.filter((line) => line.includes(text)).length;
 
 const alive = (): void => {
