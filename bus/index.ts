@@ -3,11 +3,11 @@
  * else an author needs: kinds of Kubernetes' own, what its API server refuses with, and the types of what a function is handed.
  */
 export { z } from "zod";
-export { optInCommands } from "./domain.ts";
 export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";
 export { isMarkedBy } from "./kube/clusterchild.ts";
 export type { ConditionUpdate } from "./kube/conditions.ts";
 export { type CelRule, cel, crdOf, listMap } from "./kube/crd.ts";
+export { optInCommands } from "./kube/domain.ts";
 export {
   ApiError,
   isAlreadyExists,

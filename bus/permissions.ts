@@ -6,7 +6,7 @@
  * The bridge makes all streams and consumers, of the functions as well: whoever may configure a stream can have it
  * copy others, and can have the server publish what it holds anywhere.
  */
-import { inboxPrefixOf, userOf } from "./identity.ts";
+import { inboxPrefixOf, userOf } from "./nats/identity.ts";
 import {
   activity,
   activityStream,

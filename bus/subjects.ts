@@ -6,10 +6,10 @@
  */
 
 import { createHash } from "node:crypto";
-import { ownValue } from "./ownvalue.ts";
-import { token, untoken } from "./token.ts";
+import { ownValue } from "./values/ownvalue.ts";
+import { token, untoken } from "./values/token.ts";
 
-export { token, untoken } from "./token.ts";
+export { token, untoken } from "./values/token.ts";
 
 /** Streams that all functions share. Each function has three of its own: {@link workStream}, {@link timersStream} and {@link activityStream}. */
 export const streams = {

@@ -8,7 +8,7 @@
  * those of a newer program ({@link "./topology/version.ts"}).
  */
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, StorageType } from "@nats-io/jetstream";
-import type { Bus } from "./connect.ts";
+import type { Bus } from "./nats/connect.ts";
 import {
   bridgeBucket,
   consumers,
@@ -32,7 +32,7 @@ import {
   type Stream,
   streamChange,
 } from "./topology/ensure.ts";
-import { beginningsOfNew, noteBeginnings } from "./topology/replace.ts";
+import { beginningsOfNew, noteBeginnings } from "./topology/recreate.ts";
 import {
   activityStreamConfig,
   type BusOptions,

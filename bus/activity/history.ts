@@ -1,9 +1,9 @@
 /** What workers did, read back: records of an object, of a trace, or since a time. */
 import { JetStreamApiError, type StreamState } from "@nats-io/jetstream";
-import { nanosOf } from "../clock.ts";
-import type { Bus } from "../connect.ts";
 import { parseTrace, traceId } from "../events/trace.ts";
-import { type LastValue, readFrom, type Start } from "../lastvalues.ts";
+import { nanosOf } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, readFrom, type Start } from "../nats/lastvalues.ts";
 import {
   activity,
   activityStream,

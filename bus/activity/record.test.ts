@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { activityIn, type Ended, keptWrites, maxRecordBytes, outcomes, recordText } from "./record.ts";
+import { maxActivityRecordBytes } from "../topology/streams.ts";
+import { activityIn, type Ended, keptWrites, outcomes, recordText } from "./record.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -53,7 +54,7 @@ test("a record fits into the stream and is read as it was written, with all that
   fc.assert(
     fc.property(ended, (one) => {
       const line = recordText(one);
-      expect(Buffer.byteLength(line)).toBeLessThanOrEqual(maxRecordBytes);
+      expect(Buffer.byteLength(line)).toBeLessThanOrEqual(maxActivityRecordBytes);
       const read = activityIn(line);
       expect(read).toMatchObject({
         outcome: one.outcome,

@@ -1,7 +1,8 @@
 /** What a worker did with one request, as it is kept on the bus. Names and numbers, and an error's text; of objects nothing else. */
 import { z } from "zod";
 import { type Cause, readCause } from "../queue/request.ts";
-import { redacted } from "../redact.ts";
+import { maxActivityRecordBytes } from "../topology/streams.ts";
+import { redacted } from "../values/redact.ts";
 
 /** How a reconcile ended. */
 export const outcomes = [
@@ -73,8 +74,6 @@ export interface Ended
 export const keptWrites = 16;
 const keptCauses = 8;
 const messageLength = 300;
-/** No record is longer: the stream takes none that is. Bytes. */
-export const maxRecordBytes = 4096;
 
 /** The text of a record. What has no room in it is counted, and not named. */
 export function recordText(ended: Ended): string {
@@ -90,7 +89,7 @@ export function recordText(ended: Ended): string {
       moreWrites: Math.max(writeCount, writes.length) - named.writes.length,
     };
     const text = JSON.stringify(record);
-    if (room === 0 || Buffer.byteLength(text) <= maxRecordBytes) return text;
+    if (room === 0 || Buffer.byteLength(text) <= maxActivityRecordBytes) return text;
   }
 }
 

@@ -1,7 +1,8 @@
 /** Everything that happened to an object or in a trace, from the webhook to the write: of all that the bus remembers. */
-import type { Bus } from "../connect.ts";
+
 import { attribute } from "../events/attributes.ts";
 import { traceId } from "../events/trace.ts";
+import type { Bus } from "../nats/connect.ts";
 import { type AddressedDeadLetter, deadLetters } from "../queue/deadletters.ts";
 import { keyText } from "../subjects.ts";
 import { activityHours } from "../topology/streams.ts";

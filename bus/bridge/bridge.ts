@@ -1,14 +1,14 @@
 /** The bridge: watches kinds of one cluster and keeps the object store. Two or more replicas share the kinds. */
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Bus } from "../connect.ts";
-import { optInLabel } from "../domain.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { optInLabel } from "../kube/domain.ts";
 import { type Kind, kindText, Namespace } from "../kube/kind.ts";
 import type { ListedFor } from "../kube/listedkinds.ts";
+import type { Bus } from "../nats/connect.ts";
+import { isNotStored, notStored } from "../nats/publishbacklog.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { platformNamespace } from "../process/namespace.ts";
-import { isNotStored, notStored } from "../stuck.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";

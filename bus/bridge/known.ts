@@ -1,8 +1,6 @@
 /** What the stream of objects has already, as a bridge has to know it: places and versions, not bodies. */
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
-import { isSameJson } from "../canonicaljson.ts";
-import type { Bus } from "../connect.ts";
 import type { EventMessage } from "../events/binding.ts";
 import type { Change } from "../events/kubernetes.ts";
 import {
@@ -14,8 +12,10 @@ import {
 } from "../events/received.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
-import { readStored } from "../readstored.ts";
+import type { Bus } from "../nats/connect.ts";
+import { readStored } from "../nats/storedmessages.ts";
 import { keyText, kindSubjects, parseKeyText, streams } from "../subjects.ts";
+import { isSameJson } from "../values/canonicaljson.ts";
 import type { Known, Ledger, Place } from "./ledger.ts";
 import type { SavedExtent } from "./position.ts";
 

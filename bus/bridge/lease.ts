@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
-import { isOvertaken } from "../overtaken.ts";
+import { isOvertaken } from "../nats/wrongsequence.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {

@@ -1,8 +1,8 @@
 /** Which namespaces are opted in: those with the label. It may come and go at any time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { optInLabel } from "../domain.ts";
 import { type KubeClient, metadataOnly } from "../kube/client.ts";
+import { optInLabel } from "../kube/domain.ts";
 import { Namespace } from "../kube/kind.ts";
 
 /** What is done in opted-in namespaces. */

@@ -5,7 +5,6 @@
 
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { CloudEvent } from "cloudevents";
-import type { Bus } from "../connect.ts";
 import { type EventMessage, toMessage } from "../events/binding.ts";
 import {
   addressOf,
@@ -18,7 +17,8 @@ import {
 } from "../events/kubernetes.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
-import { isOvertaken } from "../overtaken.ts";
+import type { Bus } from "../nats/connect.ts";
+import { isOvertaken } from "../nats/wrongsequence.ts";
 import { type PublishObserver, publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
 import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology/streams.ts";

@@ -5,8 +5,8 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
-import type { BusClock } from "../clock.ts";
-import type { Bus } from "../connect.ts";
+import type { BusClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
 import { countUnrouted } from "../queue/unrouted.ts";
 import { consumers, streams, timersStream, work, workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";

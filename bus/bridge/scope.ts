@@ -1,15 +1,15 @@
 /** One kind, in all namespaces or in one, as one of the bridge's replicas sees it: it stands by, or leads and watches. */
 import type { KV } from "@nats-io/kv";
 import type { Logger } from "pino";
-import type { Bus } from "../connect.ts";
 import { publishedForm } from "../events/kubernetes.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
+import type { Bus } from "../nats/connect.ts";
+import { WatchRefusedError } from "./deniedkinds.ts";
 import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
 import { keepSaved, positionKey, savedExtent, savedForm, servedPosition } from "./position.ts";
 import { openPublisher } from "./publisher.ts";
-import { WatchRefusedError } from "./refused.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
 

@@ -1,7 +1,7 @@
 /** How full the streams with a limit are. Full ones lose what is oldest, or refuse what is new. */
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
-import type { Bus } from "../connect.ts";
+import type { Bus } from "../nats/connect.ts";
 import { activityStream, streams, timersStream, workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
 

@@ -1,7 +1,7 @@
 /** Heals the topology while the bridge runs: a stream or consumer that was deleted or altered, or a bus that came back empty. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Bus } from "../connect.ts";
+import type { Bus } from "../nats/connect.ts";
 import { streams, topologyAdvisories } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 

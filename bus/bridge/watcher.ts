@@ -15,9 +15,9 @@ import { ApiError, isGone, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { keyText } from "../subjects.ts";
-import { firstPage, nextPage } from "./pages.ts";
+import { refusalOf, WatchRefusedError } from "./deniedkinds.ts";
+import { firstPage, nextPage } from "./pagesize.ts";
 import type { Publisher } from "./publisher.ts";
-import { refusalOf, WatchRefusedError } from "./refused.ts";
 
 /** Where a watcher is. */
 export type WatcherState =

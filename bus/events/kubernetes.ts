@@ -1,12 +1,12 @@
 /** Changes of Kubernetes objects as CloudEvents. */
 import { CloudEvent } from "cloudevents";
-import { digestOf } from "../digest.ts";
-import { domain } from "../domain.ts";
 import { resourcePath } from "../kube/client.ts";
+import { domain } from "../kube/domain.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
-import { redactedValue } from "../redact.ts";
 import { keyText, type ObjectAddress } from "../subjects.ts";
+import { digestOf } from "../values/digest.ts";
+import { redactedValue } from "../values/redact.ts";
 import { type Change, changeType, partialAttribute } from "./attributes.ts";
 import { newTrace } from "./trace.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refusal } from "./refusal.ts";
+import { refusal } from "./responseerror.ts";
 
 const answered = (status: number, request: string, headers: Record<string, string> = {}) =>
   refusal({

@@ -1,6 +1,6 @@
 /** What GitHub refuses, as the owner of the object that wants it reads it. */
 
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 import { BlockedError } from "../worker/errors.ts";
 import { GitHubNotAllowedError } from "./allowed.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";

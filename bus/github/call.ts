@@ -8,7 +8,7 @@ import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "./e
 import { conditional, type EtagCache } from "./etags.ts";
 import { fetchWithin, wholeAnswers } from "./fetch.ts";
 import type { RateLimits } from "./limits.ts";
-import { refusal } from "./refusal.ts";
+import { refusal } from "./responseerror.ts";
 import { isGitHubCloud } from "./url.ts";
 
 /** What octokit throws, as far as it is used. */

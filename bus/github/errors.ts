@@ -1,5 +1,5 @@
 /** What can go wrong with a call to GitHub. */
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 
 /**
  * A call to GitHub failed. Of this class itself: the answer is not what GitHub's API gives. No message holds a token, a

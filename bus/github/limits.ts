@@ -1,5 +1,5 @@
 /** Whom GitHub wants no call from, and until when. */
-import { Recent } from "../recent.ts";
+import { Recent } from "../values/recent.ts";
 import { GitHubRateLimitedError, longestWaitMillis } from "./errors.ts";
 
 /** A memory of rate limits, shared by all clients of a process: one may not ask for what another was told to wait for. */

@@ -1,6 +1,6 @@
 /** What is told to GitHub about a commit or a pull request, and the bodies of the requests that tell it. */
 import { z } from "zod";
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 
 /** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
 export interface CommitStatus {

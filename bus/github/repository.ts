@@ -1,6 +1,6 @@
 /** One repository of GitHub, as whoever has a token sees it. */
 import { z } from "zod";
-import { redactedValue } from "../redact.ts";
+import { redactedValue } from "../values/redact.ts";
 import { allowedApiUrl } from "./allowed.ts";
 import { type Call, type CallerOptions, githubCalls } from "./call.ts";
 import { GitHubError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";

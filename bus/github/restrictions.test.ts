@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { blockedBy } from "./blocked.ts";
 import { GitHubRateLimitedError } from "./errors.ts";
-import { refusal } from "./refusal.ts";
+import { refusal } from "./responseerror.ts";
 
 const answered = (status: number, message: string, request = "POST /repos/acme/web/issues/7/comments") =>
   refusal({

@@ -3,7 +3,7 @@
  * (https://kubernetes.io/docs/concepts/architecture/garbage-collection/), so labels and annotations say whose they are, and
  * nobody but their function takes them away.
  */
-import { domain } from "../domain.ts";
+import { domain } from "./domain.ts";
 import { type Kind, kindText } from "./kind.ts";
 import { groupOf, type KubeObject, type ObjectMeta, type Stored } from "./object.ts";
 

@@ -9,15 +9,15 @@
  * of deleted objects that it finds, and {@link "./indextidy.ts"} removes all that are stale.
  */
 import { createHash } from "node:crypto";
-import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
-import { type LastValue, lastValuesOf } from "../lastvalues.ts";
-import { ownValue } from "../ownvalue.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, lastValuesOf } from "../nats/lastvalues.ts";
 import { publishUntilAnswered } from "../queue/publish.ts";
-import { emptyTtl, replaceLast } from "../queue/replace.ts";
-import { Recent } from "../recent.ts";
+import { emptyTtl, replaceLast } from "../queue/replacelast.ts";
 import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
+import { ownValue } from "../values/ownvalue.ts";
+import { Recent } from "../values/recent.ts";
 import { isIncomplete, type ObjectStore } from "./store.ts";
 
 /** The values that an object has in an index: none, one or several. Pure. */

@@ -3,13 +3,13 @@
  * forgotten. Lookups ignore them, but they would fill the stream that all functions share. Each process checks all entries about once an hour.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BusClock, nanosOf } from "../clock.ts";
-import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
-import { type LastValue, readFrom } from "../lastvalues.ts";
-import { ownValue } from "../ownvalue.ts";
-import { emptyTtl, replaceLast } from "../queue/replace.ts";
+import { type BusClock, nanosOf } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, readFrom } from "../nats/lastvalues.ts";
+import { emptyTtl, replaceLast } from "../queue/replacelast.ts";
 import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
+import { ownValue } from "../values/ownvalue.ts";
 import { type IndexValues, keptMillis, termOf } from "./indexes.ts";
 import { type Entry, isIncomplete, type ObjectStore } from "./store.ts";
 

@@ -2,11 +2,12 @@
  * The object store: the latest version of every watched object, read from OBJECTS. One shared informer cache for all
  * functions and all replicas, so a worker keeps nothing in memory.
  */
-import type { Bus } from "../connect.ts";
+
 import { addressIn, changedObject, changeHead, MalformedEventError } from "../events/received.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type KubeObject, type Stored } from "../kube/object.ts";
-import { type LastValue, lastValuesOf } from "../lastvalues.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, lastValuesOf } from "../nats/lastvalues.ts";
 import {
   childrenSubjects,
   familySubjects,

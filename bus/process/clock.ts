@@ -1,7 +1,7 @@
 /** The clock of the bus in a process, and how far this machine's own is off. */
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
-import { type BusClock, type BusClockOptions, startBusClock } from "../clock.ts";
+import { type BusClock, type BusClockOptions, startBusClock } from "../nats/busclock.ts";
 
 /** Where the time comes from, and where it is reported. */
 export interface ProcessClockOptions extends Omit<BusClockOptions, "onError" | "everyMillis"> {

@@ -1,6 +1,6 @@
 /** Settings: flags, then environment, then defaults. */
 import { describe, expect, test } from "vitest";
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 import { defaultOf, flagOf, readSettings, variableOf } from "./config.ts";
 
 describe("a setting", () => {

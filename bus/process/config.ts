@@ -2,7 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import { hostname } from "node:os";
 import { z } from "zod";
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 
 /** `host:port`, `:port` or `[v6]:port`. */
 const address = z

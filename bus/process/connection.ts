@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors } from "@nats-io/transport-node";
 import type { Logger } from "pino";
-import { type Bus, type BusAddress, connectBus } from "../connect.ts";
+import { type Bus, type BusAddress, connectBus } from "../nats/connect.ts";
 import { reach } from "./reach.ts";
 
 /** What is watched, and who is told. */

@@ -2,8 +2,8 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
-import { serverCertificateExpiry } from "../greeting.ts";
 import type { CallObserver } from "../kube/client.ts";
+import { serverCertificateExpiry } from "../nats/serverinfo.ts";
 
 /** Where the bus is, and the files with what is shown to it and trusted of it. */
 interface BusFiles {

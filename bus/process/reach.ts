@@ -11,12 +11,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import type { Logger } from "pino";
-import { BusUnreachableError } from "../connect.ts";
-import { DisconnectedError } from "../inbox.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../kube/errors.ts";
-import { BusReadError } from "../lastvalues.ts";
-import { redacted } from "../redact.ts";
+import { BusUnreachableError } from "../nats/connect.ts";
+import { DisconnectedError } from "../nats/inbox.ts";
+import { BusReadError } from "../nats/lastvalues.ts";
 import { TopologyError } from "../topology/ensure.ts";
+import { redacted } from "../values/redact.ts";
 
 const passing = [
   ApiError,

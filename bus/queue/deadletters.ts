@@ -1,12 +1,12 @@
 /** Dead letters: requests that were given up, one per object, with what an operator needs to judge them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { Bus } from "../connect.ts";
-import { type LastValue, lastValuesOf } from "../lastvalues.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, lastValuesOf } from "../nats/lastvalues.ts";
 import { type ObjectKey, parseKeySubject, type QueueScope, streams, work } from "../subjects.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
-import { emptyTtl, replaceLast } from "./replace.ts";
+import { emptyTtl, replaceLast } from "./replacelast.ts";
 import { followUp, newRequest, type Request, readCause } from "./request.ts";
 
 /** What a dead letter says. */

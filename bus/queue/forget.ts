@@ -1,5 +1,5 @@
 /** Taking single messages away. */
-import type { Bus } from "../connect.ts";
+import type { Bus } from "../nats/connect.ts";
 
 /** Takes a message away by its sequence, if it is there still. Never rejects: one that stays costs a needless reconcile. */
 export async function forget({ inbox }: Pick<Bus, "inbox">, stream: string, sequence: number): Promise<void> {

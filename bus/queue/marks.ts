@@ -6,11 +6,12 @@
  * that versions share a newer mark could be lost: when a schedule fires, the server purges its subject, and with it
  * whatever was stored there since. So that they do not pile up, a replica keeps one mark per object: the newest.
  */
-import type { BusClock } from "../clock.ts";
-import type { Bus } from "../connect.ts";
+
 import { compareVersions } from "../kube/object.ts";
-import { Recent } from "../recent.ts";
+import type { BusClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
 import { keyText, type MarkName, type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
+import { Recent } from "../values/recent.ts";
 import { forget } from "./forget.ts";
 import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";

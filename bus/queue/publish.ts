@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiError, JetStreamApiError } from "@nats-io/jetstream";
 import { errors, headers, type Msg, type MsgHdrs } from "@nats-io/transport-node";
-import type { Bus } from "../connect.ts";
-import { BusPermissionError } from "../denied.ts";
+import type { Bus } from "../nats/connect.ts";
+import { BusPermissionError } from "../nats/permissionerror.ts";
 
 /** `err_code` of a message that the stream could not store; the description says why. */
 const storeFailed = 10077;

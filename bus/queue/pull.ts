@@ -8,8 +8,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg } from "@nats-io/transport-node";
-import type { Bus } from "../connect.ts";
-import { type Delivery, deliveryOf } from "./delivery.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type Delivery, deliveryOf } from "../nats/delivery.ts";
 
 /** What to pull and how much at a time. */
 export interface PullOptions {

@@ -5,10 +5,11 @@
  * request that is refused because the ticket exists leaves a *mark* beside it: the owner looks for marks after it
  * has given the ticket back, drops those it has seen the change of, and asks again for the rest ({@link "./marks.ts"}).
  */
-import { type BusClock, machineClock } from "../clock.ts";
-import type { Bus } from "../connect.ts";
+
 import { compareVersions } from "../kube/object.ts";
-import { lastValuesOf } from "../lastvalues.ts";
+import { type BusClock, machineClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
+import { lastValuesOf } from "../nats/lastvalues.ts";
 import { type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
 import { openMarks } from "./marks.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";

@@ -1,8 +1,8 @@
 /** The relay: what falls due among a function's timers and marks becomes a request. */
-import type { Bus } from "../connect.ts";
+import type { Bus } from "../nats/connect.ts";
+import type { Delivery } from "../nats/delivery.ts";
 import { consumers, type ObjectKey, parseKeySubject, sweeps, timersStream } from "../subjects.ts";
-import type { Delivery } from "./delivery.ts";
-import { HeldTooLongError, type HoldingOptions, handBackLater, held } from "./held.ts";
+import { HeldTooLongError, type HoldingOptions, handBackLater, held } from "./publishdeadline.ts";
 import { type Pull, startPull } from "./pull.ts";
 import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";

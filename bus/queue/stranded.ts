@@ -5,9 +5,9 @@
  * never fall due, and what was due would stay for good. So every worker looks for them, and makes their requests anew.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BusClock, machineClock } from "../clock.ts";
-import type { Bus } from "../connect.ts";
-import { type LastValue, readFrom } from "../lastvalues.ts";
+import { type BusClock, machineClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, readFrom } from "../nats/lastvalues.ts";
 import { consumers, parseKeySubject, sweeps, timersStream, work, workStream } from "../subjects.ts";
 import { forget } from "./forget.ts";
 import type { TicketQueue } from "./queue.ts";

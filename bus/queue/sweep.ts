@@ -6,10 +6,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
-import { type BusClock, machineClock } from "../clock.ts";
-import type { Bus } from "../connect.ts";
 import type { Kind } from "../kube/kind.ts";
-import { isOvertaken } from "../overtaken.ts";
+import { type BusClock, machineClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
+import type { Delivery } from "../nats/delivery.ts";
+import { isOvertaken } from "../nats/wrongsequence.ts";
 import {
   keyText,
   kindSubjects,
@@ -19,7 +20,6 @@ import {
   sweeps,
   timersStream,
 } from "../subjects.ts";
-import type { Delivery } from "./delivery.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
 import { newRequest } from "./request.ts";

@@ -4,10 +4,10 @@
  * keeps a timer of its own as well; whichever comes first wins, and the queue coalesces the other.
  * Schedules: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-51.md
  */
-import { type BusClock, machineClock } from "../clock.ts";
-import type { Bus } from "../connect.ts";
-import { Recent } from "../recent.ts";
+import { type BusClock, machineClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
 import { keyText, type ObjectKey, timersStream, work } from "../subjects.ts";
+import { Recent } from "../values/recent.ts";
 import { forget } from "./forget.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import { isCovered, type Seen, type TicketQueue } from "./queue.ts";

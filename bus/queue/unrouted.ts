@@ -1,5 +1,5 @@
 /** What a function has not been told of yet, because no worker has had time for it, or because there is none. */
-import type { Bus } from "../connect.ts";
+import type { Bus } from "../nats/connect.ts";
 import { consumersOf } from "../permissions.ts";
 import { workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";

@@ -11,9 +11,9 @@ import {
   type JetStreamManager,
   type StreamConfig,
 } from "@nats-io/jetstream";
-import { violationIn } from "../denied.ts";
-import { covers, withoutLonger } from "./covers.ts";
-import { asBegun, replaceConsumer } from "./replace.ts";
+import { violationIn } from "../nats/permissionerror.ts";
+import { covers, withoutLonger } from "./drift.ts";
+import { asBegun, replaceConsumer } from "./recreate.ts";
 import {
   isMigrated,
   type Metadata,

@@ -1,6 +1,5 @@
 /** The configuration of every stream. */
 import { DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
-import { maxRecordBytes } from "../activity/record.ts";
 import { activity, activityStream, streams, timersStream, workStream } from "../subjects.ts";
 import type { Stream } from "./ensure.ts";
 
@@ -18,6 +17,9 @@ export const sessionHours = 12;
 
 /** How long what workers did is kept. */
 export const activityHours = 24;
+
+/** Size limit of one activity record, in bytes. The stream rejects longer ones. */
+export const maxActivityRecordBytes = 4096;
 
 /** What an operator may choose about the bus. */
 export interface BusOptions {
@@ -184,7 +186,7 @@ export const activityStreamConfig = (fn: string, options: BusOptions): Stream =>
   max_msgs_per_subject: 200,
   max_msgs: 50_000,
   max_bytes: maxBytes.activity,
-  max_msg_size: maxRecordBytes,
+  max_msg_size: maxActivityRecordBytes,
   allow_rollup_hdrs: false,
   duplicate_window: seconds(1),
 });

@@ -5,8 +5,8 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import { parseTrace } from "../events/trace.ts";
-import { Recent } from "../recent.ts";
 import { origins as originSubjects, type QueueScope } from "../subjects.ts";
+import { Recent } from "../values/recent.ts";
 import { isRecording, type Span } from "./spans.ts";
 
 /** A write, as workers tell of it. */

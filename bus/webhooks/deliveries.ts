@@ -1,9 +1,9 @@
 /** Deliveries of webhooks on the bus: storing them, each once, and waking functions with them. */
 import type { CloudEvent } from "cloudevents";
-import type { Bus } from "../connect.ts";
 import { type EventMessage, toMessage } from "../events/binding.ts";
+import type { Bus } from "../nats/connect.ts";
+import { notStored } from "../nats/publishbacklog.ts";
 import { publishAnswered } from "../queue/publish.ts";
-import { notStored } from "../stuck.ts";
 import { streams, type WebhookAddress, webhookSubject } from "../subjects.ts";
 
 /** What became of a delivery. */

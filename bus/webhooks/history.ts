@@ -1,7 +1,8 @@
 /** Webhooks of the last three days: what arrived, and having functions told of it again. */
-import type { Bus } from "../connect.ts";
+
 import { attribute } from "../events/attributes.ts";
-import { type LastValue, readAll } from "../lastvalues.ts";
+import type { Bus } from "../nats/connect.ts";
+import { type LastValue, readAll } from "../nats/lastvalues.ts";
 import { publishAnswered } from "../queue/publish.ts";
 import { parseWebhookSubject, streams, type WebhookAddress, webhookSubjects } from "../subjects.ts";
 

@@ -1,11 +1,11 @@
 /** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
 import type { Logger } from "pino";
-import type { BusClock } from "../clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { discoverKind } from "../kube/discovery.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
 import { checkObject, InvalidObjectError } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
+import type { BusClock } from "../nats/busclock.ts";
 import type { Find } from "../objects/indexes.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";

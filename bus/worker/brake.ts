@@ -4,8 +4,9 @@
  * again, waits for something that does not come. And one that asks for a later time and is called at once has timers
  * that a wrong clock has set.
  */
-import { Recent } from "../recent.ts";
+
 import { keyText, type ObjectKey } from "../subjects.ts";
+import { Recent } from "../values/recent.ts";
 
 /** Limits of the brake. */
 export interface BrakeLimits {

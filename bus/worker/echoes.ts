@@ -15,8 +15,8 @@ import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import { compareVersions } from "../kube/object.ts";
 import { objectVersionSchema } from "../queue/request.ts";
-import { Recent } from "../recent.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
+import { Recent } from "../values/recent.ts";
 import type { Doubt } from "./ownership.ts";
 
 /** Echoes of one function. */

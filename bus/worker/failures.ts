@@ -1,15 +1,15 @@
 /** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
 
-import type { BusClock } from "../clock.ts";
 import { apiServerUnavailable, type Blocker, blockerOf } from "../kube/blocker.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { ApiError, ApiUnansweredError } from "../kube/errors.ts";
 import type { Stored } from "../kube/object.ts";
+import type { BusClock } from "../nats/busclock.ts";
 import type { DeadLetter, DeadLetters } from "../queue/deadletters.ts";
 import { isCovered, type TicketQueue } from "../queue/queue.ts";
 import { followUp, newRequest, type Request } from "../queue/request.ts";
 import type { Timers } from "../queue/timers.ts";
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 import type { Pacing } from "./brake.ts";
 import { believedMillis, type Echoes } from "./echoes.ts";
 import { BlockedError, failureOf, OwnershipLostError, TerminalError } from "./errors.ts";

@@ -1,8 +1,8 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
 import type { Logger } from "pino";
-import { domain, optedInRole } from "../domain.ts";
 import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
+import { domain, optedInRole } from "../kube/domain.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import { type ListedKinds, listOf } from "../kube/listedkinds.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";

@@ -4,7 +4,7 @@
  * thread dies with it, and the ticket is delivered again as ever.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
-import type { BusAddress } from "../connect.ts";
+import type { BusAddress } from "../nats/connect.ts";
 
 /** A sign of life that the bus has confirmed, or the end of the connection over which they went. */
 export type KeeperNews =

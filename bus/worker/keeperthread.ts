@@ -1,6 +1,6 @@
 /** The thread of a keeper ({@link "./keeper.ts"}). */
 import { parentPort, workerData } from "node:worker_threads";
-import { connectBus } from "../connect.ts";
+import { connectBus } from "../nats/connect.ts";
 import type { KeeperData, KeeperNews, KeeperOrder } from "./keeper.ts";
 
 const { address, everyMillis, epochMillis, news } = workerData as KeeperData;

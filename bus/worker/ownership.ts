@@ -3,7 +3,7 @@
  * must know that before the server does, so it keeps a deadline of its own per ticket and gives up early.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { Delivery } from "../queue/delivery.ts";
+import type { Delivery } from "../nats/delivery.ts";
 import { OwnershipLostError } from "./errors.ts";
 import type { Keeper } from "./keeper.ts";
 

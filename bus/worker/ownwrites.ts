@@ -3,8 +3,8 @@
  * reconcile must not miss what it, or the one before it in this process, has just written.
  */
 import type { Stored } from "../kube/object.ts";
-import { Recent } from "../recent.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
+import { Recent } from "../values/recent.ts";
 
 /** One object as the last write of this process left it. */
 export interface OwnWrite {

@@ -4,18 +4,18 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
-import type { Hands } from "../activity/inhand.ts";
+import type { Hands } from "../activity/inflight.ts";
 import { keptWrites, type RecordedWrite } from "../activity/record.ts";
-import type { TellActivity } from "../activity/teller.ts";
+import type { TellActivity } from "../activity/reporter.ts";
 import { traceId } from "../events/trace.ts";
 import { delayOf } from "../kube/pending.ts";
+import type { Delivery } from "../nats/delivery.ts";
 import { afterRunning } from "../process/debugger.ts";
+import type { Starts } from "../queue/crashrecords.ts";
+import type { LetterCleanup } from "../queue/deadlettercleanup.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
-import type { Delivery } from "../queue/delivery.ts";
-import type { LetterCleanup } from "../queue/lettercleanup.ts";
 import type { Seen, TicketQueue } from "../queue/queue.ts";
 import { newRequest, parseRequest, type Request, timerRequest } from "../queue/request.ts";
-import type { Starts } from "../queue/starts.ts";
 import type { Timers } from "../queue/timers.ts";
 import { keyText, type ObjectKey, parseKeySubject } from "../subjects.ts";
 import { reconcileSpan } from "../tracing/messages.ts";
@@ -23,15 +23,15 @@ import { inSpan, spanned } from "../tracing/spans.ts";
 import { type AttemptResult, type AttemptTools, attempt, untilAborted } from "./attempt.ts";
 import type { Brake, Pacing } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
-import { type Ending, endedOf } from "./ending.ts";
 import { failureOf, OwnershipLostError, ReconcileTimeoutError, ShutdownError } from "./errors.ts";
 import { failures, type RetryLimits } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { type Ending, endedOf } from "./outcome.ts";
 import type { Ownership, Ticket } from "./ownership.ts";
+import { suspectLane } from "./quarantine.ts";
 import { readFirst } from "./reads.ts";
 import { settleMarks } from "./settlemarks.ts";
-import { suspectLane } from "./suspects.ts";
 
 /** A call to the API server that has taken this long is not the function's fault. Milliseconds. */
 const lateMillis = 1000;

@@ -6,7 +6,7 @@ import { resourcePath } from "../kube/client.ts";
 import { isAlreadyExists } from "../kube/errors.ts";
 import { externalKind } from "../kube/kind.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
-import { redacted } from "../redact.ts";
+import { redacted } from "../values/redact.ts";
 
 interface EventObject extends KubeObject {
   eventTime: string;

@@ -1,12 +1,13 @@
 /** The router: events become requests. Pure but for reads, and the same in every replica. */
-import type { BusClock } from "../clock.ts";
+
 import { attribute } from "../events/attributes.ts";
 import { addressIn, changedObject, changeHead } from "../events/received.ts";
 import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
+import type { BusClock } from "../nats/busclock.ts";
+import type { Delivery } from "../nats/delivery.ts";
 import type { Find, Indexes } from "../objects/indexes.ts";
-import type { Delivery } from "../queue/delivery.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
 import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
 import type { Webhook } from "../webhooks/received.ts";

@@ -1,11 +1,17 @@
 /** The two ways into a function's queue: what changes in Kubernetes, and what GitHub tells. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { BusClock } from "../clock.ts";
 import { MalformedEventError } from "../events/received.ts";
+import type { BusClock } from "../nats/busclock.ts";
+import type { Delivery } from "../nats/delivery.ts";
 import type { Indexes } from "../objects/indexes.ts";
-import type { Delivery } from "../queue/delivery.ts";
-import { type Held, HeldTooLongError, type HoldingOptions, handBackLater, held } from "../queue/held.ts";
+import {
+  type Held,
+  HeldTooLongError,
+  type HoldingOptions,
+  handBackLater,
+  held,
+} from "../queue/publishdeadline.ts";
 import type { TicketQueue } from "../queue/queue.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 import { routeSpan, routeWebhookSpan } from "../tracing/messages.ts";

@@ -1,14 +1,13 @@
 /** Writes of one reconcile: each conditional, none that changes nothing, none without ownership. */
 import { isDeepStrictEqual } from "node:util";
 import type { WriteVerb } from "../activity/record.ts";
-import { digestOf } from "../digest.ts";
-import { domain } from "../domain.ts";
 import type { KubeClient, WriteOptions } from "../kube/client.ts";
 import { isMarkedBy, isOutside, ownerMarks } from "../kube/clusterchild.ts";
 import { withConditions } from "../kube/conditions.ts";
-import { covers } from "../kube/covers.ts";
+import { domain } from "../kube/domain.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
+import { covers } from "../kube/matchesdesired.ts";
 import {
   type Condition,
   controllerOf,
@@ -16,8 +15,9 @@ import {
   type KubeObject,
   type Stored,
 } from "../kube/object.ts";
-import { redactedValue } from "../redact.ts";
 import type { ObjectKey } from "../subjects.ts";
+import { digestOf } from "../values/digest.ts";
+import { redactedValue } from "../values/redact.ts";
 import { BlockedError } from "./errors.ts";
 import type { Context, NewChild } from "./function.ts";
 import type { WritesOfKey } from "./ownwrites.ts";

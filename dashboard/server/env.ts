@@ -1,7 +1,7 @@
 /** What the parts of the server hand each other with a request. */
 import type { HttpBindings } from "@hono/node-server";
 import type { Logger } from "pino";
-import type { Bus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import type { Connections } from "../../bus/process/connections.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";

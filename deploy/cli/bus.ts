@@ -1,9 +1,9 @@
 /** A connection for one command. */
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
-import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus/connect.ts";
-import { withUser } from "../../bus/denied.ts";
-import { DisconnectedError } from "../../bus/inbox.ts";
+import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus/nats/connect.ts";
+import { DisconnectedError } from "../../bus/nats/inbox.ts";
+import { withUser } from "../../bus/nats/permissionerror.ts";
 import type { busSettings, Settings } from "../../bus/process/config.ts";
 
 /** Settings of the commands that ask the bus. */

@@ -1,6 +1,7 @@
 /** `denrei deadletters list|show|replay` */
-import type { Bus } from "../../bus/connect.ts";
+
 import { aligned } from "../../bus/kube/table.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { keyText, parseKeyText, streams, workStream } from "../../bus/subjects.ts";

@@ -1,6 +1,6 @@
 /** Errors for people: those that say what to do as they are, the others with their stack. */
 import { ConfigError } from "../../bus/process/config.ts";
-import { redacted } from "../../bus/redact.ts";
+import { redacted } from "../../bus/values/redact.ts";
 import { UsageError, usageExitCode } from "./usage.ts";
 
 const isUsage = (error: unknown): error is Error =>

@@ -1,9 +1,10 @@
 /** Errors that say themselves what was expected, what was found and what to do. */
-import { BusUnreachableError } from "../../bus/connect.ts";
-import { BusPermissionError } from "../../bus/denied.ts";
+
 import { KubeconfigError } from "../../bus/kube/connection.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../../bus/kube/errors.ts";
 import { CrdDowngradeError } from "../../bus/kube/install.ts";
+import { BusUnreachableError } from "../../bus/nats/connect.ts";
+import { BusPermissionError } from "../../bus/nats/permissionerror.ts";
 import { AddressError } from "../../bus/process/listen.ts";
 import { TopologyError } from "../../bus/topology.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";

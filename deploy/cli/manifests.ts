@@ -1,5 +1,5 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
-import { optInLabel } from "../../bus/domain.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
 import { functions } from "../../functions/index.ts";
 import {
   authorizationText,

@@ -1,6 +1,7 @@
 /** `denrei prune <function>`: what a function that was removed has left on objects, and all that it has left on the bus. */
-import { domain } from "../../bus/domain.ts";
+
 import type { KubeClient } from "../../bus/kube/client.ts";
+import { domain } from "../../bus/kube/domain.ts";
 import { objectsWithFinalizer, removeFinalizer } from "../../bus/kube/finalizers.ts";
 import { kindText } from "../../bus/kube/kind.ts";
 import { aligned } from "../../bus/kube/table.ts";

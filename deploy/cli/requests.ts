@@ -1,7 +1,13 @@
 /** `denrei requests` */
+
+import {
+  byUrgency,
+  type ListedRequest,
+  listRequests,
+  type RequestState,
+} from "../../bus/inspect/requests.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { keyText } from "../../bus/subjects.ts";
-import { byUrgency, type ListedRequest, listRequests, type RequestState } from "../../bus/worker/requests.ts";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";

@@ -1,6 +1,7 @@
 /** `denrei status` */
+
+import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { aligned } from "../../bus/kube/table.ts";
-import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
 import { functions } from "../../functions/index.ts";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";

@@ -1,6 +1,7 @@
 /** `denrei webhooks list|show|replay` */
-import type { Bus } from "../../bus/connect.ts";
+
 import { aligned } from "../../bus/kube/table.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { streams } from "../../bus/subjects.ts";
 import {
   type DeliveryQuery,

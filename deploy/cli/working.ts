@@ -1,5 +1,5 @@
 /** `denrei working` */
-import { askInHand } from "../../bus/activity/inhand.ts";
+import { askInHand } from "../../bus/activity/inflight.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { age } from "./age.ts";

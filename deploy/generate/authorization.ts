@@ -5,7 +5,7 @@
  * stored is never published where the role itself may not publish.
  * https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts
  */
-import { busAccount, userOf } from "../../bus/identity.ts";
+import { busAccount, userOf } from "../../bus/nats/identity.ts";
 import { busRoles, isLocal, type Permissions, type Role } from "../../bus/permissions.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 

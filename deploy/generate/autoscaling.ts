@@ -1,5 +1,5 @@
 /** How many workers a function has, by what waits for it (KEDA) or by how busy they are (HorizontalPodAutoscaler). */
-import { busAccount } from "../../bus/identity.ts";
+import { busAccount } from "../../bus/nats/identity.ts";
 import { consumersOf } from "../../bus/permissions.ts";
 import { workStream } from "../../bus/subjects.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";

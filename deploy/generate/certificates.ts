@@ -2,7 +2,7 @@
  * Certificates of a bus in a cluster, as Secrets: the server's, and one for each user. The names and keys are those that
  * cert-manager writes, so that it can take their place.
  */
-import { userOf } from "../../bus/identity.ts";
+import { userOf } from "../../bus/nats/identity.ts";
 import { type CertificateAuthority, createCertificateAuthority, type KeyPair } from "../local/pki.ts";
 import { labelsOf } from "./rbac.ts";
 

@@ -2,7 +2,7 @@
  * What people may do with the kinds of functions, as parts of the roles that every cluster has: view, edit and admin.
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
  */
-import { domain } from "../../bus/domain.ts";
+import { domain } from "../../bus/kube/domain.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { definedKinds, type PolicyRule, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";

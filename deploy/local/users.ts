@@ -1,6 +1,6 @@
 /** Users of a local bus: one for each role and an administrator, with passwords that are made up anew for each run. */
 import { randomBytes } from "node:crypto";
-import { userOf } from "../../bus/identity.ts";
+import { userOf } from "../../bus/nats/identity.ts";
 import type { Role } from "../../bus/permissions.ts";
 import type { NatsUser } from "../generate/authorization.ts";
 

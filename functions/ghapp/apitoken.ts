@@ -3,10 +3,10 @@
  * of the namespace, or runs a build there, never has it.
  */
 
-import { digestOf } from "../../bus/digest.ts";
 import { withGitHub } from "../../bus/github/blocked.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { Recent } from "../../bus/recent.ts";
+import { digestOf } from "../../bus/values/digest.ts";
+import { Recent } from "../../bus/values/recent.ts";
 import type { Context, PolicyRule } from "../../bus/worker/function.ts";
 import { clientOf, keyOf } from "./connect.ts";
 import { appOf, rulesOf } from "./granting.ts";

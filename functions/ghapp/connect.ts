@@ -1,14 +1,15 @@
 /** Speaking to GitHub as an App: its key is read when it is needed, and kept nowhere. */
-import { optInCommands } from "../../bus/domain.ts";
+
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
 import { patience, urlReason } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
+import { optInCommands } from "../../bus/kube/domain.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { ownValue } from "../../bus/ownvalue.ts";
 import { platformNamespace } from "../../bus/process/namespace.ts";
+import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";

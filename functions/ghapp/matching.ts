@@ -1,5 +1,5 @@
 /** Label selectors, which a rule names namespaces by. Pure. */
-import { ownValue } from "../../bus/ownvalue.ts";
+import { ownValue } from "../../bus/values/ownvalue.ts";
 
 /** A label selector, as everywhere in Kubernetes. */
 export interface LabelSelector {

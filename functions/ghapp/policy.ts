@@ -2,8 +2,8 @@
  * Which Installations an App gives tokens to. Whoever may create an Installation chooses which installation, which
  * repositories and which permissions it is about, so the App says what it may choose. Pure.
  */
-import { matchesGlob } from "../../bus/glob.ts";
-import { ownValue } from "../../bus/ownvalue.ts";
+import { matchesGlob } from "../../bus/values/glob.ts";
+import { ownValue } from "../../bus/values/ownvalue.ts";
 import { type LabelSelector, selects } from "./matching.ts";
 
 /** Levels of a permission, each with those before it. */

@@ -1,7 +1,7 @@
 /** The Secret of an Installation: what is in it, and how to tell whether it is as it should be. Pure. */
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../bus/canonicaljson.ts";
 import { Secret } from "../../bus/kube/kind.ts";
+import { canonicalJson } from "../../bus/values/canonicaljson.ts";
 import { type Format, keyOfFormat, typeOfFormat } from "./formats.ts";
 import type { Installation } from "./kinds.ts";
 

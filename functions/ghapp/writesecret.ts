@@ -1,7 +1,8 @@
 /** Writing the Secret of an Installation. */
-import { optInCommands } from "../../bus/domain.ts";
+
 import { patience } from "../../bus/github/blocked.ts";
 import { refusalReasonOf } from "../../bus/kube/blocker.ts";
+import { optInCommands } from "../../bus/kube/domain.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";

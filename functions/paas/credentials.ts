@@ -1,9 +1,9 @@
 /** Secrets that users name. Which of them are credentials for git or for a registry is decided here alone. */
-import { optInCommands } from "../../bus/domain.ts";
+import { optInCommands } from "../../bus/kube/domain.ts";
 import { isForbidden } from "../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { ownValue } from "../../bus/ownvalue.ts";
+import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { patience } from "./problems.ts";

@@ -1,5 +1,5 @@
 /** Where API keys are kept: the Secret, and under which of its keys. */
-import { digestOf } from "../../bus/digest.ts";
+import { digestOf } from "../../bus/values/digest.ts";
 
 /** The Secret with the API keys that were made for a control plane's projects. */
 export const apiKeysSecret = ({

@@ -1,9 +1,10 @@
 /** Where both contenders run: one control plane and one bus for the whole benchmark, emptied between the rounds. */
-import { type Bus, connectBus } from "../../bus/connect.ts";
+
 import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import type { Role } from "../../bus/permissions.ts";
 import { progressDisplay } from "../../deploy/cli/demo/progress.ts";
 import { inOneAccount } from "../../deploy/generate/authorization.ts";

@@ -1,9 +1,9 @@
 /** Our side: one bridge, three workers, and the bus. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { consumers, streams } from "../../bus/subjects.ts";
 import { interestOf, type ReconcileFunction } from "../../bus/worker/function.ts";
-import { functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import type { Arena } from "./arena.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";

@@ -1,7 +1,7 @@
 /** What the benchmark ran on: figures without it mean nothing. */
 import { cpus, totalmem, type } from "node:os";
 import { request } from "undici";
-import type { Bus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import type { Arena } from "./arena.ts";
 import type { PeerVersions } from "./gopeer.ts";
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openPublisher } from "../../bus/bridge/publisher.ts";
-import { type Bus, connectBus } from "../../bus/connect.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Arena } from "./arena.ts";

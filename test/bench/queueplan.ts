@@ -1,7 +1,7 @@
 /** What the queue's benchmark and its workers have agreed on. */
 import { z } from "zod";
-import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
+import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
 import { type Role, together, workerRole } from "../../bus/permissions.ts";
 import type { QueueScope } from "../../bus/subjects.ts";
 import type { BusOptions, Interest } from "../../bus/topology.ts";

@@ -1,8 +1,8 @@
 /** How long it takes from a push to the requests that it makes: found in indexes on the bus, among many RemoteSyncs. */
 import { openPublisher } from "../../bus/bridge/publisher.ts";
-import type { Bus } from "../../bus/connect.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { openIndexes } from "../../bus/objects/indexes.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";

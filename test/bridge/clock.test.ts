@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { startBridge } from "../../bus/bridge/bridge.ts";
-import { connectBus } from "../../bus/connect.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { clientOfNobody } from "../harness/clients.ts";

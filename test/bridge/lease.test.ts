@@ -2,7 +2,7 @@ import type { KV } from "@nats-io/kv";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { holderIn, holdLease, type LeaseOptions, type LeaseTimes } from "../../bus/bridge/lease.ts";
 import { type Lease, sharedLease } from "../../bus/bridge/leases.ts";
-import type { Bus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const times: LeaseTimes = { renewMillis: 100, holdMillis: 400, takeMillis: 600 };

@@ -1,10 +1,10 @@
 import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
-import type { Bus } from "../../bus/connect.ts";
 import type { Change } from "../../bus/events/kubernetes.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { living, objectStore } from "../../bus/objects/store.ts";
 import { keyText, objectByName, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";

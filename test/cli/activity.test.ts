@@ -1,6 +1,6 @@
 /** What an operator asks about workers: `working` and `history`, as the operator's user. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";

@@ -1,9 +1,9 @@
 /** `denrei demo` and `denrei up` with KUBECONFIG and NATS_URL: on an existing cluster and bus. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { optInLabel } from "../../bus/domain.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
-import { redacted } from "../../bus/redact.ts";
+import { redacted } from "../../bus/values/redact.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { hikawa } from "../harness/song.ts";

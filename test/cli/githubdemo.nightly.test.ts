@@ -1,6 +1,6 @@
 /** `denrei demo github` when a process dies, and on an existing cluster and bus. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { optInLabel } from "../../bus/domain.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { args, expectNoSecrets, expectSteps, program } from "./githubsteps.ts";

@@ -1,12 +1,12 @@
 /** What an operator asks of a bus: `status` and `deadletters`, on real parts. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type FunctionStatus, functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { kindText } from "../../bus/kube/kind.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { consumers, workStream } from "../../bus/subjects.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
-import { type FunctionStatus, functionStatus, kindStatuses } from "../../bus/worker/inspect.ts";
 import { functions } from "../../functions/index.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { type Dashboard, startDashboard } from "../../dashboard/server/server.ts";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import { builtPage } from "../../deploy/cli/page.ts";

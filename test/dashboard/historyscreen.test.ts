@@ -1,8 +1,8 @@
 /** The history: from the webhook to the write, found by the object and by the trace. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { activityTeller } from "../../bus/activity/teller.ts";
-import { connectBus } from "../../bus/connect.ts";
+import { activityTeller } from "../../bus/activity/reporter.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { activityStream } from "../../bus/subjects.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { Probe } from "../fixtures/functions/probe.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { optInLabel } from "../../bus/domain.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
 import { readSettings, variableOf } from "../../bus/process/config.ts";
 import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
 import { collectorOf, tracingVariables } from "../../bus/process/tracing.ts";

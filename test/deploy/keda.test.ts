@@ -1,6 +1,6 @@
 /** A function without a worker is woken by whatever comes for it, as KEDA would look at it, and by nothing else. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { consumers, streams, timersStream, work } from "../../bus/subjects.ts";
 import { interestOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
+import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
 import { keptStreams } from "../../bus/permissions.ts";
 import { peerName, peerNames, serverNames } from "../../deploy/generate/certificates.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";

@@ -1,6 +1,6 @@
 /** `denrei dev --inspect`: who is stopped in a debugger keeps what he has in hand, for as long as somebody looks. */
 import { expect, test } from "vitest";
-import { connectBus } from "../../bus/connect.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { consumers, workStream } from "../../bus/subjects.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import { place } from "../cli/program.ts";

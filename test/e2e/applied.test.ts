@@ -6,9 +6,9 @@ import type { Stored } from "../../bus/kube/object.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
 import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
 import { testCluster } from "../harness/ground.ts";
-import { type Ket, startKet } from "../harness/ket/index.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
 import { has, openWorld, type World } from "../harness/world.ts";
+import { type Ket, startKet } from "../ket/index.ts";
 
 const paths = ["planters", "gardeners"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),

@@ -1,11 +1,11 @@
 /** With exactly the generated rights: Secrets of opted-in namespaces, and of no others, are within reach. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";

@@ -1,6 +1,6 @@
 /** After the end, every event again and again causes no write. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { kindSubjects, streams } from "../../bus/subjects.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";

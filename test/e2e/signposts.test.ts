@@ -1,10 +1,10 @@
 /** Objects in a namespace with children outside of it, and functions that look at all objects of a namespace. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { leftMessages } from "../../bus/topology/leftovers.ts";
 import { runHere } from "../cli/here.ts";

@@ -7,10 +7,10 @@ import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { saidAtAnnotation } from "../../functions/zundoko/names.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { testCluster } from "../harness/ground.ts";
-import { type Ket, startKet } from "../harness/ket/index.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
+import { type Ket, startKet } from "../ket/index.ts";
 
 const manager = { fieldManager: "test" };
 

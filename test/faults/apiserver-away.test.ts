@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
-import { connectBus } from "../../bus/connect.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";

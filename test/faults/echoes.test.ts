@@ -1,9 +1,9 @@
 /** Events of a function's own writes that come before the word of the write. The objects of most requests do not exist. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { ObjectVersion } from "../../bus/kube/object.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
 import { consumers, echoSubject, keyText, type ObjectKey, work, workStream } from "../../bus/subjects.ts";

@@ -8,11 +8,12 @@ import { fileURLToPath } from "node:url";
 import { headers } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leaseKey, positionKey } from "../../bus/bridge/position.ts";
+import { kindStatuses } from "../../bus/inspect/status.ts";
 import { controllerReference, type KubeObject, type Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
+import { openStarts } from "../../bus/queue/crashrecords.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
-import { openStarts } from "../../bus/queue/starts.ts";
 import { timers } from "../../bus/queue/timers.ts";
 import {
   consumers,
@@ -25,7 +26,6 @@ import {
   workStream,
 } from "../../bus/subjects.ts";
 import { interestOf } from "../../bus/worker/function.ts";
-import { kindStatuses } from "../../bus/worker/inspect.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import shelves, { childText, Shelf } from "../fixtures/functions/shelves.ts";
 import { publishRaw } from "../fixtures/rawpublish.ts";

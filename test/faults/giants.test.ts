@@ -1,10 +1,10 @@
 /** Objects that are larger than a message on the bus are reconciled, found, and finalized like others. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { streams } from "../../bus/subjects.ts";
 import { Giant } from "../fixtures/functions/giants.ts";
 import { type Kit, startKit } from "../harness/kit.ts";

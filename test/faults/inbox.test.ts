@@ -1,7 +1,7 @@
 /** What becomes of questions whose answers are lost with the connection. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
-import { DisconnectedError } from "../../bus/inbox.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import { DisconnectedError } from "../../bus/nats/inbox.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 let local: LocalBus;

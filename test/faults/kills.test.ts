@@ -1,13 +1,13 @@
 /** Hikawas on several replicas while workers, the bridge and the bus are killed (-9). */
 import { afterAll, beforeAll, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
-import { keyState } from "../harness/ket/keystate.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { keyState } from "../ket/keystate.ts";
 
 const scope = { fn: "hikawa", cluster: "default" };
 /** For all songs of a test together, on a machine that has much else to do. Milliseconds. */

@@ -1,12 +1,12 @@
 /** Previews while workers are killed (-9): all are made, and GitHub is told of each once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
-import { keyState } from "../harness/ket/keystate.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
 import { toldOf } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
+import { keyState } from "../ket/keystate.ts";
 
 /** Nothing is built, and nothing runs: what is made is all that matters. */
 const idle = {

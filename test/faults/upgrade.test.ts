@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { currentPlan } from "../../bus/topology/version.ts";

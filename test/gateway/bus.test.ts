@@ -1,7 +1,7 @@
 /** Success is answered when the bus has stored a delivery, and not before; what the bus does not take is not lost unseen. */
 import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { streams } from "../../bus/subjects.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, type Hook, hookOf } from "../harness/webhooks.ts";

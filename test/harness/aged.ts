@@ -1,5 +1,5 @@
 /** Sessions of a dashboard as time has left them: their records on the bus are written as if it had passed. */
-import { connectBus } from "../../bus/connect.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { readKeys } from "../../dashboard/server/auth/keys.ts";
 import { sealer } from "../../dashboard/server/auth/sealer.ts";
 import { type OpenSession, openSessions, type Session } from "../../dashboard/server/auth/sessions.ts";

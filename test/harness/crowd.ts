@@ -1,7 +1,7 @@
 /** Killing replicas at random, as often as the test asks, with a seed that makes it repeatable. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { streams } from "../../bus/subjects.ts";

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { connectBus } from "../../bus/connect.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 
 import { ensureTopology } from "../../bus/topology.ts";
 import { builtPage } from "../../deploy/cli/page.ts";

@@ -7,7 +7,7 @@ test("a run of many files ends with the time per folder and the 20 slowest files
   const files = [
     ...Array.from({ length: 24 }, (_, at) => file(`test/e2e/${at}.test.ts`, at)),
     file("bus/queue/job.test.ts", 100),
-    file("bus/glob.test.ts", 300),
+    file("bus/values/glob.test.ts", 300),
   ];
   const cells = durationLines(files).map((line) => line.trim().split(/ {2,}/));
   expect(cells.slice(0, 6)).toEqual([
@@ -19,12 +19,12 @@ test("a run of many files ends with the time per folder and the 20 slowest files
     ["slowest files", "tests", "seconds", "set-up"],
   ]);
   expect(cells.slice(6).map(([path]) => path)).toEqual([
-    "bus/glob.test.ts",
+    "bus/values/glob.test.ts",
     "bus/queue/job.test.ts",
     ...Array.from({ length: 18 }, (_, at) => `test/e2e/${23 - at}.test.ts`),
   ]);
 });
 
 test("a run of a few files ends without them", () => {
-  expect(durationLines([file("bus/glob.test.ts", 1)])).toEqual([]);
+  expect(durationLines([file("bus/values/glob.test.ts", 1)])).toEqual([]);
 });

@@ -10,8 +10,8 @@ import {
   startLocalPlatform,
 } from "../../deploy/local/index.ts";
 import { clientId } from "../issuer/issuer.ts";
+import type { KetOptions } from "../ket/index.ts";
 import { type IssuerSite, issuerSite } from "./issuersite.ts";
-import type { KetOptions } from "./ket/index.ts";
 import { platformPrograms, programs } from "./programs.ts";
 import { testRoles } from "./roles.ts";
 import { lendCluster } from "./sharedcluster.ts";

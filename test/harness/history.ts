@@ -1,9 +1,9 @@
 /** What OBJECTS tells a subscriber, message by message. */
 import type { JsMsg } from "@nats-io/jetstream";
-import type { Bus } from "../../bus/connect.ts";
 import { attribute } from "../../bus/events/binding.ts";
 import { versionOf } from "../../bus/events/kubernetes.ts";
 import { compareVersions, type Stored } from "../../bus/kube/object.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { type GroupKind, type ObjectAddress, parseObjectSubject, streams } from "../../bus/subjects.ts";
 
 /** One message of OBJECTS. */

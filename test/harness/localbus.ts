@@ -1,5 +1,5 @@
 /** A bus for one test file: a real server and a connection to it, thrown away at the end. */
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { type LocalNats, type LocalNatsOptions, startLocalNats } from "../../deploy/local/index.ts";
 import { programs } from "./programs.ts";
 

@@ -1,6 +1,7 @@
 /** Namespaces that are opted in, and such that are not any more. */
-import { optInLabel } from "../../bus/domain.ts";
+
 import type { KubeClient } from "../../bus/kube/client.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 
 const manager = { fieldManager: "test" };

@@ -1,9 +1,9 @@
 /** A bridge and two workers with functions that do what their objects tell them, and what becomes of those. */
 import { expect, vi } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Condition, Stored } from "../../bus/kube/object.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { startKit } from "./kit.ts";
 

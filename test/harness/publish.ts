@@ -1,8 +1,8 @@
 /** Publishing objects as the bridge does, for tests of what is behind it. */
 import { openPublisher, type Publisher } from "../../bus/bridge/publisher.ts";
-import type { Bus } from "../../bus/connect.ts";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 
 /** A publisher for one kind of the cluster `test`. */
 export const publisherOf = (bus: Bus, kind: Kind): Promise<Publisher> =>

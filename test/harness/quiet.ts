@@ -1,10 +1,11 @@
 /** Whether all is done: nothing is on its way to the bus, nothing waits there, and nothing is under way. */
-import type { Bus } from "../../bus/connect.ts";
-import { optInLabel } from "../../bus/domain.ts";
+
 import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
 import { interestOf, kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
-import type { Ket } from "./ket/index.ts";
+import type { Ket } from "../ket/index.ts";
 
 /** A Hikawa to create. */
 export const hikawa = (name: string, intervalMillis: number): Hikawa => ({

@@ -1,5 +1,5 @@
 /** Who was given tickets, as the answers of workers tell: the bus has the last word on who owns what. */
-import type { Bus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { workStream } from "../../bus/subjects.ts";
 import type { Replica } from "./kit.ts";
 

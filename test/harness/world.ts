@@ -1,9 +1,9 @@
 /** Objects of a cluster with functions at work on them: how tests write them, look at them, and send their events again. */
 import type { MsgHdrs } from "@nats-io/transport-node";
-import { type Bus, connectBus } from "../../bus/connect.ts";
 import type { ObjectName } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { parseObjectSubject, streams } from "../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { poll } from "../../deploy/local/run/poll.ts";

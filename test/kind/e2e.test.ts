@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, test } from "vitest";
-import { type Ket, startKet } from "../harness/ket/index.ts";
+import { type Ket, startKet } from "../ket/index.ts";
 
 let ket: Ket;
 beforeAll(async () => {

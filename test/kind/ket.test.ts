@@ -7,8 +7,8 @@ import { obtainBinaries } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { start } from "../cli/program.ts";
-import { type Ket, platformSecrets, startKet } from "../harness/ket/index.ts";
 import { hikawa, isFinished } from "../harness/song.ts";
+import { type Ket, platformSecrets, startKet } from "../ket/index.ts";
 
 const { kind } = await obtainBinaries(["kind"]);
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
-import { type Ket, startKet } from "../harness/ket/index.ts";
+import { type Ket, startKet } from "../ket/index.ts";
 import { Image } from "../kpack/kinds.ts";
 import { refusedImages, validating } from "../kpack/refusals.ts";
 import { imageIn } from "../kpack/scene.ts";

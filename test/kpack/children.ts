@@ -1,8 +1,8 @@
 /** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of its cache. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
-import { amountOf } from "../../bus/kube/covers.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { amountOf } from "../../bus/kube/matchesdesired.ts";
 import { controllerReference, type KubeObject, type Stored } from "../../bus/kube/object.ts";
 import type { Informer } from "./informer.ts";
 import { type Image, PersistentVolumeClaim, SourceResolver } from "./kinds.ts";

@@ -2,7 +2,7 @@
  * What the webhook of kpack v0.17.2 refuses of an Image, in its words. Left out: rules about service bindings, notary and
  * cosign.
  */
-import { amountOf } from "../../bus/kube/covers.ts";
+import { amountOf } from "../../bus/kube/matchesdesired.ts";
 import { type FieldError, immutable, invalid, missing } from "./fielderrors.ts";
 import type { Image, ImageBuild, ImageSpec, Source } from "./kinds.ts";
 import { canonicalQuantity } from "./quantity.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import {
   type LocalPlatform,
   type PlatformProgress,

@@ -1,6 +1,6 @@
 /** Certificates and their authority are replaced while songs are sung: two authorities side by side, no restart, as docs/operations.md says. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { busAddress, connectBus } from "../../bus/connect.ts";
+import { busAddress, connectBus } from "../../bus/nats/connect.ts";
 import { busSettings, readSettings } from "../../bus/process/config.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { type Role, together, workerRole } from "../../bus/permissions.ts";
 import { type AddressedDeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { untilAnswered } from "../../bus/queue/publish.ts";

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { holderIn } from "../../bus/bridge/lease.ts";
 import { leaseKey } from "../../bus/bridge/position.ts";
-import { connectBus } from "../../bus/connect.ts";
 import { resourcePath } from "../../bus/kube/client.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { bridgeBucket } from "../../bus/subjects.ts";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";

@@ -1,12 +1,12 @@
 /** Records of what workers do: what becomes of them when the bus is away, full of something else, or of another version. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { searchActivity } from "../../bus/activity/history.ts";
-import { askInHand, openHands } from "../../bus/activity/inhand.ts";
+import { askInHand, openHands } from "../../bus/activity/inflight.ts";
 import type { Ended } from "../../bus/activity/record.ts";
-import { activityTeller } from "../../bus/activity/teller.ts";
-import { connectBus } from "../../bus/connect.ts";
+import { activityTeller } from "../../bus/activity/reporter.ts";
 import { childTrace, newTrace, traceId } from "../../bus/events/trace.ts";
-import { readAll } from "../../bus/lastvalues.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
+import { readAll } from "../../bus/nats/lastvalues.ts";
 import { type Permissions, workerRole } from "../../bus/permissions.ts";
 import { activity, activityStream, type ObjectKey, parseKeySubject } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";

@@ -2,8 +2,8 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { startBusClock } from "../../bus/clock.ts";
-import type { Bus } from "../../bus/connect.ts";
+import { startBusClock } from "../../bus/nats/busclock.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { consumers, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";

@@ -10,7 +10,7 @@ import {
   test,
   vi,
 } from "vitest";
-import { connectBus } from "../../bus/connect.ts";
+import { connectBus } from "../../bus/nats/connect.ts";
 import { echoSubject } from "../../bus/subjects.ts";
 import { type Echoes, openEchoes, type Written } from "../../bus/worker/echoes.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";

@@ -1,7 +1,7 @@
 /** Indexes on a real server: whoever looks an object up by a value finds it, whichever process has seen it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Inbox } from "../../bus/inbox.ts";
+import type { Inbox } from "../../bus/nats/inbox.ts";
 import { openIndexes } from "../../bus/objects/indexes.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";

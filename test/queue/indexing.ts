@@ -1,9 +1,9 @@
 /** Things with indexes on a real server, and what the bridge and a function's router do with them. */
 import { afterAll, beforeAll } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
-import type { Bus } from "../../bus/connect.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
 import { type Indexes, openIndexes } from "../../bus/objects/indexes.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { type ObjectKey, streams, indexes as subjects } from "../../bus/subjects.ts";

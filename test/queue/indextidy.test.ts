@@ -1,6 +1,6 @@
 /** Entries of values that objects have lost are removed, and no others. */
 import { expect, test } from "vitest";
-import { machineClock } from "../../bus/clock.ts";
+import { machineClock } from "../../bus/nats/busclock.ts";
 import { tidyIndexes } from "../../bus/objects/indextidy.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import {

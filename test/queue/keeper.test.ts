@@ -2,7 +2,7 @@
 import type { Worker } from "node:worker_threads";
 import { AckPolicy } from "@nats-io/jetstream";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Delivery, deliveryOf } from "../../bus/queue/delivery.ts";
+import { type Delivery, deliveryOf } from "../../bus/nats/delivery.ts";
 import { startKeeper } from "../../bus/worker/keeper.ts";
 import { keepOwnership, type Ticket } from "../../bus/worker/ownership.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";

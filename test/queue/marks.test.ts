@@ -1,9 +1,9 @@
 /** Marks beside tickets that somebody holds, on a real server whose schedules fire. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
-import type { Inbox } from "../../bus/inbox.ts";
-import { lastValuesOf } from "../../bus/lastvalues.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import type { Inbox } from "../../bus/nats/inbox.ts";
+import { lastValuesOf } from "../../bus/nats/lastvalues.ts";
 import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest, parseRequest, type Request } from "../../bus/queue/request.ts";
 import { keyText, type ObjectKey, parseKeySubject, timersStream } from "../../bus/subjects.ts";

@@ -1,8 +1,8 @@
 /** The count of workers that died over one request. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
-import type { Inbox } from "../../bus/inbox.ts";
-import { openStarts, type Starts } from "../../bus/queue/starts.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import type { Inbox } from "../../bus/nats/inbox.ts";
+import { openStarts, type Starts } from "../../bus/queue/crashrecords.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 

@@ -1,7 +1,7 @@
 /** Messages that a real server has and does not deliver any more: whoever looks for them finds them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
-import { lastValuesOf } from "../../bus/lastvalues.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import { lastValuesOf } from "../../bus/nats/lastvalues.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { startRelay } from "../../bus/queue/relay.ts";

@@ -1,13 +1,13 @@
 /** The lane of those that may have killed a worker: who is blamed, and who waits for whom. */
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import { openStarts, type Starts } from "../../bus/queue/crashrecords.ts";
 import { newRequest } from "../../bus/queue/request.ts";
-import { openStarts, type Starts } from "../../bus/queue/starts.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Job } from "../../bus/worker/job.ts";
 import type { Ticket } from "../../bus/worker/ownership.ts";
-import { suspectLane } from "../../bus/worker/suspects.ts";
+import { suspectLane } from "../../bus/worker/quarantine.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 

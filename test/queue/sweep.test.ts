@@ -1,6 +1,6 @@
 /** Sweeps on a real server: every object is requested again and again, once for all replicas, whatever becomes of the schedule. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Delivery } from "../../bus/queue/delivery.ts";
+import type { Delivery } from "../../bus/nats/delivery.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { startRelay } from "../../bus/queue/relay.ts";

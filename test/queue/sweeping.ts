@@ -1,9 +1,9 @@
 /** Objects on a bus, and functions that sweep them. */
 import type { StoredMsg } from "@nats-io/jetstream";
-import type { Bus } from "../../bus/connect.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
-import type { Delivery } from "../../bus/queue/delivery.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import type { Delivery } from "../../bus/nats/delivery.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";
 import { startRelay } from "../../bus/queue/relay.ts";

@@ -1,6 +1,7 @@
 /** A bus with the users of two functions, and a connection of each. */
-import { type Bus, connectBus } from "../../bus/connect.ts";
+
 import { externalKind } from "../../bus/kube/kind.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { busRoles, type Role } from "../../bus/permissions.ts";
 import type { Interest } from "../../bus/topology.ts";
 import { type NatsStorage, startLocalNats } from "../../deploy/local/index.ts";

@@ -1,15 +1,15 @@
 /** What the roles can do with the rights that they have, and how a refusal is told. */
 import { headers } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BusPermissionError } from "../../bus/denied.ts";
-import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
-import { openInbox } from "../../bus/inbox.ts";
+import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
+import { openInbox } from "../../bus/nats/inbox.ts";
+import { BusPermissionError } from "../../bus/nats/permissionerror.ts";
+import { openStarts } from "../../bus/queue/crashrecords.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type Pull, startPull } from "../../bus/queue/pull.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
-import { openStarts } from "../../bus/queue/starts.ts";
 import { searchStranded } from "../../bus/queue/stranded.ts";
 import { timers } from "../../bus/queue/timers.ts";
 import { consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";

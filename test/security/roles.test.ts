@@ -1,7 +1,7 @@
 /** What each role must not do on the bus, tried on a real server with the users that are generated for one. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Bus } from "../../bus/connect.ts";
-import { inboxPrefixOf, userOf } from "../../bus/identity.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
 import {
   activity,
   activityStream,

@@ -1,6 +1,6 @@
 /** Streams and consumers that are deleted or altered while everything runs: healed without a restart. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Bus, connectBus } from "../../bus/connect.ts";
+import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import {
   activityStream,
   bridgeStream,

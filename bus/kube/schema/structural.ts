@@ -7,7 +7,7 @@
  */
 
 import { z } from "zod";
-import { isSameJson } from "../../canonicaljson.ts";
+import { isSameJson } from "../../values/canonicaljson.ts";
 import { checksOf } from "./checks.ts";
 import { keyRules } from "./keys.ts";
 import { checkList, metadataOf, rulesKey } from "./metadata.ts";

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { isSameJson } from "../../canonicaljson.ts";
+import { isSameJson } from "../../values/canonicaljson.ts";
 import { type Json, type Place, within } from "./place.ts";
 import { isOnly, nullable } from "./values.ts";
 

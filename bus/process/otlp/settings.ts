@@ -10,7 +10,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
-import { ownValue } from "../../ownvalue.ts";
+import { ownValue } from "../../values/ownvalue.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Warn = (problem: string) => void;

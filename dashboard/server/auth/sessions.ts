@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import type { Bus } from "../../../bus/connect.ts";
-import { isOvertaken } from "../../../bus/overtaken.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
+import { isOvertaken } from "../../../bus/nats/wrongsequence.ts";
 import { publishUntilAnswered } from "../../../bus/queue/publish.ts";
-import { emptyTtl } from "../../../bus/queue/replace.ts";
+import { emptyTtl } from "../../../bus/queue/replacelast.ts";
 import { sessionSubject, streams } from "../../../bus/subjects.ts";
 import { sessionHours } from "../../../bus/topology/streams.ts";
 import { AwayError } from "./away.ts";

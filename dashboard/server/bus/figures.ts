@@ -1,7 +1,8 @@
 /** Queues and kinds, as `denrei status` shows them. */
-import type { Bus } from "../../../bus/connect.ts";
+
+import { functionStatus, kindStatuses } from "../../../bus/inspect/status.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
-import { functionStatus, kindStatuses } from "../../../bus/worker/inspect.ts";
 import type { BusFigures } from "../../api/bus.ts";
 
 /** However many look, the bus is asked so often at the most. Milliseconds. */

@@ -1,8 +1,8 @@
 /** What happened to an object or in a trace: what the bus remembers, and Events of Kubernetes. */
 import type { ObjectOfKind, Searched } from "../../../bus/activity/history.ts";
 import { type Happening, timeline } from "../../../bus/activity/timeline.ts";
-import type { Bus } from "../../../bus/connect.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import { keyText } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";

@@ -1,7 +1,7 @@
 /** What happens on the bus, counted by the second for as long as the server runs, so that a chart has a past when it is opened. */
 import { activitySchema } from "../../../bus/activity/record.ts";
-import type { Bus } from "../../../bus/connect.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import { activity, kindSubjects, parseKeySubject } from "../../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { FunctionSample, LiveSample } from "../../api/bus.ts";

@@ -3,7 +3,7 @@
  * whoever wants to know, whether it would let them.
  * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
  */
-import { domain } from "../../../bus/domain.ts";
+import { domain } from "../../../bus/kube/domain.ts";
 import type { OpenSession } from "../auth/sessions.ts";
 import { ask } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";

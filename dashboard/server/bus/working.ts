@@ -1,6 +1,6 @@
 /** Who works on what, asked of the workers. */
-import { askInHand } from "../../../bus/activity/inhand.ts";
-import type { Bus } from "../../../bus/connect.ts";
+import { askInHand } from "../../../bus/activity/inflight.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import type { InHand, Working } from "../../api/bus.ts";
 import { timeText } from "./names.ts";
 

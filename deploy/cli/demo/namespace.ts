@@ -1,6 +1,7 @@
 /** The namespace of a demo. */
-import { optInLabel } from "../../../bus/domain.ts";
+
 import type { KubeClient } from "../../../bus/kube/client.ts";
+import { optInLabel } from "../../../bus/kube/domain.ts";
 import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
 import { apiVersionOf, Namespace } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { optInLabel } from "../../../bus/domain.ts";
+import { optInLabel } from "../../../bus/kube/domain.ts";
 import { apiVersionOf, type Kind, Namespace } from "../../../bus/kube/kind.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";

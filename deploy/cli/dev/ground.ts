@@ -1,6 +1,6 @@
 /** What `denrei dev` runs on: a local platform of its own, or the cluster and the bus that the environment names. */
 import { basename } from "node:path";
-import { redacted } from "../../../bus/redact.ts";
+import { redacted } from "../../../bus/values/redact.ts";
 import {
   type BinaryName,
   type Child,

@@ -4,7 +4,6 @@
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
-import { digestOf } from "../../../bus/digest.ts";
 import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
 import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -13,6 +12,7 @@ import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { newRequest } from "../../../bus/queue/request.ts";
 import { ensureWebhooks, functionConsumers } from "../../../bus/topology.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
 import { crdManifests } from "../../generate/crds.ts";

@@ -22,7 +22,7 @@ export async function newFunction({
   const scaffold = await scaffoldOf(wanted, functions, root);
   const formatter = join(root, "node_modules/.bin/biome");
   // The image has no tests, and nothing to write them with.
-  for (const path of ["test/harness/ket", "node_modules/.bin/biome"])
+  for (const path of ["test/ket", "node_modules/.bin/biome"])
     if (!existsSync(join(root, path)))
       throw new AbsentError(
         `expected a checkout of the repository with its development tools, but there is no ${path} in ${root}. ` +

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { domain } from "../../../bus/domain.ts";
+import { domain } from "../../../bus/kube/domain.ts";
 import * as coreKinds from "../../../bus/kube/kind.ts";
 import { type Kind, kindText } from "../../../bus/kube/kind.ts";
 import * as workloadKinds from "../../../bus/kube/workloads.ts";

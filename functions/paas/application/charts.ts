@@ -1,7 +1,7 @@
 /** Which chart there is: a program that the worker was told of, else that of the site, else the built-in one. */
 import { z } from "zod";
-import { digestOf } from "../../../bus/digest.ts";
-import { Recent } from "../../../bus/recent.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
+import { Recent } from "../../../bus/values/recent.ts";
 import { builtinChart } from "../charts/builtin.ts";
 import { type Chart, ChartError } from "../charts/chart.ts";
 import { processChart } from "../charts/process.ts";

@@ -1,7 +1,8 @@
 /** Rendering an Application. What came of it is remembered. */
-import { digestOf } from "../../../bus/digest.ts";
+
 import type { Stored } from "../../../bus/kube/object.ts";
-import { Recent } from "../../../bus/recent.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
+import { Recent } from "../../../bus/values/recent.ts";
 import { chartApplication } from "../charts/chart.ts";
 import { childKinds } from "../charts/kinds.ts";
 import { type ChildObject, checkedObjects } from "../charts/validate.ts";

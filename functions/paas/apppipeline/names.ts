@@ -1,5 +1,5 @@
 /** Names of what a preview is made of. Pure. */
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { shortened } from "../shortened.ts";
 
 const longestLabel = 63;

@@ -1,7 +1,7 @@
 /** Which pull requests get a preview. Pure: from what GitHub says, and what was decided before. */
 
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
-import { matchesGlob } from "../../../bus/glob.ts";
+import { matchesGlob } from "../../../bus/values/glob.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { type Approval, hasLabel } from "./approval.ts";

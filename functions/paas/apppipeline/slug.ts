@@ -2,7 +2,7 @@
  * Slugs: names of branches as DNS labels, so that they can be parts of hosts, of names of databases and of objects. Two previews
  * of a pipeline never have the same one, and the slug of a preview stays as long as its pull request is open. Pure.
  */
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
 

@@ -3,7 +3,7 @@
  * Application, and values of Applications, which others write, end up in what it makes.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
-import { ownValue } from "../../../bus/ownvalue.ts";
+import { ownValue } from "../../../bus/values/ownvalue.ts";
 
 const rights = "it decides who may do what";
 const ours = "the platform's own functions act on it";

@@ -1,6 +1,6 @@
 /** Names of hosts: how they are written, and which of them cover others. Pure. */
 import { domainToASCII } from "node:url";
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { hostPattern } from "./pattern.ts";
 
 /** All hosts: that of a route that names none. */

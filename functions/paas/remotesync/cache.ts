@@ -1,6 +1,7 @@
 /** Whether the volume of a build cache can become larger. kpack's webhook accepts any size, and its controller then fails for good. */
-import { amountOf } from "../../../bus/kube/covers.ts";
+
 import { isForbidden } from "../../../bus/kube/errors.ts";
+import { amountOf } from "../../../bus/kube/matchesdesired.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { Image } from "../kinds/kpack.ts";

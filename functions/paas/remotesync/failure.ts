@@ -1,6 +1,6 @@
 /** What is done about a Build that has failed: it is kept in mind, and where it is not the code's fault, had again. */
 import type { Stored } from "../../../bus/kube/object.ts";
-import { redactorOf } from "../../../bus/redact.ts";
+import { redactorOf } from "../../../bus/values/redact.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

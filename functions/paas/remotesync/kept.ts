@@ -1,5 +1,5 @@
 /** The account that builds run as and kpack's Image, kept as they are wanted. */
-import { covers } from "../../../bus/kube/covers.ts";
+import { covers } from "../../../bus/kube/matchesdesired.ts";
 
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { ServiceAccount } from "../../../bus/kube/workloads.ts";

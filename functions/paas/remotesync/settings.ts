@@ -2,8 +2,9 @@
  * Settings of kpack's Image that kpack refuses: they keep no revision from being built. The Image is then applied with the settings
  * that it has, and the others wait.
  */
-import { digestOf } from "../../../bus/digest.ts";
+
 import type { Stored } from "../../../bus/kube/object.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import { Image } from "../kinds/kpack.ts";

@@ -1,5 +1,5 @@
 /** Reports the comment on a pull request: one comment, edited in place. */
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { former, markerOf } from "./names.ts";
 import type { Notes, Report } from "./notes.ts";
 import { isOwn, type Piece, type Telling, unlessGone } from "./piece.ts";

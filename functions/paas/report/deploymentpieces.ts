@@ -1,5 +1,5 @@
 /** Reports deployments. Each preview has an environment of its own. */
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import type { Notes } from "./notes.ts";

@@ -1,8 +1,9 @@
 /** Names on GitHub: each preview has its own among all that report to a repository. */
-import { digestOf } from "../../../bus/digest.ts";
+
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Namespace } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";

@@ -2,8 +2,9 @@
  * Commit statuses. Several pull requests can have the same last commit. The status of the pipeline's context, which branch
  * protection rules name, then combines all of them, and each preview has a status of its own beside it. Pure.
  */
-import { digestOf } from "../../../bus/digest.ts";
+
 import type { CommitStatus } from "../../../bus/github/reports.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import type { Notes } from "./notes.ts";

@@ -1,7 +1,7 @@
 /** What GitHub is told of a preview. Pure. */
 
 import type { CommitStatus, DeploymentStatus } from "../../../bus/github/reports.ts";
-import { redacted } from "../../../bus/redact.ts";
+import { redacted } from "../../../bus/values/redact.ts";
 import { defaultApprovalLabel } from "../apppipeline/select.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { markerOf } from "./names.ts";

@@ -2,7 +2,7 @@
 import { ConfigMap, type ConfigMapObject } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
-import { Recent } from "../../../bus/recent.ts";
+import { Recent } from "../../../bus/values/recent.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, Watch } from "../../../bus/worker/function.ts";
 import { patience } from "../problems.ts";

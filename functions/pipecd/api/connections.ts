@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { Recent } from "../../../bus/recent.ts";
+import { Recent } from "../../../bus/values/recent.ts";
 import { openSession, type Session } from "./session.ts";
 
 /** Where a server listens, and how it is spoken to. */

@@ -2,7 +2,7 @@
  * What to do about a value, by what PipeCD lists. Nothing of an event is unique there, so one is registered only when the newest event
  * with the key has other data. Pure.
  */
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import type { EventKey, EventRecord } from "../api/events.ts";
 import type { EventRegistration } from "../kinds.ts";
 

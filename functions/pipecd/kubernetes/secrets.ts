@@ -1,10 +1,11 @@
 /** Secrets that objects of PipeCD's name. On the bus there is no content of them, so they are read live. */
-import { digestOf } from "../../../bus/digest.ts";
-import { optInCommands } from "../../../bus/domain.ts";
+
+import { optInCommands } from "../../../bus/kube/domain.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import { ownValue } from "../../../bus/ownvalue.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
+import { ownValue } from "../../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { patience } from "../pace.ts";

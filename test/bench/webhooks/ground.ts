@@ -1,7 +1,7 @@
 /** Where both receivers run: a bus and nothing else, because two cores are few. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Bus, connectBus } from "../../../bus/connect.ts";
+import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { progressDisplay } from "../../../deploy/cli/demo/progress.ts";
 import { describeExit, type LocalNats, shippedRoles, startLocalNats } from "../../../deploy/local/index.ts";
 import { hookSecret } from "../../harness/kit.ts";

@@ -36,7 +36,7 @@ export const queue: readonly Mutation[] = [
   },
   {
     name: "counts-one-start-twice",
-    file: "bus/queue/starts.ts",
+    file: "bus/queue/crashrecords.ts",
     find: 'has(starts, id) ? "as they are" : [...starts, { id, version, wrote }],',
     replace: "[...starts, { id, version, wrote }],",
     breaks: "An object is quarantined after fewer crashes than allowed when an answer of the bus is lost.",
@@ -44,7 +44,7 @@ export const queue: readonly Mutation[] = [
   },
   {
     name: "takes-back-all-starts",
-    file: "bus/queue/starts.ts",
+    file: "bus/queue/crashrecords.ts",
     find: '(has(starts, id) ? without(starts, id) : "as they are")',
     replace: '(has(starts, id) ? [] : "as they are")',
     breaks: "An object that crashes its workers is retried for ever.",

@@ -158,7 +158,7 @@ export const worker: readonly Mutation[] = [
   },
   {
     name: "quarantines-late",
-    file: "bus/worker/suspects.ts",
+    file: "bus/worker/quarantine.ts",
     find: "barren >= maxCrashes ||",
     replace: "barren > maxCrashes ||",
     breaks: "An object crashes one more worker than allowed before it is quarantined.",

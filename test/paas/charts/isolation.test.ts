@@ -89,7 +89,7 @@ test("an import that is refused says what may be imported", async () => {
 test("neither files nor programs are there, also not through cdk8s", async () => {
   const found = await outcomes({
     "a file as a module": `await import('file:///etc/hostname');`,
-    "a file of ours": `await import(${JSON.stringify(new URL("../../../bus/domain.ts", import.meta.url).href)});`,
+    "a file of ours": `await import(${JSON.stringify(new URL("../../../bus/kube/domain.ts", import.meta.url).href)});`,
     "a file of the runner": `await import(${JSON.stringify(new URL("../../../functions/paas/charts/source/child/lines.ts", import.meta.url).href)});`,
     "a file of cdk8s": `await import("cdk8s/lib/_child_process.js");`,
     "a package of ours": `await import("yaml");`,

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { positionKey, positionSchema } from "../../../bus/bridge/position.ts";
-import { type Bus, connectBus } from "../../../bus/connect.ts";
+import { functionStatus } from "../../../bus/inspect/status.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
+import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
 import { interestOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
-import { functionStatus } from "../../../bus/worker/inspect.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
 import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";

@@ -2,8 +2,8 @@
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type BusAddress, connectBus } from "../../../bus/connect.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
+import { type BusAddress, connectBus } from "../../../bus/nats/connect.ts";
 import { objectStore } from "../../../bus/objects/store.ts";
 import { streams } from "../../../bus/subjects.ts";
 import type { NatsStorage } from "../../../deploy/local/index.ts";

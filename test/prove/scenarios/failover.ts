@@ -1,6 +1,6 @@
 /** A worker dies under load: how long does whom it concerns wait, and does anybody else notice? */
 import { setTimeout as sleep } from "node:timers/promises";
-import { lastValuesOf } from "../../../bus/lastvalues.ts";
+import { lastValuesOf } from "../../../bus/nats/lastvalues.ts";
 import {
   consumers,
   parseKeySubject,

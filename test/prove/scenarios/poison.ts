@@ -1,9 +1,9 @@
 /** Objects that harm whoever reconciles them, among others that do not. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { connectBus } from "../../../bus/connect.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { connectBus } from "../../../bus/nats/connect.ts";
 import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";

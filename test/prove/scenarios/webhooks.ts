@@ -1,8 +1,8 @@
 /** Webhooks on their way from GitHub to a reconcile, while everything that carries them is killed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { connectBus } from "../../../bus/connect.ts";
 import { crdOf } from "../../../bus/kube/crd.ts";
+import { connectBus } from "../../../bus/nats/connect.ts";
 import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { deliveries as storedDeliveries } from "../../../bus/webhooks/history.ts";
 import type { Child } from "../../../deploy/local/index.ts";

@@ -1,9 +1,9 @@
 /** Nobody works for a while: objects change, and whoever comes then catches up, and comes quickly. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectBus } from "../../../bus/connect.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf } from "../../../bus/kube/object.ts";
+import { connectBus } from "../../../bus/nats/connect.ts";
 import { objectStore } from "../../../bus/objects/store.ts";
 import { Hikawa, Zundoko } from "../../../functions/zundoko/kinds.ts";
 import { differences } from "../../harness/agreement.ts";

@@ -1,0 +1,188 @@
+/** Connecting to NATS, with errors that tell an operator what was tried. */
+
+import { readFile } from "node:fs/promises";
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  errors,
+  type NatsConnection,
+} from "@nats-io/transport-node";
+import { type busSettings, ConfigError, type Settings } from "../process/config.ts";
+import { redacted } from "../values/redact.ts";
+import { commonName, type Identity, identityOf } from "./identity.ts";
+import { askingThrough, type Inbox, openInbox } from "./inbox.ts";
+import { BusPermissionError, withUser } from "./permissionerror.ts";
+import { openStuck, type Stuck } from "./publishbacklog.ts";
+import { greeting } from "./serverinfo.ts";
+
+/** A connection and its JetStream clients. */
+export interface Bus {
+  readonly nc: NatsConnection;
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+  readonly kvm: Kvm;
+  readonly inbox: Inbox;
+  readonly identity: Identity;
+  readonly stuck: Stuck;
+}
+
+/** How to reach the bus. */
+export interface BusAddress {
+  /** Comma-separated `nats://` or `tls://` URLs; with `user:password@` or `token@` in the first one that has it. */
+  readonly url: string;
+  /** Shown to operators by the server: `denrei-worker`, say. */
+  readonly name: string;
+  /** Credentials file (JWT and seed), if the server wants one. */
+  readonly credentials?: string | undefined;
+  /** CA certificate file for `tls://`. */
+  readonly ca?: string | undefined;
+  /** Client certificate and key files; read again at every reconnect, because certificates are renewed. */
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
+  /** How long the first connection may take, in milliseconds. */
+  readonly timeoutMillis?: number | undefined;
+}
+
+/** The address that settings name. */
+export const busAddress = (settings: Settings<(typeof busSettings)[number]>, name: string): BusAddress => ({
+  url: settings.natsUrl,
+  name,
+  credentials: settings.natsCreds,
+  ca: settings.natsCa,
+  certificate: settings.natsCert,
+  key: settings.natsKey,
+});
+
+/** The bus could not be reached, or it is not one that the platform can use. */
+export class BusUnreachableError extends Error {
+  override readonly name = "BusUnreachableError";
+}
+
+/**
+ * Connects once; afterwards the client reconnects for ever. Throws {@link BusUnreachableError} when no server
+ * answers within the time, when it does not want this user, or when JetStream is off, and a `BusPermissionError` when
+ * the user may not even ask for JetStream, and a `ConfigError` for a certificate without its key.
+ */
+export async function connectBus(address: BusAddress): Promise<Bus> {
+  const shown = redacted(address.url);
+  let nc: NatsConnection;
+  const servers = serversOf(address.url);
+  const identity = await whoIs(address, servers.user);
+  try {
+    nc = await connect({
+      ...servers,
+      name: address.name,
+      inboxPrefix: identity.inboxPrefix,
+      timeout: address.timeoutMillis ?? 5000,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+      reconnectJitter: 100,
+      // A connection without traffic is noticed as dead after two missed pings.
+      pingInterval: 5000,
+      maxPingOut: 2,
+      noAsyncTraces: true,
+      ...(address.credentials && {
+        authenticator: credsAuthenticator(await readFile(address.credentials)),
+      }),
+      ...tlsOf(address),
+    });
+  } catch (error) {
+    throw new BusUnreachableError(
+      `expected a NATS server at ${shown}, but ${reason(error)}. ${await adviceOn(error, address, identity.user)}`,
+      { cause: error },
+    );
+  }
+  try {
+    const inbox = openInbox(nc, identity);
+    const asking = askingThrough(inbox, nc);
+    const jsm = await jetstreamManager(asking);
+    const js = jetstream(asking);
+    return { nc, js, jsm, kvm: new Kvm(js), inbox, identity, stuck: openStuck() };
+  } catch (error) {
+    await nc.close();
+    const denied = withUser(identity.user, error);
+    if (denied instanceof BusPermissionError) throw denied;
+    throw new BusUnreachableError(
+      `the NATS server at ${shown} answers, but JetStream does not (${reason(error)}). ` +
+        "Start it with JetStream enabled (nats-server -js -sd <folder>), and check the account's limits.",
+      { cause: error },
+    );
+  }
+}
+
+async function whoIs({ certificate, key }: BusAddress, user: string | undefined): Promise<Identity> {
+  if ((certificate === undefined) !== (key === undefined)) {
+    const missing = certificate === undefined ? "certificate (NATS_CERT)" : "private key (NATS_KEY)";
+    throw new ConfigError(`expected a certificate for the bus and its private key, found no ${missing}.`);
+  }
+  if (certificate === undefined) return identityOf(user);
+  const pem = await readFile(certificate);
+  try {
+    return identityOf(commonName(pem));
+  } catch (error) {
+    throw new BusUnreachableError(`expected a certificate in ${certificate}, but ${reason(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Without any of them, what the server asks for decides; with one of them, a server without TLS is refused. */
+function tlsOf({ url, ca, certificate, key }: BusAddress): Pick<ConnectionOptions, "tls"> {
+  if (ca === undefined && certificate === undefined && key === undefined && !/(^|,\s*)tls:\/\//.test(url))
+    return {};
+  return {
+    tls: {
+      ...(ca !== undefined && { caFile: ca }),
+      ...(certificate !== undefined && { certFile: certificate }),
+      ...(key !== undefined && { keyFile: key }),
+    },
+  };
+}
+
+/** What the client library reads from URLs, and what it leaves out: who we are. */
+function serversOf(text: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
+  const urls = text.split(",").map((server) => /^(.*:\/\/)?(?:([^@]*)@)?(.*)$/.exec(server.trim()) ?? []);
+  const servers = urls.map(([, scheme = "", , host = ""]) => scheme + host);
+  const [user = "", ...pass] = urls.find(([, , who]) => who !== undefined)?.[2]?.split(":") ?? [];
+  if (user === "") return { servers };
+  return pass.length === 0
+    ? { servers, token: unescaped(user) }
+    : { servers, user: unescaped(user), pass: unescaped(pass.join(":")) };
+}
+
+/** A percent sign that begins no escape stands for itself. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return `${error.message}${cause}`;
+}
+
+/** What to do about a connection that was not made. */
+async function adviceOn(error: unknown, { url, certificate }: BusAddress, user: string): Promise<string> {
+  if (error instanceof errors.AuthorizationError && /timeout/i.test(error.message))
+    return "The server received no credentials within its authorization timeout: this machine or the server is overloaded. Try again, or raise the server's authorization.timeout.";
+  if (error instanceof errors.AuthorizationError)
+    return `It does not know ${user}, or not by these credentials: check them, and the server's users.`;
+  if ((error as NodeJS.ErrnoException).code === "CERT_HAS_EXPIRED")
+    return "Renew the NATS server's certificate, or set this machine's clock.";
+  if (/VERIFY|SELF_SIGNED|ALTNAME|CERT_/.test((error as NodeJS.ErrnoException).code ?? ""))
+    return "Its certificate is not one to trust here: set --nats-ca or NATS_CA to the authority that signed it, and use a name that it was made for.";
+  // A server that is not satisfied with a certificate ends the connection, and the client library loses its last word.
+  if (error instanceof errors.TimeoutError && (await greeting(url))?.tls_verify) {
+    return certificate === undefined
+      ? "It wants to see a certificate: set --nats-cert and --nats-key (NATS_CERT, NATS_KEY)."
+      : `It wants to see a certificate and seems not to accept the one of ${user} (${certificate}): is it of the authority that the server trusts, and still valid?`;
+  }
+  return "Start one with JetStream enabled (nats-server -js), or set --nats-url or NATS_URL to one that runs.";
+}

@@ -1,0 +1,78 @@
+/** A message that a durable consumer handed to this process, and the ways to answer it. */
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import type { Bus } from "./connect.ts";
+import { readableHeaders } from "./headers.ts";
+
+/** How long the server may take to confirm an answer, in milliseconds. */
+const confirmMillis = 2000;
+
+/** One delivery. Acknowledgement protocol: https://docs.nats.io/using-nats/developer/develop_jetstream/consumers */
+export interface Delivery {
+  readonly subject: string;
+  /** Whose message it is. */
+  readonly stream: string;
+  readonly headers: MsgHdrs | undefined;
+  /** How often the message was delivered, this time included. */
+  readonly deliveries: number;
+  /** Position in the stream. */
+  readonly sequence: number;
+  /** Messages that the consumer has yet to deliver. */
+  readonly pending: number;
+  /** Where an answer to this delivery goes. */
+  readonly reply: string;
+  /** Local time of arrival (`performance.now()`). */
+  readonly arrived: number;
+  string(): string;
+  /** Done; not confirmed by the server. For messages whose redelivery does no harm. */
+  done(): void;
+  /** Done, and confirmed. Rejects when the server does not answer in time. */
+  confirmDone(): Promise<void>;
+  /** Starts the consumer's AckWait anew, confirmed. Rejects when the server does not answer in time. */
+  extend(): Promise<void>;
+  /** Not done: the server delivers it again, at once or after some milliseconds, to any replica. */
+  handBack(afterMillis?: number): void;
+}
+
+/**
+ * Unconfirmed acknowledgements of one turn of the event loop travel in one write: of a burst of events most are
+ * answered at once, and a write to the socket for each is what costs.
+ */
+const unsent: [NatsConnection, string][] = [];
+function acknowledge(nc: NatsConnection, reply: string): void {
+  if (unsent.length === 0) {
+    setImmediate(() => {
+      for (const [connection, to] of unsent.splice(0))
+        if (!connection.isClosed()) connection.publish(to, "+ACK");
+    });
+  }
+  unsent.push([nc, reply]);
+}
+
+/** Reads a message of a pull consumer. Its reply subject carries the delivery's numbers (ADR-15). */
+export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Msg): Delivery {
+  const reply = message.reply ?? "";
+  const parts = reply.split(".");
+  // $JS.ACK.<stream>.<consumer>.… or, with a domain and an account hash in front, two tokens more.
+  const start = parts.length > 9 ? 6 : 4;
+  const confirm = async (answer: string): Promise<void> => {
+    await inbox.request(reply, answer, { timeoutMillis: confirmMillis });
+  };
+  return {
+    subject: message.subject,
+    stream: parts[start - 2] ?? "",
+    reply,
+    get headers() {
+      return readableHeaders(message);
+    },
+    deliveries: Number(parts[start]),
+    sequence: Number(parts[start + 1]),
+    pending: Number(parts[start + 4]),
+    arrived: performance.now(),
+    string: () => message.string(),
+    done: () => acknowledge(nc, reply),
+    confirmDone: () => confirm("+ACK"),
+    extend: () => confirm("+WPI"),
+    handBack: (afterMillis = 0) =>
+      nc.publish(reply, afterMillis > 0 ? `-NAK ${JSON.stringify({ delay: afterMillis * 1e6 })}` : "-NAK"),
+  };
+}

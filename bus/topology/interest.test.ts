@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { functionConsumers } from "../topology.ts";
+
+const interest = {
+  scope: { fn: "hikawa", cluster: "default" },
+  kinds: [{ group: "zundokokiyoshi.kaitoy.github.com", kind: "Hikawa" }],
+};
+
+test.each([3000, 10_000])(
+  "what a killed worker had in its hands comes back within an AckWait of %i ms, events that it was routing as well",
+  (ackWaitMillis) => {
+    const waits = functionConsumers(interest, { replicas: 1, ackWaitMillis }).map(
+      ([, { ack_wait = 0 }]) => ack_wait / 1e6,
+    );
+    expect(waits).toHaveLength(3);
+    expect(Math.min(...waits)).toBeGreaterThan(0);
+    expect(Math.max(...waits)).toBe(ackWaitMillis);
+  },
+);

@@ -1,0 +1,97 @@
+/** Carrying out cases. */
+import type { KubeClient } from "../../bus/kube/client.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { expectationOf, type Fixture, readFixture } from "./fixture.ts";
+import type { Kubectl } from "./kubectl.ts";
+import type { Manifest } from "./manifest.ts";
+import type { AppliedCase, Ket } from "./options.ts";
+import { describe, type Witnesses } from "./report.ts";
+import { type Wanted, watched } from "./watching.ts";
+
+/** What cases work with. */
+export interface CasesOptions {
+  readonly client: KubeClient;
+  readonly kubectl: Kubectl;
+  readonly namespace: string;
+  readonly witnesses: Witnesses;
+  /** Aborts after so many milliseconds, or when the run is stopped. */
+  readonly within: (millis: number) => AbortSignal;
+  readonly deadlineMillis: number;
+  /** The folder with the cases. */
+  readonly folder: string | undefined;
+}
+
+/** A case did not come out as it says, with all that there is to know about it. */
+export class CaseError extends Error {
+  override readonly name = "CaseError";
+}
+
+/** What carries out cases, each with a deadline. */
+export function openCases(options: CasesOptions): Ket["apply"] {
+  const { client, kubectl, namespace, witnesses, within, deadlineMillis, folder } = options;
+
+  async function wantedOf(manifest: Manifest): Promise<Wanted> {
+    const { apiVersion, kind: name, metadata } = manifest;
+    const kind = await kubectl.kindOf(apiVersion, name);
+    const at = {
+      name: metadata.name,
+      ...(kind.scope === "Namespaced" && { namespace: metadata.namespace ?? namespace }),
+    };
+    return { kind, at, expected: expectationOf(manifest) };
+  }
+
+  async function expectAll(fixture: Fixture, millis: number): Promise<AppliedCase["found"]> {
+    const wanted = await Promise.all(fixture.expected.map(wantedOf));
+    const signal = within(millis);
+    const seen = await watched(client, wanted, signal);
+    const wrong = seen.filter(({ differences }) => differences.length > 0);
+    if (wrong.length === 0) return seen.map(({ object }) => object);
+    const lines = wrong.flatMap(({ kind, at, differences }) =>
+      differences.map((line) => `  ${kind.kind} ${at.name} ${line}`),
+    );
+    const why =
+      (signal.reason as Error).name === "TimeoutError"
+        ? `within ${millis} ms`
+        : `before ${signal.reason.message}`;
+    throw new Error(`did not become as expected ${why}:\n${lines.join("\n")}`);
+  }
+
+  /** Everything that the case names, once. */
+  async function told(fixture: Fixture): Promise<string> {
+    const named = [...fixture.given, ...fixture.expected];
+    const all = await Promise.allSettled(named.map(wantedOf));
+    const parts = new Map<string, Promise<string> | string>();
+    for (const [at, one] of all.entries()) {
+      const { kind, metadata } = named[at] as Manifest;
+      if (one.status === "fulfilled")
+        parts.set(JSON.stringify([one.value.kind.group, kind, one.value.at]), describe(witnesses, one.value));
+      else parts.set(JSON.stringify([kind, metadata]), `${kind} ${metadata.name}: ${one.reason.message}`);
+    }
+    return (await Promise.all(parts.values())).join("\n");
+  }
+
+  return async (name, then, millis = deadlineMillis) => {
+    const fixture = await readFixture(folder, name);
+    const given: Stored[] = [];
+    const failures: string[] = [];
+    let cause: unknown;
+    try {
+      given.push(...(await kubectl.apply(...fixture.given)));
+      const found = await expectAll(fixture, millis);
+      await then?.({ name, given, found });
+    } catch (error) {
+      cause = error;
+      const about = await told(fixture).catch(
+        (unknown: Error) => `nothing more is known: ${unknown.message}`,
+      );
+      failures.push(`the case "${name}" ${(error as Error).message}\n${about}`);
+    }
+    try {
+      await kubectl.delete(...fixture.given);
+    } catch (error) {
+      cause ??= error;
+      failures.push(`what the case "${name}" applied is still there: ${(error as Error).message}`);
+    }
+    if (failures.length > 0) throw new CaseError(failures.join("\n"), { cause });
+  };
+}

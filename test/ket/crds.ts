@@ -1,0 +1,28 @@
+/** The CRDs of a run. */
+import { fileURLToPath } from "node:url";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { installCrds } from "../../bus/kube/install.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { type Manifest, readManifests } from "./manifest.ts";
+import type { KetOptions } from "./options.ts";
+
+/** CRDs as they were given, or else those of the kinds that the functions' authors define. */
+export async function crdsOf(
+  given: KetOptions["crds"],
+  functions: readonly ReconcileFunction[],
+): Promise<Record<string, unknown>[]> {
+  if (given !== undefined) return (await Promise.all(given.map(read))).flat();
+  return definedKinds(functions).map(crdOf);
+}
+
+async function read(one: Kind | Manifest | string | URL): Promise<Record<string, unknown>[]> {
+  if (one instanceof URL) return readManifests(fileURLToPath(one));
+  if (typeof one === "string") return readManifests(one);
+  return "plural" in one ? [crdOf(one as Kind)] : [one as Manifest];
+}
+
+/** Installs them; resolves when each is established and served. */
+export const install = (client: KubeClient, crds: readonly Record<string, unknown>[]): Promise<void> =>
+  installCrds(client, crds, { fieldManager: "denrei-test", signal: AbortSignal.timeout(60_000) });

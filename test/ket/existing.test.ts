@@ -1,0 +1,76 @@
+/** Two runs side by side in one cluster, which is other people's: they do not meet, and leave it as it was. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import { Namespace } from "../../bus/kube/kind.ts";
+import { Banner } from "../fixtures/functions/banners.ts";
+import { Probe } from "../fixtures/functions/probe.ts";
+import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { startKet } from "./index.ts";
+
+const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url);
+const fixtures = fileURLToPath(new URL("../fixtures/cases/probe", import.meta.url));
+
+let kit: LocalKit;
+let client: KubeClient;
+beforeAll(async () => {
+  kit = await startLocalKit();
+  client = kit.client;
+});
+afterAll(() => kit?.stop());
+
+const theirs = () =>
+  ({ cluster: "existing", kubeconfig: kit.platform.kubeconfigPath, allowContexts: ["denrei"] }) as const;
+
+test("two runs in one cluster see their own objects alone, and take away what they have made", async () => {
+  const options = {
+    ...theirs(),
+    functions: [fixture("probe")],
+    fixtures,
+  };
+  const runs = await Promise.all([startKet(options), startKet(options)]);
+  const folders = runs.map(({ kubeconfigPath }) => dirname(kubeconfigPath));
+  try {
+    const [one, other] = runs.map(({ namespace }) => namespace);
+    expect(one).not.toBe(other);
+    await Promise.all(runs.map((run) => run.apply("steady")));
+    for (const { namespace, workers } of runs) {
+      const keys = workers
+        .flatMap(({ log }) => log.records())
+        .flatMap(({ key }) => (key === undefined ? [] : [key]));
+      expect(new Set(keys)).toEqual(new Set([`${namespace}/steady`]));
+    }
+    // Nobody deletes this one but the end of its run, with a cluster-scoped one.
+    await runs[0].kubectl.apply(
+      { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: { name: "left" }, spec: { mode: "ok" } },
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: "ket-more" } },
+    );
+  } finally {
+    await Promise.all(runs.map((run) => run.stop()));
+  }
+  const names = (await client.list(Namespace)).items.map(({ metadata }) => metadata.name);
+  expect(names.filter((name) => name.startsWith("ket-"))).toEqual([]);
+  expect((await client.list(Probe)).items).toEqual([]);
+  expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
+});
+
+test("a function for what is in no namespace is refused, and runs when that is allowed", async () => {
+  // Garbage collectors are slow to learn of a CRD that comes later; nothing here waits for one.
+  const options = { ...theirs(), functions: [fixture("banners")], controllerManager: "omit" } as const;
+  await expect(startKet(options)).rejects.toThrow("found banners (for Banner.test.denrei.dev)");
+  const ket = await startKet({ ...options, allowClusterScoped: true });
+  try {
+    await ket.kubectl.apply({
+      apiVersion: "test.denrei.dev/v1",
+      kind: "Banner",
+      metadata: { name: "high" },
+      spec: { text: "up here" },
+    });
+    await ket.waitFor({ kind: Banner, name: "high" }, { status: { shown: "up here" } });
+  } finally {
+    await ket.stop();
+  }
+  expect((await client.list(Banner)).items).toEqual([]);
+});

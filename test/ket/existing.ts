@@ -1,0 +1,94 @@
+/** A cluster that exists: other people's, so it has to be allowed by name. */
+import { writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { kindText } from "../../bus/kube/kind.ts";
+import { busRoles } from "../../bus/permissions.ts";
+import { connectCluster } from "../../bus/process/cluster.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import { startLocalNats } from "../../deploy/local/index.ts";
+import { install } from "./crds.ts";
+import type { GroundOptions, KetGround } from "./ground.ts";
+import type { KetOptions } from "./options.ts";
+
+/** The run was not allowed to use the cluster. Nothing was asked of it. */
+export class ContextRefusedError extends Error {
+  override readonly name = "ContextRefusedError";
+}
+
+/** Uses the cluster of a kubeconfig's current context, and starts a bus beside it. Throws {@link ContextRefusedError}. */
+export async function existingGround({
+  options,
+  functions,
+  interests,
+  crds,
+}: GroundOptions): Promise<KetGround> {
+  const kubeconfig = await allowedConfig(options);
+  if (!options.allowClusterScoped) expectNamespaced(functions);
+  const platform = await startLocalNats({ roles: busRoles(interests, "default") });
+  try {
+    // A copy with that context alone: somebody may choose another one while the tests run.
+    const kubeconfigPath = join(platform.directory, "kubeconfig");
+    await writeFile(kubeconfigPath, kubeconfig, { mode: 0o600 });
+    const client = await connectCluster({ path: kubeconfigPath });
+    try {
+      await install(client, crds);
+    } finally {
+      await client.connection.close();
+    }
+    return { platform, kubeconfigPath, owned: "part", stop: () => platform.stop() };
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
+}
+
+/** Objects in no namespace are everybody's: those of others would be reconciled as well, and get finalizers that stay. */
+function expectNamespaced(functions: readonly ReconcileFunction[]): void {
+  const wide = functions.filter((fn) => fn.for.scope === "Cluster");
+  if (wide.length === 0) return;
+  throw new ContextRefusedError(
+    "expected functions whose objects are in namespaces, as others use the cluster as well, found " +
+      `${wide.map((fn) => `${fn.name} (for ${kindText(fn.for)})`).join(", ")}, which would reconcile every such object ` +
+      'there. Use the cluster "local", or set allowClusterScoped if all of them are yours.',
+  );
+}
+
+/** The kubeconfig, if its current context may be used. No server and no plugin is asked for that. */
+async function allowedConfig({
+  kubeconfig = process.env.KUBECONFIG,
+  allowContexts = [],
+}: KetOptions): Promise<string> {
+  if (!kubeconfig)
+    throw new ContextRefusedError(
+      "expected KUBECONFIG, or the option kubeconfig, to name the existing cluster, found neither. " +
+        'Set it, or use the cluster "local".',
+    );
+  const { KubeConfig } = await import("@kubernetes/client-node");
+  const config = new KubeConfig();
+  for (const [at, path] of kubeconfig.split(delimiter).filter(Boolean).entries()) {
+    const read = new KubeConfig();
+    read.loadFromFile(path);
+    if (at === 0) config.loadFromOptions(read);
+    else config.mergeConfig(read);
+  }
+  const name = config.getCurrentContext();
+  const context = config.getContextObject(name);
+  const server = config.getCurrentCluster()?.server;
+  if (!name || !context)
+    throw new ContextRefusedError(
+      `expected a current context in ${kubeconfig}, found ${JSON.stringify(name)}`,
+    );
+  if (!allowContexts.includes(name))
+    throw new ContextRefusedError(
+      `expected a context that tests may write to (allowContexts: ${allowContexts.join(", ") || "none"}), found ` +
+        `"${name}" (${server}) in ${kubeconfig}. Add it to allowContexts, or choose another one: kubectl config use-context <name>.`,
+    );
+  const alone = new KubeConfig();
+  alone.loadFromOptions({
+    clusters: config.clusters.filter((one) => one.name === context.cluster),
+    users: config.users.filter((one) => one.name === context.user),
+    contexts: [context],
+    currentContext: name,
+  });
+  return alone.exportConfig();
+}

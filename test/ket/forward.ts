@@ -1,0 +1,78 @@
+/** Local ports that lead to ports in a cluster, by `kubectl port-forward`. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, type LocalProcesses } from "../../deploy/local/index.ts";
+
+/** A port of something in the cluster. */
+export interface ForwardTarget {
+  /** Unless given, the namespace of the run. */
+  readonly namespace?: string | undefined;
+  /** As kubectl names it: `service/denrei-gateway`, `deployment/denrei-hikawa`, or the name of a pod. */
+  readonly resource: string;
+  readonly port: number;
+}
+
+/** A forwarded port. */
+export interface Forward {
+  /** On 127.0.0.1. It stays the same when the connection is made again, such as after a new pod took the place of another. */
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** What forwards. */
+export interface ForwardOptions extends Required<Pick<ForwardTarget, "resource" | "port">> {
+  readonly place: LocalProcesses;
+  readonly kubectl: string;
+  readonly kubeconfigPath: string;
+  readonly context: string;
+  readonly namespace: string;
+  /** Aborts when the run ends. */
+  readonly signal: AbortSignal;
+}
+
+const retryMillis = 200;
+
+/** Forwards a port. Resolves when it accepts connections, and throws with the last words of kubectl if it does not. */
+export async function forward(options: ForwardOptions): Promise<Forward> {
+  const { place, kubectl, kubeconfigPath, context, namespace, resource, port: remote, signal } = options;
+  const port = await freePort();
+  const child = place.prepare({
+    name: `port-forward-${port}`,
+    command: kubectl,
+    args: [
+      ...["--kubeconfig", kubeconfigPath, "--context", context, "--namespace", namespace],
+      ...["port-forward", "--address", "127.0.0.1", resource, `${port}:${remote}`],
+    ],
+    ready: () => accepts(port),
+  });
+  await child.start();
+  const stopping = new AbortController();
+  const over = AbortSignal.any([stopping.signal, signal]);
+  // kubectl ends when the pod does.
+  const again = async (): Promise<void> => {
+    while (!over.aborted) {
+      await child.exited();
+      await sleep(retryMillis, undefined, { signal: over }).catch(() => undefined);
+      if (!over.aborted) await child.start(over).catch(() => undefined);
+    }
+  };
+  const going = again();
+  return {
+    port,
+    async stop() {
+      stopping.abort();
+      await child.stop();
+      await going;
+    },
+  };
+}
+
+async function accepts(port: number): Promise<void> {
+  const socket = connect({ host: "127.0.0.1", port });
+  try {
+    await once(socket, "connect");
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,49 @@
+/** What a run stands on. */
+
+import type { BusAddress } from "../../bus/nats/connect.ts";
+import type { Interest } from "../../bus/topology.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import type { LocalNats } from "../../deploy/local/index.ts";
+import { expectOptionsOf } from "./kindoptions.ts";
+import type { KetOptions, KindCluster } from "./options.ts";
+
+/** What a run needs. */
+export interface GroundOptions {
+  readonly options: KetOptions;
+  readonly functions: readonly ReconcileFunction[];
+  readonly interests: readonly Interest[];
+  readonly crds: readonly Record<string, unknown>[];
+}
+
+/** A cluster with the CRDs, and a bus. */
+export interface KetGround {
+  /** The bus beside the cluster, and a place for processes; undefined where the functions are deployed. */
+  readonly platform?: LocalNats | undefined;
+  /** The functions and the bus in the cluster. */
+  readonly deployed?:
+    | { readonly bus: Omit<BusAddress, "name">; readonly log: () => Promise<readonly string[]> }
+    | undefined;
+  readonly kind?: KindCluster | undefined;
+  readonly kubeconfigPath: string;
+  /** What of the cluster is thrown away at the end: all of it, or what the run has made there. */
+  readonly owned: "all" | "part";
+  stop(): Promise<void>;
+}
+
+/** Opens it. What fails leaves nothing behind. */
+export async function openGround(options: GroundOptions): Promise<KetGround> {
+  const { cluster = "local" } = options.options;
+  expectOptionsOf(options.options);
+  switch (cluster) {
+    case "local":
+      return (await import("./local.ts")).localGround(options);
+    case "existing":
+      return (await import("./existing.ts")).existingGround(options);
+    case "kind":
+      return (await import("./kind.ts")).kindGround(options);
+    default:
+      throw new TypeError(
+        `expected the cluster to be "local", "kind" or "existing", found ${JSON.stringify(cluster)}`,
+      );
+  }
+}

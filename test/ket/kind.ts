@@ -1,0 +1,187 @@
+/** A cluster of the run's own in Docker, made by kind. Whatever ends this process, the cluster goes; and no other does. */
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { stringify } from "yaml";
+import { busRoles } from "../../bus/permissions.ts";
+import { connectCluster } from "../../bus/process/cluster.ts";
+import {
+  describeExit,
+  type LocalProcesses,
+  obtainBinaries,
+  startLocalNats,
+  startLocalProcesses,
+} from "../../deploy/local/index.ts";
+import { lastLines } from "../../deploy/local/run/child.ts";
+import { install } from "./crds.ts";
+import { forward } from "./forward.ts";
+import type { GroundOptions, KetGround } from "./ground.ts";
+import { dismiss, type Kept, keep, nodesOf } from "./keeper.ts";
+import { type KindPlan, planOf } from "./kindoptions.ts";
+import type { KindCluster } from "./options.ts";
+import { deploy, deployedBus, deployedLog, runLabel } from "./skaffold.ts";
+
+const run = promisify(execFile);
+
+/** The keeper asks Docker for the nodes, so kind must not choose another engine. */
+const provider = { KIND_EXPERIMENTAL_PROVIDER: "docker" };
+
+/** Docker does not run, kind failed, or a cluster of that name exists. */
+export class KindUnavailableError extends Error {
+  override readonly name = "KindUnavailableError";
+}
+
+/**
+ * Makes the cluster; starts a bus beside it, or deploys with skaffold. Throws a `KetOptionError`, {@link KindUnavailableError},
+ * and a `DeployError`.
+ */
+export async function kindGround(options: GroundOptions): Promise<KetGround> {
+  const plan = await planOf(options.options);
+  await expectDocker();
+  // Before the cluster, which takes minutes.
+  const programs = await obtainPrograms(plan);
+  await using starting = new AsyncDisposableStack();
+  const beside = plan.skaffold
+    ? undefined
+    : await startLocalNats({ roles: busRoles(options.interests, "default") });
+  const place = beside ?? (await startLocalProcesses());
+  starting.defer(() => place.stop());
+  const kubeconfigPath = await createCluster(plan, programs.kind, place, starting);
+  const client = await connectCluster({ path: kubeconfigPath });
+  starting.defer(() => client.connection.close());
+  await install(client, options.crds);
+  const ending = new AbortController();
+  starting.defer(() => ending.abort());
+  const { kubectl } = programs;
+  const cluster = openCluster({ plan, place, kubectl, kubeconfigPath, signal: ending.signal });
+  const ground = { kubeconfigPath, owned: "all", kind: cluster } as const;
+  if (plan.skaffold === undefined) {
+    const closing = starting.move();
+    return { ...ground, platform: beside, stop: () => closing.disposeAsync() };
+  }
+  const { id, skaffold: deployed } = plan;
+  const { context } = cluster;
+  await deploy({ plan: deployed, id, place, client, kubeconfigPath, context, programs });
+  const bus = await deployedBus({ plan: deployed, client, place }, cluster.forward);
+  const closing = starting.move();
+  return {
+    ...ground,
+    deployed: { bus, log: () => deployedLog(client, id) },
+    stop: () => closing.disposeAsync(),
+  };
+}
+
+/** Paths of the programs of a run; without skaffold, that one is "". */
+async function obtainPrograms({ kindVersion, skaffold }: KindPlan) {
+  const found = await obtainBinaries(["kind", "kubectl"], { versions: { kind: kindVersion } });
+  const deploying =
+    skaffold && (await obtainBinaries(["skaffold"], { versions: { skaffold: skaffold.version } }));
+  return { kind: found.kind.path, kubectl: found.kubectl.path, skaffold: deploying?.skaffold.path ?? "" };
+}
+
+/** Makes the cluster, whose nodes are removed when the stack is disposed or this process ends. The path of its kubeconfig. */
+async function createCluster(
+  plan: KindPlan,
+  kind: string,
+  place: LocalProcesses,
+  starting: AsyncDisposableStack,
+): Promise<string> {
+  const { name, image, id } = plan;
+  await expectNone(kind, name);
+  const { directory } = place;
+  const kept: Kept = { name, mark: `/etc/denrei/ket/${id}`, directory };
+  const [configuration, kubeconfigPath] = [join(directory, "kind.yaml"), join(directory, "kubeconfig")];
+  const hostPath = join(directory, "mark");
+  await mkdir(hostPath);
+  await writeFile(configuration, configurationOf(plan, { hostPath, containerPath: kept.mark }));
+  const keeper = keep(kept);
+  starting.defer(() => dismiss(keeper, kept));
+  const child = place.prepare({
+    name: "kind",
+    command: kind,
+    args: [
+      ...["create", "cluster", "--name", name, "--config", configuration, "--kubeconfig", kubeconfigPath],
+      // Without it, kind removes every node of that name when it fails: another cluster's, if that was made meanwhile.
+      ...["--image", image, "--retain", "--wait", "180s"],
+    ],
+    env: provider,
+  });
+  // Before the keeper looks for nodes.
+  starting.defer(() => child.stop("SIGKILL"));
+  await child.start();
+  const exit = (await child.exited()) ?? { code: null, signal: null };
+  if (exit.code !== 0) {
+    const lines = await lastLines(child.logPath, 20);
+    throw new KindUnavailableError(
+      `kind could not create the cluster ${name} of ${image} and ${describeExit(exit)}:\n  ${lines.join("\n  ")}`,
+    );
+  }
+  if ((await nodesOf(kept)).length === 0)
+    throw new KindUnavailableError(
+      `the cluster ${name} cannot be recognized as this run's: no node of it has the mount ${kept.mark}. It was left ` +
+        `alone. If it is yours, delete it: kind delete cluster --name ${name}`,
+    );
+  return kubeconfigPath;
+}
+
+/** One node with the mark of the run: as a mount, by which the keeper knows it, and as a label, for people. */
+export const configurationOf = (
+  { id, image }: KindPlan,
+  mark: { readonly hostPath: string; readonly containerPath: string },
+): string =>
+  stringify({
+    apiVersion: "kind.x-k8s.io/v1alpha4",
+    kind: "Cluster",
+    nodes: [
+      {
+        role: "control-plane",
+        image,
+        labels: { [runLabel]: id },
+        extraMounts: [{ ...mark, readOnly: true }],
+      },
+    ],
+  });
+
+async function expectDocker(): Promise<void> {
+  try {
+    await run("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 20_000 });
+  } catch (error) {
+    const { code, stderr, message } = error as NodeJS.ErrnoException & { readonly stderr?: string };
+    const found = code === "ENOENT" ? "there is no docker in PATH" : stderr?.trim() || message;
+    throw new KindUnavailableError(
+      `expected Docker for the cluster "kind", but ${found}. Start Docker, or use the cluster "local", which needs none.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A cluster that exists was made by another run or person, even if that run has crashed. */
+async function expectNone(kind: string, name: string): Promise<void> {
+  const { stdout } = await run(kind, ["get", "clusters"], { env: { ...process.env, ...provider } });
+  if (stdout.split("\n").includes(name))
+    throw new KindUnavailableError(
+      `a cluster named ${name} exists, and this run did not create it. Choose another clusterName, or, if it is yours and ` +
+        `not in use, delete it: kind delete cluster --name ${name}`,
+    );
+}
+
+function openCluster(options: {
+  readonly plan: KindPlan;
+  readonly place: LocalProcesses;
+  readonly kubectl: string;
+  readonly kubeconfigPath: string;
+  readonly signal: AbortSignal;
+}): KindCluster {
+  const { plan, kubectl, kubeconfigPath } = options;
+  const context = `kind-${plan.name}`;
+  return {
+    name: plan.name,
+    context,
+    async kubectl(...args) {
+      const at = ["--kubeconfig", kubeconfigPath, "--context", context];
+      return (await run(kubectl, [...at, ...args], { maxBuffer: 1 << 28 })).stdout;
+    },
+    forward: ({ namespace = "default", ...target }) => forward({ ...options, ...target, namespace, context }),
+  };
+}

@@ -1,0 +1,24 @@
+/** A control plane of the run's own. */
+import { busRoles } from "../../bus/permissions.ts";
+import { connectCluster } from "../../bus/process/cluster.ts";
+import { startLocalPlatform } from "../../deploy/local/index.ts";
+import { install } from "./crds.ts";
+import type { GroundOptions, KetGround } from "./ground.ts";
+
+/** Starts the embedded platform. CRDs are there before the controllers: what these learn of later has its garbage collected late. */
+export async function localGround({ interests, crds, options }: GroundOptions): Promise<KetGround> {
+  const platform = await startLocalPlatform({
+    controllerManager: options.controllerManager,
+    nodes: options.nodes,
+    roles: busRoles(interests, "default"),
+    async prepare(path) {
+      const client = await connectCluster({ path });
+      try {
+        await install(client, crds);
+      } finally {
+        await client.connection.close();
+      }
+    },
+  });
+  return { platform, kubeconfigPath: platform.kubeconfigPath, owned: "all", stop: () => platform.stop() };
+}

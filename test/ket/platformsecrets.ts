@@ -1,0 +1,26 @@
+/** The Secrets that the manifests of `deploy/kubernetes` mount. */
+import { clusterRoles } from "../../deploy/generate/authorization.ts";
+import { certificateManifests } from "../../deploy/generate/certificates.ts";
+import { functions } from "../../functions/index.ts";
+import type { Manifest } from "./manifest.ts";
+
+/**
+ * New certificates for the bus and its users, as `denrei certificates` prints them, and the secrets of webhooks by the name of
+ * their hook: what `skaffold.before` of `startKet` needs after the namespace.
+ */
+export function platformSecrets({
+  namespace = "denrei",
+  webhooks = {},
+}: {
+  readonly namespace?: string;
+  readonly webhooks?: Readonly<Record<string, string>>;
+} = {}): Manifest[] {
+  const roles = clusterRoles(functions, "default").map(({ name }) => name);
+  const secrets = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "denrei-webhook-secrets", namespace },
+    stringData: webhooks,
+  };
+  return [...(certificateManifests(roles, namespace) as unknown as Manifest[]), secrets];
+}

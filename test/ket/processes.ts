@@ -1,0 +1,74 @@
+/** The processes of a run: a bridge, workers, and GitHub with a gateway where they are wanted. */
+import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import type { LocalNats } from "../../deploy/local/index.ts";
+import type { EmulatedGitHub } from "../github/emulator.ts";
+import { type Replica, startGateway, startReplica } from "../harness/kit.ts";
+import { argumentOf } from "./functions.ts";
+import type { KetGround } from "./ground.ts";
+import type { KetOptions } from "./options.ts";
+
+/** What is needed for it. */
+export interface ProcessesOptions {
+  readonly ground: Pick<KetGround, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
+  readonly options: KetOptions;
+  readonly namespace: string;
+  readonly functions: readonly ReconcileFunction[];
+  /** Closed when GitHub is not needed any more. */
+  readonly played: AsyncDisposableStack;
+}
+
+/** What was started. */
+export interface Processes {
+  readonly workers: readonly Replica[];
+  readonly github: EmulatedGitHub | undefined;
+}
+
+/** Starts them; resolves when all are ready. */
+export async function startProcesses({
+  ground: { platform, kubeconfigPath, owned },
+  options: { functions: wanted = [], github: seed, workers: count = 1, env },
+  namespace,
+  functions,
+  played,
+}: ProcessesOptions): Promise<Processes> {
+  const github = seed && (await startGitHub(seed));
+  if (github) played.defer(() => github.stop());
+  if (functions.length === 0) return { workers: [], github };
+  const args = wanted.map(argumentOf);
+  const as = (role: string) => ({ KUBECONFIG: kubeconfigPath, NATS_URL: platform.natsUrlFor(role) });
+  // In a cluster of others the functions see nothing of any namespace but the run's. What is in none they see whole.
+  const watched = owned === "all" ? {} : { DENREI_NAMESPACES: namespace };
+  const program = "functions";
+  await startReplica(platform, "bridge-1", ["bridge", ...args], {
+    program,
+    process: "fresh",
+    env: { ...as("bridge"), ...watched },
+  });
+  const role = functions.length === 1 ? (functions[0]?.name ?? "") : "worker";
+  const workers = await Promise.all(
+    Array.from({ length: count }, (_, at) =>
+      startReplica(platform, `worker-${at + 1}`, ["worker", ...args], {
+        program,
+        env: { ...as(role), ...(github && { [allowedUrlsVariable]: github.url }), ...env },
+      }),
+    ),
+  );
+  if (github?.apps.length && functions.some(({ webhooks }) => Object.keys(webhooks).length > 0)) {
+    const secrets = github.apps.map(({ webhookSecret }) => webhookSecret);
+    const gateway = await startGateway(platform, "gateway-1", { secrets, env: as("gateway") });
+    github.deliverTo([gateway.hookUrl()]);
+  }
+  return { workers, github };
+}
+
+async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<EmulatedGitHub> {
+  const emulator = await import("../github/emulator.ts").catch((error: Error) => {
+    throw new Error(
+      `expected the packages that GitHub is played with, but ${error.message}. Install emulate and ` +
+        "@octokit/webhooks-examples, or leave out the option github.",
+      { cause: error },
+    );
+  });
+  return emulator.startGitHub(seed);
+}

@@ -1,0 +1,107 @@
+/** What there is to know of an object that is not as it was expected. */
+import { stringify } from "yaml";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import { isNotFound } from "../../bus/kube/errors.ts";
+import { kindText } from "../../bus/kube/kind.ts";
+import type { Bus } from "../../bus/nats/connect.ts";
+import { keyText, type ObjectKey } from "../../bus/subjects.ts";
+import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { Lines } from "../harness/lines.ts";
+import { Event } from "../harness/world.ts";
+import type { keyState } from "./keystate.ts";
+import type { Wanted } from "./watching.ts";
+
+/** Whom to ask. */
+export interface Witnesses {
+  readonly client: KubeClient;
+  readonly bus: Bus;
+  readonly functions: readonly ReconcileFunction[];
+  /** Reads the state of the queue, as far as the user of the bus may. */
+  readonly queue: typeof keyState;
+  /** The lines that the functions have logged. */
+  readonly log: () => Promise<readonly string[]>;
+}
+
+const lastLines = 20;
+const indented = (text: string) => text.trimEnd().replaceAll(/^/gm, "    ");
+const section = (title: string, lines: readonly string[]) =>
+  `  ${title}:\n${indented(lines.length === 0 ? "none" : lines.join("\n"))}`;
+
+/** Object, Events, log and queue, as text. What can not be asked any more is said so. */
+export async function describe(
+  witnesses: Witnesses,
+  { kind, at }: Pick<Wanted, "kind" | "at">,
+): Promise<string> {
+  const key: ObjectKey = { namespace: at.namespace ?? "", name: at.name };
+  const isOf = (fn: ReconcileFunction) => kindText(fn.for) === kindText(kind);
+  const functions = witnesses.functions.filter(isOf);
+  const parts = await Promise.all([
+    asked("object", () => objectLines(witnesses, kind, at)),
+    asked("Events", () => eventLines(witnesses, kind.kind, at)),
+    ...(functions.length === 0 ? [] : [asked("log", async () => logLines(await witnesses.log(), key))]),
+    ...functions.map((fn) =>
+      asked("queue", async () => [
+        await witnesses.queue(witnesses.bus, { fn: fn.name, cluster: "default" }, key),
+      ]),
+    ),
+  ]);
+  const others = witnesses.functions.filter(
+    (fn) => !isOf(fn) && kindsOf(fn).some((one) => kindText(one) === kindText(kind)),
+  );
+  const note =
+    others.length === 0 ? "" : ` (a change of it wakes ${others.map(({ name }) => name).join(", ")})`;
+  return `${kind.kind} ${keyText(key)}${note}\n${parts.join("\n")}`;
+}
+
+async function asked(title: string, ask: () => Promise<readonly string[]>): Promise<string> {
+  try {
+    return section(title, await ask());
+  } catch (error) {
+    return section(title, [`not to be had: ${(error as Error).message}`]);
+  }
+}
+
+async function objectLines({ client }: Witnesses, kind: Wanted["kind"], at: Wanted["at"]): Promise<string[]> {
+  try {
+    const object = await client.get(kind, at);
+    const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & {
+      managedFields?: unknown;
+    };
+    return [stringify({ ...object, metadata })];
+  } catch (error) {
+    if (isNotFound(error)) return ["there is none"];
+    throw error;
+  }
+}
+
+async function eventLines({ client }: Witnesses, kind: string, at: Wanted["at"]): Promise<string[]> {
+  // Those about objects in no namespace are in `default`.
+  const { items } = await client.list(Event, at.namespace ?? "default");
+  return items
+    .filter(({ regarding }) => regarding.kind === kind && regarding.name === at.name)
+    .map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
+}
+
+/** Of the object; when nothing is said of it, what else was said last. */
+function logLines(lines: readonly string[], key: ObjectKey): string[] {
+  const log = new Lines();
+  for (const line of lines) log.push(line);
+  const all = log.records();
+  const about = all.filter((record) => record.key === keyText(key));
+  if (about.length > 0) return about.slice(-lastLines).map(logLine);
+  return ["nothing about it; the last lines of all:", ...all.slice(-5).map(logLine)];
+}
+
+function logLine(record: Record<string, unknown>): string {
+  const { time, level, msg, err, ...more } = record;
+  const { process: _, replica: __, function: ___, key: ____, trace_id: _____, ...rest } = more;
+  const failure = err as { readonly message?: string; readonly stack?: string } | undefined;
+  const parts = [
+    String(time).slice(11, 23),
+    String(level),
+    String(msg),
+    Object.keys(rest).length === 0 ? "" : JSON.stringify(rest),
+    failure?.stack ?? failure?.message ?? "",
+  ];
+  return parts.filter(Boolean).join(" ");
+}

@@ -1,0 +1,64 @@
+/** Waiting for several objects at once, by watching them. */
+import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { Stored } from "../../bus/kube/object.ts";
+import { changesOf, type Trouble, troubleLines } from "../harness/changes.ts";
+import { differences, type Expectation, isAbsence } from "./match.ts";
+
+/** An object, and what is expected of it: what it is like, or a condition. */
+export interface Wanted {
+  readonly kind: Kind;
+  readonly at: ObjectName;
+  readonly expected: Expectation | ((object: Stored) => boolean);
+}
+
+/** An object as it was seen last. */
+export interface Seen extends Wanted {
+  readonly object: Stored | undefined;
+  /** Empty when it is as expected. */
+  readonly differences: readonly string[];
+}
+
+function seen(wanted: Wanted, object: Stored | undefined): Seen {
+  return { ...wanted, object, differences: differing(wanted, object) };
+}
+
+function differing({ expected }: Wanted, object: Stored | undefined): readonly string[] {
+  if (object === undefined && !isAbsence(expected)) return ["expected it to be there, found none"];
+  if (typeof expected !== "function") return differences(expected, object);
+  return expected(object as Stored) ? [] : [`expected ${expected.toString()}`];
+}
+
+/** Nothing is known of it: it is neither there nor gone. */
+const unseen = (wanted: Wanted): Seen => ({
+  ...wanted,
+  object: undefined,
+  differences: ["expected the API server to tell of it, found no answer"],
+});
+
+/** Resolves when all are as expected at the same time, or when the signal aborts: with what was seen last. */
+export async function watched(
+  client: KubeClient,
+  wanted: readonly Wanted[],
+  signal: AbortSignal,
+): Promise<readonly Seen[]> {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const now = new Map<Wanted, Seen>();
+  const follow = async (one: Wanted): Promise<Trouble> => {
+    const trouble: Trouble = {};
+    for await (const object of changesOf(client, one.kind, one.at, until, trouble)) {
+      now.set(one, seen(one, object));
+      const isAll = wanted.every((other) => now.get(other)?.differences.length === 0);
+      if (isAll) over.abort();
+      if (until.aborted) break;
+    }
+    return trouble;
+  };
+  const troubles = await Promise.all(wanted.map(follow));
+  return wanted.map((one, at) => {
+    const last = now.get(one) ?? unseen(one);
+    if (last.differences.length === 0) return last;
+    return { ...last, differences: [...last.differences, ...troubleLines(troubles[at] ?? {})] };
+  });
+}
