@@ -3,7 +3,7 @@
  * `@kubernetes/client-node` builds a dispatcher, and so a TLS handshake, for every call.
  */
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
-import { isDebugged } from "../process/debugger.ts";
+import { isDebugged } from "../config/debugger.ts";
 import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
 import type { Headers } from "./kubeconfiguser.ts";
 

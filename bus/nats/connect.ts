@@ -10,7 +10,7 @@ import {
   errors,
   type NatsConnection,
 } from "@nats-io/transport-node";
-import { type busSettings, ConfigError, type Settings } from "../process/config.ts";
+import { type busSettings, ConfigError, type Settings } from "../config/config.ts";
 import { redacted } from "../values/redact.ts";
 import { commonName, type Identity, identityOf } from "./identity.ts";
 import { askingThrough, type Inbox, openInbox } from "./inbox.ts";

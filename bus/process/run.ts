@@ -7,7 +7,7 @@ import { type Bus, type BusAddress, busAddress, connectBus } from "../nats/conne
 import type { BusOptions } from "../topology.ts";
 import { redacted, redactedLine } from "../values/redact.ts";
 import { connectCluster } from "./cluster.ts";
-import type { BusProcessSettings, ProcessSettings } from "./config.ts";
+import type { BusProcessSettings, ProcessSettings } from "../config/config.ts";
 import { watchConnection } from "./connection.ts";
 import { startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";
@@ -22,7 +22,7 @@ export {
   busProcessSettings,
   type ProcessSettings,
   processSettings,
-} from "./config.ts";
+} from "../config/config.ts";
 
 /** What every process is given to work with. */
 export interface BusProcessContext {

@@ -1,5 +1,5 @@
 /** Whether the spans of a process are exported. What does it is loaded only then: a process that starts quickly is worth more. */
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "../config/config.ts";
 import type { Tracing, TracingOptions } from "./otlp/provider.ts";
 
 /** What says where the collector is; the first one wins. */

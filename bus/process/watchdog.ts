@@ -3,7 +3,7 @@
  * and keep its slots for ever. Its objects go to other workers either way; ending it makes their suspect known.
  */
 import { Worker } from "node:worker_threads";
-import { isDebugged } from "./debugger.ts";
+import { isDebugged } from "../config/debugger.ts";
 
 const beatMillis = 500;
 

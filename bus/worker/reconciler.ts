@@ -10,7 +10,7 @@ import type { TellActivity } from "../activity/reporter.ts";
 import { traceId } from "../events/trace.ts";
 import { delayOf } from "../kube/pending.ts";
 import type { Delivery } from "../nats/delivery.ts";
-import { afterRunning } from "../process/debugger.ts";
+import { afterRunning } from "../config/debugger.ts";
 import type { Starts } from "../queue/crashrecords.ts";
 import type { LetterCleanup } from "../queue/deadlettercleanup.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";

@@ -14,7 +14,7 @@ import { openIndexes } from "../objects/indexes.ts";
 import { keepIndexesTidy } from "../objects/indextidy.ts";
 import { objectStore } from "../objects/store.ts";
 import { startProcessClock } from "../process/clock.ts";
-import { isDebugged } from "../process/debugger.ts";
+import { isDebugged } from "../config/debugger.ts";
 import { openStarts } from "../queue/crashrecords.ts";
 import { letterCleanup } from "../queue/deadlettercleanup.ts";
 import { deadLetters } from "../queue/deadletters.ts";

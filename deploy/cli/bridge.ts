@@ -1,6 +1,6 @@
 /** `denrei bridge` */
 import { startBridge } from "../../bus/bridge/bridge.ts";
-import type { Settings } from "../../bus/process/config.ts";
+import type { Settings } from "../../bus/config/config.ts";
 import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/process/run.ts";
 import { bridgeNeeds } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";

@@ -1,5 +1,5 @@
 /** `denrei dashboard` */
-import { ConfigError, type dashboardSettings, type Settings } from "../../bus/process/config.ts";
+import { ConfigError, type dashboardSettings, type Settings } from "../../bus/config/config.ts";
 import { busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { startDashboard } from "../../dashboard/server/server.ts";

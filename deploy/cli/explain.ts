@@ -1,5 +1,5 @@
 /** Errors for people: those that say what to do as they are, the others with their stack. */
-import { ConfigError } from "../../bus/process/config.ts";
+import { ConfigError } from "../../bus/config/config.ts";
 import { redacted } from "../../bus/values/redact.ts";
 import { UsageError, usageExitCode } from "./usage.ts";
 

@@ -1,6 +1,6 @@
 /** Flags of settings, and what `--help` says of them. */
 import { type Command, Option } from "commander";
-import { defaultOf, flagOf, type SettingName, variableOf } from "../../bus/process/config.ts";
+import { defaultOf, flagOf, type SettingName, variableOf } from "../../bus/config/config.ts";
 
 /** What `--help` says of a setting: its value's name, and what it is for. */
 const descriptions: Record<SettingName, readonly [value: string, text: string]> = {

@@ -5,7 +5,7 @@ import {
   dashboardSettings,
   processSettings,
   readSettings,
-} from "../../bus/process/config.ts";
+} from "../../bus/config/config.ts";
 import { namespaceName, namespaceNames, nodeCount, portNumber, someOf, workerCount } from "./arguments.ts";
 import { playable } from "./dev/playable.ts";
 import { report } from "./explain.ts";

@@ -6,7 +6,7 @@ import { objectsWithFinalizer, removeFinalizer } from "../../bus/kube/finalizers
 import { kindText } from "../../bus/kube/kind.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
-import type { Settings } from "../../bus/process/config.ts";
+import type { Settings } from "../../bus/config/config.ts";
 import { functionNamePattern, keyText } from "../../bus/subjects.ts";
 import {
   functionOf,

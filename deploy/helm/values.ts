@@ -1,7 +1,7 @@
 /** What a site may choose: values.yaml and its schema, from one declaration. The defaults are what the manifests have. */
 import { Document, isScalar, type Pair, visit } from "yaml";
 import { z } from "zod";
-import { processSettings, type SettingName, variableOf } from "../../bus/process/config.ts";
+import { processSettings, type SettingName, variableOf } from "../../bus/config/config.ts";
 import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 
 /** What the manifests say where nobody has chosen. */

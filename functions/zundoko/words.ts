@@ -1,6 +1,6 @@
 /** Where words come from: chance, or a fixed list for benchmarks and demonstrations. */
 import { z } from "zod";
-import { ConfigError } from "../../bus/process/config.ts";
+import { ConfigError } from "../../bus/config/config.ts";
 import type { Word } from "./song.ts";
 
 /** Names the variable that fixes the words: `Doko,Zun,Zun,Zun,Zun,Doko`. The list starts over when it ends. */

@@ -1,6 +1,6 @@
 /** A worker of the queue's benchmark: makes requests when it is told to, and handles everybody's by doing nothing. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { readSettings } from "../../bus/process/config.ts";
+import { readSettings } from "../../bus/config/config.ts";
 import { type ProcessContext, processSettings, type Running, runProcess } from "../../bus/process/run.ts";
 import { startPull } from "../../bus/queue/pull.ts";
 import { isCovered, type TicketQueue, ticketQueue } from "../../bus/queue/queue.ts";

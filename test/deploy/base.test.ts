@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { optInLabel } from "../../bus/kube/domain.ts";
-import { readSettings, variableOf } from "../../bus/process/config.ts";
+import { readSettings, variableOf } from "../../bus/config/config.ts";
 import { busProcessSettings, processSettings } from "../../bus/process/run.ts";
 import { collectorOf, tracingVariables } from "../../bus/process/tracing.ts";
 import { kindsOf } from "../../bus/worker/function.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
-import { processSettings, readSettings, type SettingName } from "../../bus/process/config.ts";
+import { processSettings, readSettings, type SettingName } from "../../bus/config/config.ts";
 import { clusterRoles } from "../../deploy/generate/authorization.ts";
 import { certificateManifests } from "../../deploy/generate/certificates.ts";
 import { authorizationFile } from "../../deploy/generate/files.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readSettings } from "../../bus/process/config.ts";
+import { readSettings } from "../../bus/config/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ConfigError } from "../../../bus/process/config.ts";
+import { ConfigError } from "../../../bus/config/config.ts";
 import { type Keys, openKeys, readKeys } from "./keys.ts";
 
 const newKey = () => randomBytes(32).toString("base64");

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readSettings } from "../../../bus/process/config.ts";
+import { readSettings } from "../../../bus/config/config.ts";
 import type { IdentityGround, Issuer, LocalProcesses } from "../../local/index.ts";
 import { type Child, holdPort } from "../../local/index.ts";
 import { ownCluster } from "../foreign.ts";

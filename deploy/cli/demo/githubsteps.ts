@@ -3,7 +3,7 @@
  * a Secret and refreshed in time, and the webhook of a pull request comes to the bus.
  */
 import { kubectlTable } from "../../../bus/kube/table.ts";
-import { busSettings, readSettings } from "../../../bus/process/config.ts";
+import { busSettings, readSettings } from "../../../bus/config/config.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";
 import { say } from "../output.ts";

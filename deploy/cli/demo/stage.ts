@@ -4,7 +4,7 @@ import type { KubeClient } from "../../../bus/kube/client.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
 import { busAddress, connectBus } from "../../../bus/nats/connect.ts";
 import { connectCluster } from "../../../bus/process/cluster.ts";
-import { processSettings, readSettings } from "../../../bus/process/config.ts";
+import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import { redacted } from "../../../bus/values/redact.ts";
 import { functions } from "../../../functions/index.ts";
 import { crdManifests } from "../../generate/crds.ts";

@@ -16,7 +16,7 @@ const heldBytes = 64_000_000;
 const source = `
 import { createInterface } from "node:readline";
 import { Worker } from "node:worker_threads";
-import { isDebugged } from "${new URL("../../../bus/process/debugger.ts", import.meta.url).href}";
+import { isDebugged } from "${new URL("../../../bus/config/debugger.ts", import.meta.url).href}";
 
 let held = Buffer.alloc(${heldBytes});
 function spin() {
