@@ -1,13 +1,13 @@
 /** The frame of a process: log, probes, connections, signals, and an orderly end. */
 import { type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { BusProcessSettings, ProcessSettings } from "../config/config.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { type Bus, type BusAddress, busAddress, connectBus } from "../nats/connect.ts";
 import type { BusOptions } from "../topology.ts";
 import { redacted, redactedLine } from "../values/redact.ts";
 import { connectCluster } from "./cluster.ts";
-import type { BusProcessSettings, ProcessSettings } from "../config/config.ts";
 import { watchConnection } from "./connection.ts";
 import { startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";

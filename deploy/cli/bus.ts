@@ -1,10 +1,10 @@
 /** A connection for one command. */
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
+import type { busSettings, Settings } from "../../bus/config/config.ts";
 import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus/nats/connect.ts";
 import { DisconnectedError } from "../../bus/nats/inbox.ts";
 import { withUser } from "../../bus/nats/permissionerror.ts";
-import type { busSettings, Settings } from "../../bus/config/config.ts";
 
 /** Settings of the commands that ask the bus. */
 export type AddressSettings = Settings<(typeof busSettings)[number]>;

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { text as textOfStream } from "node:stream/consumers";
 import { parse, parseAllDocuments } from "yaml";
+import type { Settings } from "../../bus/config/config.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { ConfigMap, checkObject, InvalidObjectError } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
-import type { Settings } from "../../bus/config/config.ts";
 import application from "../../functions/paas/application.ts";
 import { builtinChart, builtinSource } from "../../functions/paas/charts/builtin.ts";
 import { type Chart, ChartError, chartApplication } from "../../functions/paas/charts/chart.ts";

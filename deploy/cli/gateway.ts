@@ -1,7 +1,8 @@
 /** `denrei gateway` */
+
+import type { Settings } from "../../bus/config/config.ts";
 import { startGateway } from "../../bus/gateway/gateway.ts";
 import { readSecrets } from "../../bus/gateway/secrets.ts";
-import type { Settings } from "../../bus/config/config.ts";
 import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 
 /** Runs the gateway until it is told to stop. Throws a `ConfigError` without secrets, whatever there is of the bus. */

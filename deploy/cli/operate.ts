@@ -1,7 +1,7 @@
 /** Commands of those who run the platform: what waits, what was given up, what came in, and what nobody uses any more. */
 import type { Command } from "commander";
-import type { RequestState } from "../../bus/inspect/requests.ts";
 import { busSettings, readSettings } from "../../bus/config/config.ts";
+import type { RequestState } from "../../bus/inspect/requests.ts";
 import { listLimit, pointInTime, repositoryName, someOf } from "./arguments.ts";
 import { withSettings } from "./flags.ts";
 

@@ -1,12 +1,12 @@
 /** `denrei prune <function>`: what a function that was removed has left on objects, and all that it has left on the bus. */
 
+import type { Settings } from "../../bus/config/config.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { domain } from "../../bus/kube/domain.ts";
 import { objectsWithFinalizer, removeFinalizer } from "../../bus/kube/finalizers.ts";
 import { kindText } from "../../bus/kube/kind.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
-import type { Settings } from "../../bus/config/config.ts";
 import { functionNamePattern, keyText } from "../../bus/subjects.ts";
 import {
   functionOf,

@@ -18,7 +18,7 @@ const folders = [
   "deploy/monitoring",
   "deploy/topology",
   "functions/pipecd/api/generated",
-  "test/pipecd/generated",
+  "deploy/simulators/pipecd/generated",
 ];
 const crd = "crds/hikawas.zundokokiyoshi.kaitoy.github.com.yaml";
 const bridge = "deploy/kubernetes/base/bridge.yaml";
@@ -103,7 +103,7 @@ describe("--check", () => {
 
   test("leaves files alone that were written by hand", async () => {
     put(byHand, "kind: ConfigMap\n");
-    put("test/pipecd/generated/c/by-hand.ts", "export {};\n");
+    put("deploy/simulators/pipecd/generated/c/by-hand.ts", "export {};\n");
     expect((await generate("check")).code).toBe(0);
   });
 });

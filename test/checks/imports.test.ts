@@ -78,6 +78,7 @@ describe("a wrong import is found:", () => {
     ["dashboard/server/a.ts", "vitest", "it is a devDependency"],
     ["bus/a.ts", "../../elsewhere/b.ts", "outside of the repository"],
     ["bus/a.ts", "vitest", "it is a devDependency"],
+    ["deploy/cli/a.ts", "../simulators/kpack/kpack.ts", "The image has no simulators"],
     ["deploy/local/a.ts", "vitest/node", "it is a devDependency"],
     ["bus/a.ts", "@nats-io/jetstream", "package.json does not name it"],
     ["test/a.ts", "left-pad", "package.json does not name it"],
@@ -125,6 +126,9 @@ test.each([
   ["test/deploy/a.test.ts", "../../package.json"],
   ["deploy/cli/a.ts", "../../dashboard/server/server.ts"],
   ["dashboard/web/src/a.tsx", "vitest"],
+  ["deploy/simulators/kpack/a.ts", "vitest"],
+  ["deploy/simulators/pipecd/a.ts", "../kpack/informer.ts"],
+  ["test/kpack/a.test.ts", "../../deploy/simulators/kpack/kpack.ts"],
 ])("%s may import %s", (path, specifier) => {
   const packages = { dependencies: { "@nats-io/kv": "3" }, devDependencies: { vitest: "5" } };
   expect(violations([{ path, text: `import { a } from "${specifier}";` }], packages)).toEqual([]);

@@ -40,16 +40,20 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   "functions/pipecd": ["functions/paas/kinds/remotesync.ts"],
 };
 
+/** What stands in for GitHub, kpack, PipeCD and a login in development. */
+const simulators = "deploy/simulators/";
+
 /** Files at the root that anybody may read. */
 const common = ["package.json"];
 
 /** Every wrong import of the files, in their order. */
 export const violations = (files: readonly SourceFile[], packages: Packages): Violation[] =>
   files.flatMap((file) =>
-    importsOf(file).flatMap(({ line, specifier }) => {
+    importsOf(file).flatMap((one) => {
       const { path } = file;
+      const { line, specifier } = one;
       const problem = specifier.startsWith(".")
-        ? problemOfFile(path, specifier)
+        ? problemOfFile(path, one)
         : problemOfPackage(path, specifier, packages);
       return problem === undefined ? [] : [{ path, line, specifier, problem }];
     }),
@@ -99,7 +103,7 @@ export const resolved = (path: string, specifier: string): string =>
 
 const topOf = (path: string): string => path.split("/", 1)[0] ?? "";
 
-function problemOfFile(path: string, specifier: string): string | undefined {
+function problemOfFile(path: string, { specifier, of }: Import): string | undefined {
   const target = resolved(path, specifier);
   if (target.startsWith("..")) return "it lies outside of the repository";
   if (common.includes(target)) return undefined;
@@ -111,6 +115,8 @@ function problemOfFile(path: string, specifier: string): string | undefined {
   if (!allowed.includes(to)) {
     return `${from} may import ${allowed.join(", ")}, but not ${to}. ${whatToDo(from, to)}`;
   }
+  if (target.startsWith(simulators) && from === "deploy" && !path.startsWith(simulators) && of === "names")
+    return "The image has no simulators. Start the simulator as a process of its own.";
   const [system, other] = [systemOf(path), systemOf(target)];
   if (offered[`functions/${system}`]?.includes(target)) return undefined;
   if (from === "functions" && to === "functions" && system !== undefined && system !== other) {
@@ -151,6 +157,7 @@ function problemOfPackage(
     : undefined;
 }
 
-/** Tests lie in `test/`, or beside what they test; the page is built before it is needed. */
+/** The image contains neither tests, nor the page's sources, nor simulators. */
+const notInImage = ["test/", "dashboard/web/", "deploy/simulators/"];
 const isProduction = (path: string): boolean =>
-  !path.startsWith("test/") && !path.startsWith("dashboard/web/") && !path.endsWith(".test.ts");
+  !notInImage.some((folder) => path.startsWith(folder)) && !path.endsWith(".test.ts");

@@ -75,7 +75,7 @@ describe("the demo", () => {
 
   test("github prints each step with its replica, and when its GitHub dies it fails and deletes its namespace", async () => {
     const here = place();
-    const program = "test/demo/github.ts";
+    const program = "deploy/simulators/github/main.ts";
     const running = start(["demo", "github", "--github", program], {
       env: { ...here.env, ...env() },
     });

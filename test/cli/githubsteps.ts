@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 
 /** The program that plays GitHub. */
-export const program = "test/demo/github.ts";
+export const program = "deploy/simulators/github/main.ts";
 /** The command line. */
 export const args = ["demo", "github", "--github", program];
 

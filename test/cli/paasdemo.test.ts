@@ -5,7 +5,14 @@ import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-const args = ["demo", "paas", "--github", "test/demo/github.ts", "--kpack", "test/demo/kpack.ts"];
+const args = [
+  "demo",
+  "paas",
+  "--github",
+  "deploy/simulators/github/main.ts",
+  "--kpack",
+  "deploy/simulators/kpack/main.ts",
+];
 
 const sha = "[0-9a-f]{40}";
 const image = `registry\\.example\\.com/acme/web@sha256:[0-9a-f]{64}`;

@@ -2,9 +2,9 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
-import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 

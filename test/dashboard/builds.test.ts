@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { apiVersionOf, ConfigMap, type Kind, Pod, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
@@ -12,7 +13,6 @@ import { fillIn, specOf } from "../harness/buildform.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { has } from "../harness/world.ts";
-import { type Kpack, startKpack } from "../kpack/kpack.ts";
 
 const manager = { fieldManager: "test" };
 const platformNamespace = "denrei";

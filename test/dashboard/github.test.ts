@@ -1,7 +1,7 @@
 /** An account at GitHub that somebody connects, and what they see there. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
-import type { EmulatedGitHub } from "../github/emulator.ts";
+import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { people, type Scene } from "../harness/dashboard.ts";
 import { comeBack, connect, decided } from "../harness/githubconnection.ts";
 import { ids, many, startGitHubScene } from "../harness/githubscene.ts";

@@ -1,8 +1,8 @@
 /** Installations are made and changed by those who have at GitHub what is in them, and by nobody else. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
-import type { EmulatedGitHub } from "../github/emulator.ts";
 import { people, type Scene, team } from "../harness/dashboard.ts";
 import { connect } from "../harness/githubconnection.ts";
 import { ids, startGitHubScene } from "../harness/githubscene.ts";

@@ -2,8 +2,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
-import { type EmulatedGitHub, startGitHub } from "../github/emulator.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { grant } from "../harness/rights.ts";

@@ -1,12 +1,16 @@
 /** Logs of containers, as they are written. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
+import {
+  type Pod as BuildPod,
+  Image as KpackImage,
+  ServiceAccount,
+} from "../../deploy/simulators/kpack/kinds.ts";
+import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
-import { type Pod as BuildPod, Image as KpackImage, ServiceAccount } from "../kpack/kinds.ts";
-import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { account, accountIn, imageIn } from "../kpack/scene.ts";
 
 let scene: Scene;

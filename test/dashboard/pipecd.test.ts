@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import { type PipecdPods, startPipecdPods } from "../../deploy/simulators/pipecd/pods.ts";
 import { functions } from "../../functions/index.ts";
 import {
   Application,
@@ -18,7 +19,6 @@ import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { optIn } from "../harness/namespaces.ts";
 import { sample, stackKinds } from "../harness/pipecd.ts";
 import { has } from "../harness/world.ts";
-import { type PipecdPods, startPipecdPods } from "../pipecd/pods.ts";
 
 const plane = "controlplane-sample";
 const at = (name: string) => ({ namespace: team, name });

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { kpackCrds } from "../../deploy/simulators/kpack/crds.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { AppPipeline, type Preview } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import { kpackCrds } from "../kpack/crds.ts";
 
 const manager = { fieldManager: "test" };
 const since = "2026-01-02T03:04:05Z";

@@ -1,8 +1,8 @@
 /** What becomes of Installations when GitHub is away, has enough of us, or says no. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import type { Fault, FaultAnswer } from "../../deploy/simulators/github/faults.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
-import type { Fault, FaultAnswer } from "../github/faults.ts";
 import { type GhApps, pemKey, startGhApps } from "../harness/ghapp.ts";
 import { fireTimer, timerLeft } from "../harness/timers.ts";
 import { conditionOf, has } from "../harness/world.ts";

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { sweeps, timersStream, work } from "../../bus/subjects.ts";
+import type { Fault } from "../../deploy/simulators/github/faults.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
-import type { Fault } from "../github/faults.ts";
 import { type GhApps, startGhApps, texts } from "../harness/ghapp.ts";
 import type { Replica } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";

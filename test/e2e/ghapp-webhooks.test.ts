@@ -1,7 +1,7 @@
 /** What GitHub tells of installations reaches them, and webhooks that did not arrive are asked for again. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { FaultAnswer } from "../../deploy/simulators/github/faults.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
-import type { FaultAnswer } from "../github/faults.ts";
 import { examplePayload } from "../github/payloads.ts";
 import { type GhApps, startGhApps } from "../harness/ghapp.ts";
 import { type GatewayReplica, hookSecret } from "../harness/kit.ts";

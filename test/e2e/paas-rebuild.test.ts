@@ -1,5 +1,6 @@
 /** A new stack rebuilds every Image of a builder at once: what becomes of previews when that fails. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { failStep } from "../../deploy/simulators/kpack/steering.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline } from "../../functions/paas/kinds.ts";
 import { kpack } from "../../functions/paas/names.ts";
@@ -8,7 +9,6 @@ import { type Previews, previewAt, previewsOn } from "../harness/previews.ts";
 import { numberOf } from "../harness/remotesyncs.ts";
 import { toldOf } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
-import { failStep } from "../kpack/steering.ts";
 
 const later = { timeout: 90_000, interval: 100 };
 const [name, numbers] = ["shop", [1, 2]];

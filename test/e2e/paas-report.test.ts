@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import { failStep } from "../../deploy/simulators/kpack/steering.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { createNamespace } from "../harness/namespaces.ts";
@@ -12,7 +13,6 @@ import { idle, type Previews, previewAt, previewsOn, untilNoObjects } from "../h
 import { sized } from "../harness/size.ts";
 import { toldOf } from "../harness/told.ts";
 import { conditionOf, has } from "../harness/world.ts";
-import { failStep } from "../kpack/steering.ts";
 
 const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);
 const everything = { report: { deployment: true } };

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
+import { kpackCrds } from "../../deploy/simulators/kpack/crds.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
 import { changeBeforeTimer, hastenTimer } from "../harness/timers.ts";
 import { conditionOf, has } from "../harness/world.ts";
-import { kpackCrds } from "../kpack/crds.ts";
 
 const names = ["images.kpack.io", "builds.kpack.io"];
 

@@ -1,6 +1,8 @@
 /** Events of PipeCD: each new value is registered once, an agent makes a commit of it, and a deployment comes of that. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
+import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
+import { deploymentFile, event, eventRepositories } from "../../deploy/simulators/pipecd/eventrepository.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
 import type { Replica } from "../harness/kit.ts";
@@ -8,8 +10,6 @@ import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
 import { names, patience, sideBySide, startStack } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
-import { type Kpack, startKpack } from "../kpack/kpack.ts";
-import { deploymentFile, event, eventRepositories } from "../pipecd/eventrepository.ts";
 
 const repositories = eventRepositories();
 const kind = EventRegistration as never;

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { ConfigMap, type Kind, Pod, Secret } from "../../bus/kube/kind.ts";
+import { crashAnnotation } from "../../deploy/simulators/pipecd/admission.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { configKeys, secretKeys } from "../../functions/pipecd/names.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { DeploymentKind, names, patience, type Stack, startStack } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
-import { crashAnnotation } from "../pipecd/admission.ts";
 import { bearer } from "../pipecd/contract/tokens.ts";
 import { openWire, type Wire } from "../pipecd/contract/wire.ts";
 

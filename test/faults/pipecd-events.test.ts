@@ -1,11 +1,11 @@
 /** Workers that die between RegisterEvent and the status: each value has one event. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventRepositories } from "../../deploy/simulators/pipecd/eventrepository.ts";
 import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
 import { names, patience, sideBySide } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
-import { eventRepositories } from "../pipecd/eventrepository.ts";
 
 const repositories = eventRepositories();
 let pipecd: Pipecd;

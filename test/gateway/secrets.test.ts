@@ -2,8 +2,8 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readSecrets, type Secrets } from "../../bus/gateway/secrets.ts";
 import { ConfigError } from "../../bus/config/config.ts";
+import { readSecrets, type Secrets } from "../../bus/gateway/secrets.ts";
 import { hookSecret } from "../harness/kit.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, hookOf } from "../harness/webhooks.ts";

@@ -1,7 +1,7 @@
 /** Another private key for an App of the emulated GitHub. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { appJwt, type Claims } from "./appjwt.ts";
-import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
+import { appJwt, type Claims } from "../../deploy/simulators/github/appjwt.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 
 let github: EmulatedGitHub;
 beforeAll(async () => {

@@ -1,9 +1,13 @@
 /** The webhooks of the emulated GitHub: delivered once, signed, recorded, and delivered again when that is asked for. */
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { appJwt } from "./appjwt.ts";
-import type { Delivery } from "./deliveries.ts";
-import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "./emulator.ts";
+import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
+import type { Delivery } from "../../deploy/simulators/github/deliveries.ts";
+import {
+  type EmulatedGitHub,
+  type GitHubOptions,
+  startGitHub,
+} from "../../deploy/simulators/github/emulator.ts";
 import { examplePayload } from "./payloads.ts";
 import { type Arrived, startTarget, type Target } from "./target.ts";
 

@@ -1,9 +1,13 @@
 /** The API of the emulated GitHub, as clients see it: with nothing but fetch. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { appJwt, type Claims } from "./appjwt.ts";
-import { type EmulatedApp, type EmulatedGitHub, startGitHub } from "./emulator.ts";
-import type { FaultAnswer, FaultMatch } from "./faults.ts";
-import { user } from "./seed.ts";
+import { appJwt, type Claims } from "../../deploy/simulators/github/appjwt.ts";
+import {
+  type EmulatedApp,
+  type EmulatedGitHub,
+  startGitHub,
+} from "../../deploy/simulators/github/emulator.ts";
+import type { FaultAnswer, FaultMatch } from "../../deploy/simulators/github/faults.ts";
+import { user } from "../../deploy/simulators/github/seed.ts";
 import { startTarget } from "./target.ts";
 
 let github: EmulatedGitHub;

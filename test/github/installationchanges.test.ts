@@ -10,10 +10,10 @@ import type { Cause } from "../../bus/queue/request.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { apiTokenOf } from "../../functions/ghapp/apitoken.ts";
 import installationFunction from "../../functions/ghapp/installation.ts";
 import type { Installation } from "../../functions/ghapp/kinds.ts";
-import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
 
 const names = ["acme/again", "acme/quota", "acme/key", "acme/old", "acme/moved", "acme/kept"];
 const start = Date.parse("2026-11-26T12:00:00Z");

@@ -6,8 +6,8 @@ import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { pullRequestAnswer } from "../../bus/github/pullrequest.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { repositoryOfPull } from "../../functions/paas/github.ts";
-import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
 import { startTarget, type Target } from "./target.ts";
 
 const limits = rateLimits();

@@ -9,9 +9,9 @@ import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import type { AppPipeline, Preview } from "../../functions/paas/kinds.ts";
 import report from "../../functions/paas/report.ts";
-import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
 
 const minutes = (n: number): number => n * 60_000;
 const start = Date.parse("2026-11-26T12:00:00Z");

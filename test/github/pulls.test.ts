@@ -1,8 +1,8 @@
 /** Pull requests of the emulated GitHub: as clients see them, and the webhooks about them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { appJwt } from "./appjwt.ts";
-import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
-import type { Pull } from "./pulls.ts";
+import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { Pull } from "../../deploy/simulators/github/pulls.ts";
 import { startTarget, type Target } from "./target.ts";
 
 const repository = "acme/web";

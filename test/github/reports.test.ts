@@ -1,9 +1,9 @@
 /** What clients tell the emulated GitHub about commits and pull requests, and who may. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { appJwt } from "./appjwt.ts";
-import type { ShownDeployment, ShownDeploymentStatus } from "./deployments.ts";
-import { type EmulatedGitHub, startGitHub } from "./emulator.ts";
-import type { ShownStatus } from "./statuses.ts";
+import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
+import type { ShownDeployment, ShownDeploymentStatus } from "../../deploy/simulators/github/deployments.ts";
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { ShownStatus } from "../../deploy/simulators/github/statuses.ts";
 
 const repository = "acme/web";
 let github: EmulatedGitHub;

@@ -10,9 +10,10 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { builtPage } from "../../deploy/cli/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
+import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { IssuerOptions, PlayedIssuer } from "../../deploy/simulators/login/issuer.ts";
+import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 import { functions } from "../../functions/index.ts";
-import type { EmulatedGitHub } from "../github/emulator.ts";
-import type { IssuerOptions, Person, PlayedIssuer } from "../issuer/issuer.ts";
 import { sharedBrowser } from "./chromium.ts";
 import {
   type KitOptions,

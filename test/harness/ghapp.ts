@@ -2,11 +2,15 @@
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import {
+  type EmulatedGitHub,
+  type GitHubOptions,
+  startGitHub,
+} from "../../deploy/simulators/github/emulator.ts";
+import type { ApiRequest } from "../../deploy/simulators/github/front.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { functions } from "../../functions/index.ts";
-import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/emulator.ts";
-import type { ApiRequest } from "../github/front.ts";
 import { type Accounts, openAccounts } from "./accounts.ts";
 import { type Kit, type Replica, startKit } from "./kit.ts";
 import { createNamespace, optIn } from "./namespaces.ts";

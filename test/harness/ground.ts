@@ -9,7 +9,7 @@ import {
   startLocalNats,
   startLocalPlatform,
 } from "../../deploy/local/index.ts";
-import { clientId } from "../issuer/issuer.ts";
+import { clientId } from "../../deploy/simulators/login/issuer.ts";
 import type { KetOptions } from "../ket/index.ts";
 import { type IssuerSite, issuerSite } from "./issuersite.ts";
 import { platformPrograms, programs } from "./programs.ts";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort, holdPort, type IdentityGround } from "../../deploy/local/index.ts";
-import { type IssuerOptions, type PlayedIssuer, startIssuer } from "../issuer/issuer.ts";
+import { type IssuerOptions, type PlayedIssuer, startIssuer } from "../../deploy/simulators/login/issuer.ts";
 
 /** The address. Issuers serve it one at a time; between two of them nothing answers there. */
 export interface IssuerSite {

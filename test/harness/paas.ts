@@ -9,11 +9,15 @@ import { ConfigMap, type Kind, Namespace, Secret } from "../../bus/kube/kind.ts"
 import { compareVersions, type Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
+import {
+  type EmulatedGitHub,
+  type GitHubOptions,
+  startGitHub,
+} from "../../deploy/simulators/github/emulator.ts";
+import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { functions } from "../../functions/index.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { siteName } from "../../functions/paas/site/config.ts";
-import { type EmulatedGitHub, type GitHubOptions, startGitHub } from "../github/emulator.ts";
-import { type Kpack, startKpack } from "../kpack/kpack.ts";
 import { type Accounts, administrators, openAccounts } from "./accounts.ts";
 import { clusterVariable } from "./ground.ts";
 import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";

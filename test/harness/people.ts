@@ -1,5 +1,5 @@
 /** Users of the dashboard in tests. */
-import type { Person } from "../issuer/issuer.ts";
+import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 
 /** The users of the issuer in every test. */
 export const people = {

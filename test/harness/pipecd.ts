@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
+import { type PipecdPods, type PodsOptions, startPipecdPods } from "../../deploy/simulators/pipecd/pods.ts";
 import { functions } from "../../functions/index.ts";
 import {
   Application,
@@ -13,7 +14,6 @@ import {
   Mysql,
   Piped,
 } from "../../functions/pipecd/kinds.ts";
-import { type PipecdPods, type PodsOptions, startPipecdPods } from "../pipecd/pods.ts";
 import { administrators, openAccounts } from "./accounts.ts";
 import { type Kit, type LocalKit, type Replica, startLocalKit } from "./kit.ts";
 import { createNamespace } from "./namespaces.ts";

@@ -1,10 +1,10 @@
 /** A stack whose application has an event watcher: the repository of its piped, and EventRegistrations for it. */
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import type { Repository } from "../../deploy/simulators/pipecd/repository.ts";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { EventRegistration } from "../../functions/pipecd/kinds.ts";
-import type { Repository } from "../pipecd/repository.ts";
 import type { Pipecd } from "./pipecd.ts";
 import { names, patience, type Stack, startStack } from "./pipecdstack.ts";
 

@@ -4,8 +4,8 @@ import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, Pod } from "../../bus/kube/kind.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
-import { type KubeletServer, startKubeletServer } from "../kpack/kubeletserver.ts";
-import type { ContainerLog, LogLine } from "../kpack/podlogs.ts";
+import { type KubeletServer, startKubeletServer } from "../../deploy/simulators/kpack/kubeletserver.ts";
+import type { ContainerLog, LogLine } from "../../deploy/simulators/kpack/podlogs.ts";
 
 /** The log of one container. */
 export interface PlayedLog {

@@ -1,6 +1,6 @@
 /** What GitHub was told of pull requests, as their readers see it. */
-import type { ShownDeployment, ShownDeploymentStatus } from "../github/deployments.ts";
-import type { ShownStatus } from "../github/statuses.ts";
+import type { ShownDeployment, ShownDeploymentStatus } from "../../deploy/simulators/github/deployments.ts";
+import type { ShownStatus } from "../../deploy/simulators/github/statuses.ts";
 import type { Paas } from "./paas.ts";
 
 interface ShownComment {

@@ -1,7 +1,7 @@
 /** Somebody in front of a dashboard who sees what no browser shows: every answer as it is, cookies and headers included. */
 import { Agent, type Dispatcher, type Headers } from "undici";
 import * as demo from "../../deploy/cli/demo/visitor.ts";
-import type { Person } from "../issuer/issuer.ts";
+import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 
 /** An answer. */
 export interface Answer {

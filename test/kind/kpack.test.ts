@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
+import { Image } from "../../deploy/simulators/kpack/kinds.ts";
 import { type Ket, startKet } from "../ket/index.ts";
-import { Image } from "../kpack/kinds.ts";
 import { refusedImages, validating } from "../kpack/refusals.ts";
 import { imageIn } from "../kpack/scene.ts";
 

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
 import { externalKind, type Kind } from "../../bus/kube/kind.ts";
-import { Build, Image, PersistentVolumeClaim, SourceResolver, StorageClass } from "./kinds.ts";
+import {
+  Build,
+  Image,
+  PersistentVolumeClaim,
+  SourceResolver,
+  StorageClass,
+} from "../../deploy/simulators/kpack/kinds.ts";
 import { record } from "./recording.ts";
 import { refusedImages, validating } from "./refusals.ts";
 import { imageIn, manager, type Place, r1, r2, registry, revised, type Scene, startScene } from "./scene.ts";

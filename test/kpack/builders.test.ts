@@ -1,9 +1,9 @@
 /** The stand-in for kpack beside the recording: what Images say of their builder, and what a new stack does to them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ClusterBuilder, Image, Pod, SourceResolver } from "./kinds.ts";
+import { ClusterBuilder, Image, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
+import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { record } from "./recording.ts";
 import { manager, r1, type Scene, startScene } from "./scene.ts";
-import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {

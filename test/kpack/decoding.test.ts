@@ -1,6 +1,6 @@
 /** Texts recorded from kpack's own types at v0.17.2, decoded by Go 1.26.8. */
 import { expect, test } from "vitest";
-import { decodingError } from "./decoding.ts";
+import { decodingError } from "../../deploy/simulators/kpack/decoding.ts";
 
 const field = (name: string, found: string, type: string) =>
   `json: cannot unmarshal ${found} into Go struct field ${name} of type ${type}`;

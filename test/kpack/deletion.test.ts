@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { externalKind, Namespace } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
-import { Build, Image, Pod, SourceResolver } from "./kinds.ts";
+import { Build, Image, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
+import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { record } from "./recording.ts";
 import { imageIn, manager, r1, r2, revised, type Scene, startScene } from "./scene.ts";
-import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {

@@ -2,13 +2,13 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
+import { Image, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
+import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
-import { Image, ServiceAccount } from "./kinds.ts";
 import { account, accountIn, imageIn, manager } from "./scene.ts";
-import { conditionOf } from "./status.ts";
 
-const program = fileURLToPath(new URL("../demo/kpack.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../deploy/simulators/kpack/main.ts", import.meta.url));
 const readyMillis = 60_000;
 const graceMillis = 20_000;
 

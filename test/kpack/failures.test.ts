@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { type Build, Build as BuildKind, Image, Pod, ServiceAccount, SourceResolver } from "./kinds.ts";
+import {
+  type Build,
+  Build as BuildKind,
+  Image,
+  Pod,
+  ServiceAccount,
+  SourceResolver,
+} from "../../deploy/simulators/kpack/kinds.ts";
+import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { record } from "./recording.ts";
 import { account, accountIn, eachStep, manager, r1, r2, revised, type Scene, startScene } from "./scene.ts";
-import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { Build, Image, Pod, SourceResolver } from "./kinds.ts";
+import { Build, Image, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
 import { record } from "./recording.ts";
 import { account, r1, registry, type Scene, startScene } from "./scene.ts";
 

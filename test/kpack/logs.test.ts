@@ -3,7 +3,7 @@
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
-import { Node, Pod } from "./kinds.ts";
+import { Node, Pod } from "../../deploy/simulators/kpack/kinds.ts";
 import { manager, type Scene, startScene } from "./scene.ts";
 
 let scene: Scene;

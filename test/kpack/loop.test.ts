@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startLoop } from "./loop.ts";
+import { startLoop } from "../../deploy/simulators/kpack/loop.ts";
 
 /** A loop whose passes wait until they are let go. */
 function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined) {

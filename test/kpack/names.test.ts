@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildName, podName, sourceResolverName } from "./names.ts";
+import { buildName, podName, sourceResolverName } from "../../deploy/simulators/kpack/names.ts";
 
 const long = "a".repeat(58);
 

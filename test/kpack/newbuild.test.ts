@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Ingredients } from "./changes.ts";
-import type { ImageSpec } from "./kinds.ts";
-import { newBuild, tagsOf } from "./newbuild.ts";
-import { fullSha } from "./sourceresolver.ts";
+import type { Ingredients } from "../../deploy/simulators/kpack/changes.ts";
+import type { ImageSpec } from "../../deploy/simulators/kpack/kinds.ts";
+import { newBuild, tagsOf } from "../../deploy/simulators/kpack/newbuild.ts";
+import { fullSha } from "../../deploy/simulators/kpack/sourceresolver.ts";
 
 const git = { url: "https://git.example/acme/web", revision: "1".repeat(40) };
 const spec: ImageSpec = {

@@ -1,6 +1,6 @@
 /** The stand-in for kpack when its API server dies. The file has its own control plane, because the test kills it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Pod } from "./kinds.ts";
+import { Pod } from "../../deploy/simulators/kpack/kinds.ts";
 import { manager, type OwnScene, startOwnScene } from "./scene.ts";
 
 let scene: OwnScene;

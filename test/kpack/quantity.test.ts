@@ -1,6 +1,6 @@
 /** Recorded from `resource.Quantity` of kpack v0.17.2 (k8s.io/apimachinery v0.34.3) as it decodes and writes JSON. */
 import { expect, test } from "vitest";
-import { canonicalQuantity, quantityProblem } from "./quantity.ts";
+import { canonicalQuantity, quantityProblem } from "../../deploy/simulators/kpack/quantity.ts";
 
 test.each([
   ["0", "0"],

@@ -3,8 +3,14 @@ import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { compareVersions, type KubeObject } from "../../bus/kube/object.ts";
 import type { WatchEvent } from "../../bus/kube/watchstream.ts";
-import { Build, type BuildStatus, type Condition, Image, type ImageStatus } from "./kinds.ts";
-import { labels } from "./newbuild.ts";
+import {
+  Build,
+  type BuildStatus,
+  type Condition,
+  Image,
+  type ImageStatus,
+} from "../../deploy/simulators/kpack/kinds.ts";
+import { labels } from "../../deploy/simulators/kpack/newbuild.ts";
 
 /** Events so far, and those to come. */
 export interface Recording {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseTag, repositoryOf } from "./reference.ts";
+import { parseTag, repositoryOf } from "../../deploy/simulators/kpack/reference.ts";
 
 const long = "a".repeat(256);
 

@@ -1,8 +1,8 @@
 /** The life of the stand-in for kpack itself: it stops, starts again, and does not loop. Only one runs at a time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
-import { Image, Pod } from "./kinds.ts";
-import { type Kpack, startKpack } from "./kpack.ts";
+import { Image, Pod } from "../../deploy/simulators/kpack/kinds.ts";
+import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { record } from "./recording.ts";
 import { manager, r1, r2, r3, revised, type Scene, startScene, stepMillis } from "./scene.ts";
 

@@ -1,6 +1,7 @@
 /** The stand-in for kpack beside the recording: what is changed on an Image, and what becomes of it. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Build, Pod, SourceResolver } from "./kinds.ts";
+import { Build, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
+import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { record } from "./recording.ts";
 import {
   eachStep,
@@ -15,7 +16,6 @@ import {
   type Scene,
   startScene,
 } from "./scene.ts";
-import { conditionOf } from "./status.ts";
 
 let scene: Scene;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 /** What tests of the stand-in for kpack begin with: a control plane, the stand-in, and a namespace with an account. */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { buildNumber } from "../../deploy/simulators/kpack/builds.ts";
+import { Build, Image, type ImageSpec, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
+import { type Kpack, type KpackOptions, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
+import { labels } from "../../deploy/simulators/kpack/newbuild.ts";
+import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
+import { stepMillisAnnotation } from "../../deploy/simulators/kpack/steering.ts";
 import { type LocalKit, type OwnKit, startLocalKit, startOwnKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
-import { buildNumber } from "./builds.ts";
-import { Build, Image, type ImageSpec, ServiceAccount } from "./kinds.ts";
-import { type Kpack, type KpackOptions, startKpack } from "./kpack.ts";
-import { labels } from "./newbuild.ts";
-import { conditionOf } from "./status.ts";
-import { stepMillisAnnotation } from "./steering.ts";
 
 /** Who writes as a test. */
 export const manager = { fieldManager: "test" };

@@ -1,7 +1,7 @@
 /** Certificates and their authority are replaced while songs are sung: two authorities side by side, no restart, as docs/operations.md says. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { busAddress, connectBus } from "../../bus/nats/connect.ts";
 import { busSettings, readSettings } from "../../bus/config/config.ts";
+import { busAddress, connectBus } from "../../bus/nats/connect.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Kit, type Replica, startKit } from "../harness/kit.ts";

@@ -2,14 +2,14 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
+import { openEventWatcher } from "../../deploy/simulators/pipecd/eventwatcher.ts";
+import { PipedService } from "../../deploy/simulators/pipecd/generated/c/pipedservice_pb.ts";
+import { openRepository } from "../../deploy/simulators/pipecd/repository.ts";
 import { ApplicationKind, EventStatus } from "../../functions/pipecd/api/generated/c/model_pb.ts";
 import { equip, report } from "./contract/equipment.ts";
 import { setScene } from "./contract/scene.ts";
 import { standIn } from "./contract/target.ts";
 import { pipedToken } from "./contract/tokens.ts";
-import { openEventWatcher } from "./eventwatcher.ts";
-import { PipedService } from "./generated/c/pipedservice_pb.ts";
-import { openRepository } from "./repository.ts";
 
 const scene = setScene(() => standIn("C"));
 const equipment = equip(scene);

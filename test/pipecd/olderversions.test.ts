@@ -3,10 +3,10 @@ import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type ControlPlane, openControlPlane } from "../../deploy/simulators/pipecd/controlplane.ts";
+import { type Served, serve } from "../../deploy/simulators/pipecd/server.ts";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import { WebService } from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
-import { type ControlPlane, openControlPlane } from "./controlplane.ts";
-import { type Served, serve } from "./server.ts";
 
 const encryptionKey = Buffer.from("0123456789abcdef0123456789abcdef-and-more");
 const projectID = "quickstart";

@@ -1,11 +1,11 @@
 /** The simulated agent of PipeCD v1 runs with what Denrei renders, and exits for what the real one refuses. */
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
+import { reportedPlugins, v1Crash } from "../../deploy/simulators/pipecd/pipedv1.ts";
 import { pipedConfig } from "../../functions/pipecd/config.ts";
 import { Piped } from "../../functions/pipecd/kinds.ts";
 import { objectsOf } from "../../functions/pipecd/piped/objects.ts";
 import { documentOf, golden } from "./documents.ts";
-import { reportedPlugins, v1Crash } from "./pipedv1.ts";
 
 const args = ["run", "--config-file=/etc/piped-config/piped-config.yaml", "--metrics=true"];
 

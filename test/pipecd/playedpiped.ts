@@ -1,17 +1,17 @@
 /** A piped as far as a control plane notices one: it says what it is configured with, and that it is still there. */
 import { create, toBinary } from "@bufbuild/protobuf";
-import { pipedToken } from "./contract/tokens.ts";
-import { openWire } from "./contract/wire.ts";
 import {
   ReportPipedMetaRequestSchema as MetaSchemaC,
   PipedService as PipedServiceC,
   ReportStatRequestSchema,
-} from "./generated/c/pipedservice_pb.ts";
+} from "../../deploy/simulators/pipecd/generated/c/pipedservice_pb.ts";
 import {
   ReportPipedMetaRequestSchema as MetaSchemaL0,
   PingRequestSchema,
   PipedService as PipedServiceL0,
-} from "./generated/l0/pipedservice_pb.ts";
+} from "../../deploy/simulators/pipecd/generated/l0/pipedservice_pb.ts";
+import { pipedToken } from "./contract/tokens.ts";
+import { openWire } from "./contract/wire.ts";
 
 /** Which piped is played, and where it reports to. */
 export interface PlayedPipedOptions {

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { openControlPlane } from "../../deploy/simulators/pipecd/controlplane.ts";
+import { type Served, serve } from "../../deploy/simulators/pipecd/server.ts";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
-import { openControlPlane } from "./controlplane.ts";
-import { type Served, serve } from "./server.ts";
 
 const encryptionKey = Buffer.from("an encryption key of more than 32 bytes");
 

@@ -1,14 +1,14 @@
 /** Several control planes behind one set of ports: each call finds the one that knows its credentials. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type ControlPlane, openControlPlane } from "../../deploy/simulators/pipecd/controlplane.ts";
+import type { Metadata } from "../../deploy/simulators/pipecd/metadata.ts";
+import { type Served, serve } from "../../deploy/simulators/pipecd/server.ts";
 import * as c from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import * as l0 from "../../functions/pipecd/api/generated/l0/webservice_pb.ts";
 import { bearer } from "./contract/tokens.ts";
 import { openWire, type Wire, type WireReply } from "./contract/wire.ts";
-import { type ControlPlane, openControlPlane } from "./controlplane.ts";
-import type { Metadata } from "./metadata.ts";
 import { playPiped } from "./playedpiped.ts";
-import { type Served, serve } from "./server.ts";
 
 const projects = ["quickstart"];
 const keys = { one: "1".repeat(40), two: "2".repeat(40), old: "3".repeat(40) };

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
+import { crashOf, type Started } from "../../deploy/simulators/pipecd/startup.ts";
 import { checkedFields, type FieldName } from "./parser/fields.ts";
 import type { Question } from "./parser/parser.ts";
 import { recorded } from "./parser/recorded.ts";
 import { checkedValues, notInImages } from "./parser/values.ts";
-import { crashOf, type Started } from "./startup.ts";
 
 /** The last words of the first program that exits. */
 function crash(question: Question): string | undefined {

@@ -4,9 +4,9 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { type ControlPlane, openControlPlane } from "../../deploy/simulators/pipecd/controlplane.ts";
+import { serve } from "../../deploy/simulators/pipecd/server.ts";
 import { WebService } from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
-import { type ControlPlane, openControlPlane } from "./controlplane.ts";
-import { serve } from "./server.ts";
 
 const encryptionKey = "0123456789abcdef0123456789abcdef-and-more";
 

@@ -5,6 +5,7 @@ import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { gatewayName } from "../../deploy/generate/rbac.ts";
+import { failStep } from "../../deploy/simulators/kpack/steering.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { functions } from "../../functions/index.ts";
 import { childKinds } from "../../functions/paas/charts/kinds.ts";
@@ -18,7 +19,6 @@ import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
 import { toldOf } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
-import { failStep } from "../kpack/steering.ts";
 import { unwritten } from "./exercised.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("modoki-"));

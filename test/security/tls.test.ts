@@ -1,9 +1,9 @@
 /** The bus as the kustomize base configures it, with the certificates that `denrei certificates` prints. */
 import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { busSettings, readSettings } from "../../bus/config/config.ts";
 import { type Bus, busAddress, connectBus } from "../../bus/nats/connect.ts";
 import { BusPermissionError } from "../../bus/nats/permissionerror.ts";
-import { busSettings, readSettings } from "../../bus/config/config.ts";
 import { createCertificateAuthority, type KeyPair } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";

@@ -2,8 +2,9 @@
  * What becomes of a GitHub App, step by step, with the replica that did each: its key is tried, a token of it is kept in
  * a Secret and refreshed in time, and the webhook of a pull request comes to the bus.
  */
-import { kubectlTable } from "../../../bus/kube/table.ts";
+
 import { busSettings, readSettings } from "../../../bus/config/config.ts";
+import { kubectlTable } from "../../../bus/kube/table.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";
 import { say } from "../output.ts";

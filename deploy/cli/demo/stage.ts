@@ -1,10 +1,10 @@
 /** Where `demo` and `up` run: on a local platform, or on the cluster and bus that the environment names. */
 import { basename } from "node:path";
+import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
 import { busAddress, connectBus } from "../../../bus/nats/connect.ts";
 import { connectCluster } from "../../../bus/process/cluster.ts";
-import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import { redacted } from "../../../bus/values/redact.ts";
 import { functions } from "../../../functions/index.ts";
 import { crdManifests } from "../../generate/crds.ts";

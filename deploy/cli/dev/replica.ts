@@ -4,10 +4,10 @@
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
+import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
 import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
-import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { newRequest } from "../../../bus/queue/request.ts";

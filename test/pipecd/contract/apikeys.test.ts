@@ -1,8 +1,8 @@
 /** Sections 3, 4 and 8 of the recording: API keys of v0.57.0, and what they are good for. */
 import { randomUUID } from "node:crypto";
 import { describe } from "vitest";
+import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 import { APIKey_Role, APIKey_RoleSchema } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
-import type { Metadata } from "../metadata.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
 import { setScene } from "./scene.ts";
 import { target } from "./target.ts";

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PipedService as PipedServiceC } from "../../../deploy/simulators/pipecd/generated/c/pipedservice_pb.ts";
+import { PipedService as PipedServiceL0 } from "../../../deploy/simulators/pipecd/generated/l0/pipedservice_pb.ts";
 import { pipecdClient } from "../../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../../functions/pipecd/api/services.ts";
-import { PipedService as PipedServiceC } from "../generated/c/pipedservice_pb.ts";
-import { PipedService as PipedServiceL0 } from "../generated/l0/pipedservice_pb.ts";
 import { type Target, target } from "./target.ts";
 
 const repository = { id: "examples", remote: "https://github.com/pipe-cd/examples.git", branch: "master" };

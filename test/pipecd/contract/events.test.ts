@@ -1,10 +1,13 @@
 /** Events of PipeCD v0.57.0: written from its source, and run against a real server. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  ListEventsRequest_Status as Listed,
+  ListOrder,
+} from "../../../deploy/simulators/pipecd/generated/c/pipedservice_pb.ts";
+import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 import { pipecdClient } from "../../../functions/pipecd/api/client.ts";
 import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import type { PipecdClient } from "../../../functions/pipecd/api/services.ts";
-import { ListEventsRequest_Status as Listed, ListOrder } from "../generated/c/pipedservice_pb.ts";
-import type { Metadata } from "../metadata.ts";
 import { equip, report } from "./equipment.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
 import { setScene } from "./scene.ts";

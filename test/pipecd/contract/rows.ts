@@ -1,7 +1,7 @@
 /** Rows of the contract: a call, and how it ends, in the words of the recording. */
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { ok as success } from "../status.ts";
+import { ok as success } from "../../../deploy/simulators/pipecd/status.ts";
 
 /** How a call ended, with its answer if it was a success. */
 export interface Reply<Output extends DescMessage> {

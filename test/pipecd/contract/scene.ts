@@ -10,13 +10,13 @@ import {
 } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll } from "vitest";
+import { PipedService } from "../../../deploy/simulators/pipecd/generated/c/pipedservice_pb.ts";
+import { PipedService as PipedServiceL0 } from "../../../deploy/simulators/pipecd/generated/l0/pipedservice_pb.ts";
+import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
+import type { GeneratedService, Port } from "../../../deploy/simulators/pipecd/service.ts";
 import { APIService } from "../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
 import { WebService } from "../../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import { WebService as WebServiceL0 } from "../../../functions/pipecd/api/generated/l0/webservice_pb.ts";
-import { PipedService } from "../generated/c/pipedservice_pb.ts";
-import { PipedService as PipedServiceL0 } from "../generated/l0/pipedservice_pb.ts";
-import type { Metadata } from "../metadata.ts";
-import type { GeneratedService, Port } from "../service.ts";
 import { projectNames, type Reply } from "./rows.ts";
 import type { Target } from "./target.ts";
 import { bearer, keyHolder, type TokenOptions } from "./tokens.ts";

@@ -16,9 +16,9 @@
  * for which the stand-in has a clock of its own.
  */
 import { readFileSync } from "node:fs";
-import { type ControlPlane, openControlPlane } from "../controlplane.ts";
-import { serve } from "../server.ts";
-import type { Port } from "../service.ts";
+import { type ControlPlane, openControlPlane } from "../../../deploy/simulators/pipecd/controlplane.ts";
+import { serve } from "../../../deploy/simulators/pipecd/server.ts";
+import type { Port } from "../../../deploy/simulators/pipecd/service.ts";
 
 /** A control plane that listens. */
 export interface Target {

@@ -1,6 +1,6 @@
 /** Tokens for the WebService, right ones and wrong ones. */
 import { createHmac } from "node:crypto";
-import type { Metadata } from "../metadata.ts";
+import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 
 /** What claims are made of. */
 export interface TokenOptions {

@@ -1,7 +1,7 @@
 /** How grpc-go v1.79.3, which v0.57.0 is built with, answers requests that are no calls: before anybody asks who calls. */
 import { connect, type OutgoingHttpHeaders } from "node:http2";
 import { beforeAll, expect, test } from "vitest";
-import { framed } from "../frames.ts";
+import { framed } from "../../../deploy/simulators/pipecd/frames.ts";
 import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 

@@ -1,8 +1,8 @@
 /** A gRPC client that sends whatever it is told: metadata that real clients would refuse, and bytes that are no message. */
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from "node:http2";
-import { framed } from "../frames.ts";
-import type { Metadata } from "../metadata.ts";
-import { unavailable } from "../status.ts";
+import { framed } from "../../../deploy/simulators/pipecd/frames.ts";
+import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
+import { unavailable } from "../../../deploy/simulators/pipecd/status.ts";
 
 /** How a call ended. */
 export interface WireReply {

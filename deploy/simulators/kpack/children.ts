@@ -1,0 +1,109 @@
+/** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of its cache. */
+import { isDeepStrictEqual } from "node:util";
+import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
+import { apiVersionOf } from "../../../bus/kube/kind.ts";
+import { amountOf } from "../../../bus/kube/matchesdesired.ts";
+import { controllerReference, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import type { Informer } from "./informer.ts";
+import { type Image, PersistentVolumeClaim, SourceResolver } from "./kinds.ts";
+import { cacheName, sourceResolverName } from "./names.ts";
+import { fieldManager } from "./status.ts";
+
+/** What is needed for both. */
+export interface ChildOptions {
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  readonly sourceResolvers: Informer<SourceResolver>;
+  readonly claims: Informer<KubeObject>;
+}
+
+/**
+ * Makes the SourceResolver, or makes it as the Image is. One that was written just now has no status: whatever it was
+ * resolved to before does not count.
+ */
+export async function keepSourceResolver(
+  image: Stored<Image>,
+  { client, signal, sourceResolvers }: ChildOptions,
+): Promise<Stored<SourceResolver>> {
+  const { namespace = "", name, labels } = image.metadata;
+  const at = { namespace, name: sourceResolverName(name) };
+  const spec = { serviceAccount: image.spec.serviceAccountName ?? "default", source: image.spec.source };
+  const found = sourceResolvers.get(at);
+  if (
+    found &&
+    isDeepStrictEqual(found.spec, spec) &&
+    isDeepStrictEqual(found.metadata.labels ?? {}, labels ?? {})
+  )
+    return found;
+  const { status: _before, ...written } = found
+    ? await client
+        .request<Stored<SourceResolver>>({
+          method: "PUT",
+          path: resourcePath(SourceResolver, namespace, at.name),
+          query: { fieldManager },
+          body: { ...found, metadata: { ...found.metadata, labels }, spec },
+          signal,
+        })
+        .then(observed(sourceResolvers))
+    : await client
+        .create(
+          SourceResolver,
+          {
+            apiVersion: apiVersionOf(SourceResolver),
+            kind: SourceResolver.kind,
+            metadata: { ...at, ...(labels && { labels }), ownerReferences: [controllerReference(image)] },
+            spec,
+          },
+          { fieldManager, signal },
+        )
+        .then(observed(sourceResolvers));
+  return written;
+}
+
+/**
+ * Makes the claim of the cache, lets it grow, or deletes it when there is to be none. Resolves to its name. Rejects where the
+ * API server refuses another size: then nothing else becomes of the Image.
+ */
+export async function keepCache(
+  image: Stored<Image>,
+  { client, signal, claims }: ChildOptions,
+): Promise<string | undefined> {
+  const { namespace = "", name, labels } = image.metadata;
+  const at = { namespace, name: cacheName(name) };
+  const { size, storageClassName } = image.spec.cache?.volume ?? {};
+  const found = claims.get(at);
+  if (size === undefined) {
+    if (found) await client.delete(PersistentVolumeClaim, at, { uid: found.metadata.uid, signal });
+    return undefined;
+  }
+  if (found === undefined) {
+    const claim = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { ...at, ...(labels && { labels }), ownerReferences: [controllerReference(image)] },
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        resources: { requests: { storage: size } },
+        ...(storageClassName && { storageClassName }),
+      },
+    };
+    claims.observe(await client.create(PersistentVolumeClaim, claim, { fieldManager, signal }));
+    return at.name;
+  }
+  const resources = { requests: { storage: size } };
+  if (amountOf(storageOf(found)) !== amountOf(size)) {
+    const patch = { spec: { resources } };
+    claims.observe(await client.mergePatch(PersistentVolumeClaim, at, patch, { fieldManager, signal }));
+  }
+  return at.name;
+}
+
+const storageOf = ({ spec }: KubeObject): unknown =>
+  (spec as { resources?: { requests?: { storage?: unknown } } }).resources?.requests?.storage;
+
+const observed =
+  <T extends KubeObject>(informer: Informer<T>) =>
+  (object: Stored<T>): Stored<T> => {
+    informer.observe(object);
+    return object;
+  };

@@ -1,0 +1,57 @@
+/** What a build pod may use, as kpack v0.17.2 collects it. Left out: what the Secrets say, so also cosign and services. */
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { isNotFound } from "../../../bus/kube/errors.ts";
+import { type Kind, Secret } from "../../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { type Build, ServiceAccount } from "./kinds.ts";
+
+/** The pod of a Build can not be made, and is never tried again. The message is the Build's. */
+export class PodGenerationError extends Error {
+  override readonly name = "PodGenerationError";
+}
+
+/** Secrets for git and the registry, by their annotations: arguments of the containers that use them. */
+export interface Credentials {
+  readonly arguments: readonly string[];
+  readonly pullSecrets: readonly string[];
+}
+
+/** Annotations of Secrets, and what a container is told of each. */
+const uses = { "kpack.io/git": "-basic-git", "kpack.io/docker": "-basic-docker" } as const;
+
+/** Reads the Build's account and its Secrets. Throws {@link PodGenerationError}. */
+export async function credentialsOf(
+  build: Build,
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<Credentials> {
+  const { namespace = "" } = build.metadata;
+
+  async function get<T extends KubeObject>(kind: Kind<T>, name: string): Promise<Stored<T>> {
+    try {
+      return await client.get(kind, { namespace, name }, signal);
+    } catch (error) {
+      if (isNotFound(error)) throw new PodGenerationError(`${kind.plural} "${name}" not found`);
+      throw error;
+    }
+  }
+
+  const account = await get(ServiceAccount, build.spec.serviceAccountName);
+  const secrets: Stored[] = [];
+  for (const { name } of account.secrets ?? []) {
+    if (!name) throw new PodGenerationError("ServiceAccount has invalid Secret reference");
+    secrets.push(await get(Secret, name));
+  }
+  const pullSecrets = (account.imagePullSecrets ?? []).map(({ name }) => name ?? "");
+  if (pullSecrets.includes(""))
+    throw new PodGenerationError("ServiceAccount has invalid ImagePullSecret reference");
+  const own = new Set(secrets.map(({ metadata }) => metadata.name));
+  return {
+    arguments: secrets.flatMap(({ metadata: { name, annotations = {} } }) =>
+      Object.entries(uses).flatMap(([annotation, flag]) =>
+        annotations[annotation] ? [`${flag}=${name}=${annotations[annotation]}`] : [],
+      ),
+    ),
+    pullSecrets: pullSecrets.filter((name) => !own.has(name)),
+  };
+}

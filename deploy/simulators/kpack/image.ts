@@ -1,0 +1,104 @@
+/**
+ * The Image controller of the stand-in for kpack v0.17.2. Left out: priority classes, and caches in a registry beyond handing
+ * them on.
+ */
+import type { ObjectName } from "../../../bus/kube/client.ts";
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { isForeseen } from "./build.ts";
+import { buildNumber, buildsOf, deleteOldBuilds, isRunning } from "./builds.ts";
+import { changesOf, type Ingredients } from "./changes.ts";
+import { type ChildOptions, keepCache, keepSourceResolver } from "./children.ts";
+import {
+  builderNotFound,
+  buildRunning,
+  buildScheduled,
+  isReady,
+  isResolved,
+  notScheduled,
+} from "./imagestatus.ts";
+import { atKey, type Informer, keyOf } from "./informer.ts";
+import { Build, type Builder, Image, type ImageStatus } from "./kinds.ts";
+import { annotations, labels, newBuild } from "./newbuild.ts";
+import { conditionOf, fieldManager, writeStatus } from "./status.ts";
+
+/** What the controller sees. */
+export interface ImageOptions extends ChildOptions {
+  readonly images: Informer<Image>;
+  readonly builds: Informer<Build>;
+  readonly claims: Informer<KubeObject>;
+  /** The builder that an Image names, of either kind. */
+  readonly builderOf: (image: Image) => Stored<Builder> | undefined;
+}
+
+/** The controller. */
+export interface ImageController {
+  reconcile(key: string): Promise<void>;
+  /** The next Build of the Image is made, but the status that tells of it meets a conflict. */
+  loseNextReference(image: ObjectName): void;
+}
+
+/** Makes the controller, with nothing to do. */
+export function imageController(options: ImageOptions): ImageController {
+  const { client, signal, images, builds } = options;
+  const losing = new Set<string>();
+
+  async function desired(image: Stored<Image>): Promise<ImageStatus> {
+    const builder = options.builderOf(image);
+    if (builder === undefined) return { ...image.status, conditions: builderNotFound(image) };
+    const lastBuild = buildsOf(image, builds).at(-1);
+    // Nothing but the conditions is looked at while a Build runs, so whatever the status says of it stays as it is.
+    if (lastBuild && isRunning(lastBuild))
+      return { ...image.status, conditions: buildRunning(lastBuild, builder) };
+    const buildCacheName = await keepCache(image, options);
+    const sourceResolver = await keepSourceResolver(image, options);
+    const made = { image, builder, lastBuild, sourceResolver };
+    const status = { ...(await buildOrNot(made)), buildCacheName };
+    await deleteOldBuilds(client, image, builds, signal);
+    return status;
+  }
+
+  async function buildOrNot(made: Ingredients): Promise<ImageStatus> {
+    const { image, builder, lastBuild, sourceResolver } = made;
+    const changes = isReady(builder) && isResolved(sourceResolver) ? changesOf(made) : [];
+    if (changes.length > 0 && lastBuild && isForeseen(lastBuild)) return { ...image.status };
+    const build = changes.length > 0 ? await create(made, changes) : lastBuild;
+    const isNew = build !== lastBuild;
+    const succeeded = conditionOf(lastBuild, "Succeeded")?.status === "True";
+    return {
+      conditions:
+        isNew && build ? buildScheduled(build, builder) : notScheduled(builder, sourceResolver, lastBuild),
+      latestBuildRef: build?.metadata.name,
+      latestBuildReason: build?.metadata.annotations?.[annotations.reason] || undefined,
+      latestBuildImageGeneration: Number(build?.metadata.labels?.[labels.imageGeneration]) || undefined,
+      latestImage: succeeded ? lastBuild?.status?.latestImage : image.status?.latestImage,
+      latestStack: succeeded && !isNew ? lastBuild?.status?.stack?.id : undefined,
+      buildCounter: buildNumber(build) || undefined,
+    };
+  }
+
+  async function create(made: Ingredients, changes: ReturnType<typeof changesOf>): Promise<Stored<Build>> {
+    const build = newBuild(made, buildNumber(made.lastBuild) + 1, changes);
+    const created = await client.create(Build, build, { fieldManager, signal });
+    builds.observe(created);
+    return created;
+  }
+
+  return {
+    async reconcile(key) {
+      const image = images.get(atKey(key));
+      if (image === undefined || image.metadata.deletionTimestamp) return;
+      const running = buildsOf(image, builds).at(-1)?.metadata.uid;
+      const status = { ...(await desired(image)), observedGeneration: image.metadata.generation };
+      const hasNew = buildsOf(image, builds).at(-1)?.metadata.uid !== running;
+      const writing = hasNew && losing.delete(key) ? stale(image) : image;
+      images.observe(await writeStatus(client, Image, writing, status, signal));
+    },
+    loseNextReference: (image) => void losing.add(keyOf(image)),
+  };
+}
+
+/** As it would be in the hands of somebody who has not heard of the last write yet. */
+const stale = <T extends KubeObject>(object: Stored<T>): Stored<T> => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion: "1" },
+});

@@ -1,0 +1,165 @@
+/**
+ * The node on which the build pods of the stand-in for kpack v0.17.2 run: the Node object, and what a kubelet does, without any
+ * container. Left out: probes, resources, deadlines, images, and restarts.
+ */
+import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
+import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
+import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import { atKey, type Informer, keyOf } from "./informer.ts";
+import { type Build, type Builder, Node, Pod } from "./kinds.ts";
+import type { PodLogs } from "./podlogs.ts";
+import { builtBy, type NextStep, nextStep } from "./podstatus.ts";
+import { holdStep, steered, stepMillisAnnotation } from "./steering.ts";
+
+/** The node's name. */
+export const nodeName = "kpack-builds";
+
+/**
+ * Which steps the kubelet writes to the status of a pod. A pod that sets the length of its steps always has each of them
+ * written.
+ */
+export type Steps = "each" | "first and last";
+
+/** What the kubelet sees. */
+export interface KubeletOptions {
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  readonly pods: Informer<Pod>;
+  readonly builds: Informer<Build>;
+  /** The builder that a Build was made with, as it is now. */
+  readonly builderOf: (build: Build) => Builder | undefined;
+  readonly logs: PodLogs;
+  readonly stepMillis: number;
+  readonly steps: Steps;
+  /** Asks for the pod's next pass. */
+  readonly add: (key: string) => void;
+  /** Resolves when Build and Image have said what there is to say about a pod: each step is seen. */
+  readonly caughtUp: (pod: Pod) => Promise<void>;
+}
+
+const fieldManager = "kubelet";
+
+/** Makes the Node, or makes it as it has to be: logs of its pods are asked for at that port. */
+export async function keepNode(client: KubeClient, port: number, signal: AbortSignal): Promise<void> {
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName }, spec: {} };
+  const options = { fieldManager, signal, force: "take-ownership" } as const;
+  await client.apply(Node, node, options);
+  const status = {
+    addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+    daemonEndpoints: { kubeletEndpoint: { Port: port } },
+  };
+  await client.apply(Node, { ...node, status }, { ...options, subresource: "status" });
+}
+
+/** Moves one pod a step on, if its time has come. */
+export function kubelet(options: KubeletOptions): (key: string) => Promise<void> {
+  const { client, signal, pods, logs } = options;
+  /** When the step that runs may end, by the pod's key. */
+  const due = new Map<string, { readonly uid: string; readonly step: string; readonly at: number }>();
+
+  /** Whether the step has had its time. Asks for another pass when it has not. */
+  function isDue(key: string, pod: Stored<Pod>, step: string): boolean {
+    const { uid } = pod.metadata;
+    const known = due.get(key);
+    if (known?.uid === uid && known.step === step) return performance.now() >= known.at;
+    const millis = Number(steered(pod, stepMillisAnnotation) ?? options.stepMillis);
+    due.set(key, { uid, step, at: performance.now() + millis });
+    // Timers may be early by less than a millisecond.
+    setTimeout(() => options.add(key), millis + 1).unref();
+    return false;
+  }
+
+  /** Without a grace period, which nobody would wait for. */
+  async function remove({ metadata }: Stored<Pod>): Promise<void> {
+    await client.request({
+      method: "DELETE",
+      path: resourcePath(Pod, metadata.namespace, metadata.name),
+      body: {
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        gracePeriodSeconds: 0,
+        preconditions: { uid: metadata.uid },
+      },
+      signal,
+    });
+  }
+
+  async function bind({ metadata }: Stored<Pod>): Promise<void> {
+    const { namespace = "", name, uid } = metadata;
+    await client.request({
+      method: "POST",
+      path: resourcePath(Pod, namespace, name, "binding"),
+      query: { fieldManager },
+      body: {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { namespace, name, uid },
+        target: { apiVersion: "v1", kind: "Node", name: nodeName },
+      },
+      signal,
+    });
+    pods.observe(await client.get(Pod, { namespace, name }, signal));
+  }
+
+  async function write(pod: Stored<Pod>, taken: readonly NextStep[]): Promise<void> {
+    const { namespace, name, uid } = pod.metadata;
+    for (const { starts, ends } of taken) {
+      if (ends) logs.ended(pod, ends);
+      if (starts) logs.started(pod, starts);
+    }
+    const patch = { metadata: { uid }, status: taken.at(-1)?.status };
+    pods.observe(
+      await client.mergePatch(Pod, { namespace, name }, patch, {
+        fieldManager,
+        signal,
+        subresource: "status",
+      }),
+    );
+  }
+
+  function built(pod: Stored<Pod>) {
+    const owner = controllerOf(pod);
+    const build = options.builds.get({ namespace: pod.metadata.namespace, name: owner?.name ?? "" });
+    if (build === undefined || build.metadata.uid !== owner?.uid)
+      throw new Error(`expected the Build "${owner?.name}" of the pod "${pod.metadata.name}", found none`);
+    return builtBy(build, options.builderOf(build));
+  }
+
+  async function step(key: string, pod: Stored<Pod>): Promise<void> {
+    if (pod.metadata.deletionTimestamp) return remove(pod);
+    await options.caughtUp(pod);
+    if (pod.spec.nodeName === undefined) return bind(pod);
+    const next = nextStep(pod, () => built(pod));
+    if (next === undefined) return;
+    if (next.ends && (!isDue(key, pod, next.ends) || steered(pod, holdStep) === next.ends)) return;
+    const isHurried = options.steps === "first and last" && !steered(pod, stepMillisAnnotation);
+    await write(pod, next.ends && isHurried ? toTheEnd(pod, next) : [next]);
+  }
+
+  /** The steps from this one to the last, or to the one before a held step ends. */
+  function toTheEnd(pod: Stored<Pod>, first: NextStep): NextStep[] {
+    const taken: NextStep[] = [];
+    for (let next: NextStep | undefined = first; next !== undefined; ) {
+      taken.push(next);
+      const { status } = next;
+      next = nextStep({ ...pod, status }, () => built(pod));
+      if (next?.ends && steered(pod, holdStep) === next.ends) break;
+    }
+    return taken;
+  }
+
+  return async (key) => {
+    const pod = pods.get(atKey(key));
+    if (pod === undefined) due.delete(key);
+    if (pod === undefined || (pod.spec.nodeName !== undefined && pod.spec.nodeName !== nodeName)) return;
+    try {
+      await step(key, pod);
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  };
+}
+
+/** Key of a pod's Build. */
+export const buildKeyOf = (pod: Pod): string =>
+  keyOf({ namespace: pod.metadata.namespace, name: controllerOf(pod)?.name ?? "" });

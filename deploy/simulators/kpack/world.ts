@@ -1,0 +1,73 @@
+/** Everything that the controllers of the stand-in for kpack v0.17.2 look at. */
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import type { Kind } from "../../../bus/kube/kind.ts";
+import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { buildLabel } from "./buildpod.ts";
+import { type Informer, startInformer } from "./informer.ts";
+import {
+  Build,
+  Builder,
+  ClusterBuilder,
+  Image,
+  PersistentVolumeClaim,
+  Pod,
+  SourceResolver,
+  StorageClass,
+} from "./kinds.ts";
+
+/** What is known of each kind. */
+export interface World {
+  readonly images: Informer<Image>;
+  readonly builds: Informer<Build>;
+  readonly sourceResolvers: Informer<SourceResolver>;
+  readonly pods: Informer<Pod>;
+  readonly claims: Informer<KubeObject>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly builders: Informer<Builder>;
+  readonly clusterBuilders: Informer<Builder>;
+}
+
+/** What is done about a change of an object of each kind. */
+export type Handlers = { readonly [K in keyof World]: (object: ObjectIn<World[K]>) => void };
+type ObjectIn<I> = I extends Informer<infer T> ? Stored<T> : never;
+
+/** Lists all of it and keeps watching; tells of nothing until {@link tell} begins. */
+export async function openWorld(
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<{ readonly world: World; tell(handlers: Handlers): void }> {
+  let handlers: Handlers | undefined;
+  const start = <T extends KubeObject>(
+    kind: Kind<T>,
+    handler: (all: Handlers) => (object: Stored<T>) => void,
+    query = {},
+  ) =>
+    startInformer(client, kind, {
+      signal,
+      query,
+      changed: (object) => handlers && handler(handlers)(object),
+    });
+  const [images, builds, sourceResolvers, pods, claims, storageClasses, builders, clusterBuilders] =
+    await Promise.all([
+      start(Image, (all) => all.images),
+      start(Build, (all) => all.builds),
+      start(SourceResolver, (all) => all.sourceResolvers),
+      start(Pod, (all) => all.pods, { labelSelector: buildLabel }),
+      start(PersistentVolumeClaim, (all) => all.claims),
+      start(StorageClass, (all) => all.storageClasses),
+      start(Builder, (all) => all.builders),
+      start(ClusterBuilder, (all) => all.clusterBuilders),
+    ]);
+  const world = { images, builds, sourceResolvers, pods, claims, storageClasses, builders, clusterBuilders };
+  return {
+    world,
+    /** From now on; of what there is already, at once. */
+    tell(all) {
+      handlers = all;
+      for (const kind of Object.keys(world) as (keyof World)[]) {
+        const handler = all[kind] as (object: Stored) => void;
+        for (const object of world[kind].all()) handler(object);
+      }
+    },
+  };
+}

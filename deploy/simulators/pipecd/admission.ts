@@ -1,0 +1,104 @@
+/**
+ * Pods of PipeCD that would exit when they start. kwok says of every pod that it runs, so a webhook marks these as not ready before
+ * kwok sees them: a rollout then stops at them, as it does at pods that crash.
+ */
+import { once } from "node:events";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { externalKind } from "../../../bus/kube/kind.ts";
+import type { KubeObject } from "../../../bus/kube/object.ts";
+import { notReadyAnnotation } from "../../local/index.ts";
+import { createCertificateAuthority } from "../../local/pki.ts";
+
+/** The fields of a pod that tell what it runs. */
+export type NewPod = KubeObject<{
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image: string;
+    readonly args?: readonly string[];
+  }[];
+}>;
+
+/** The annotation of a pod that has exited, with its last words. */
+export const crashAnnotation = "pipecd.stand-in/crash";
+
+interface Review {
+  readonly request: { readonly uid: string; readonly object: NewPod; readonly namespace: string };
+}
+
+const WebhookConfiguration = externalKind({
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  kind: "MutatingWebhookConfiguration",
+  plural: "mutatingwebhookconfigurations",
+  scope: "Cluster",
+});
+const name = "pipecd-stand-in";
+
+/** Starts it for the pods of some label selectors. `crashOf` returns the last words of a pod that exits. */
+export async function startPodAdmission(
+  client: KubeClient,
+  selectors: readonly object[],
+  crashOf: (pod: NewPod, namespace: string) => Promise<string | undefined>,
+): Promise<{ stop(): Promise<void> }> {
+  const authority = createCertificateAuthority(name);
+  const server = createServer(authority.server(["127.0.0.1"]), async (request, response) => {
+    const { request: asked } = (await json(request)) as Review;
+    const problem = await crashOf(asked.object, asked.namespace).catch((error: unknown) => String(error));
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(reviewed(asked, problem)));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await client.apply(WebhookConfiguration, configuration(port, authority.cert, selectors) as never, {
+    fieldManager: name,
+    force: "take-ownership",
+  });
+  return {
+    async stop() {
+      // The cluster may be gone already.
+      await client.delete(WebhookConfiguration, { name }, {}).catch(() => undefined);
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const configuration = (port: number, cert: string, selectors: readonly object[]) => ({
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "MutatingWebhookConfiguration",
+  metadata: { name },
+  webhooks: selectors.map((objectSelector, index) => ({
+    name: `pods-${index}.pipecd.stand-in`,
+    clientConfig: {
+      url: `https://127.0.0.1:${port}/`,
+      caBundle: Buffer.from(cert).toString("base64"),
+    },
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] }],
+    objectSelector,
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+    timeoutSeconds: 30,
+    failurePolicy: "Ignore",
+  })),
+});
+
+function reviewed({ uid, object }: Review["request"], problem: string | undefined): object {
+  const annotations = { ...object.metadata.annotations, ...notReadyAnnotation, [crashAnnotation]: problem };
+  const patch = [{ op: "add", path: "/metadata/annotations", value: annotations }];
+  return {
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    response: {
+      uid,
+      allowed: true,
+      ...(problem !== undefined && {
+        patchType: "JSONPatch",
+        patch: Buffer.from(JSON.stringify(patch)).toString("base64"),
+      }),
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** Applications in the APIService of PipeCD v0.57.0, and commands for them. */
+
+import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
+import {
+  type APIKey,
+  type Application,
+  ApplicationKind,
+  Command_Type,
+} from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { Handlers } from "../service.ts";
+import { invalidArgument, RpcError } from "../status.ts";
+import {
+  type ApplicationFilter,
+  addApplication,
+  configure,
+  hasLabels,
+  markDeleted,
+  matching,
+  pipedForUpdate,
+  setDisabled,
+} from "./applications.ts";
+import { demandWriter } from "./callers.ts";
+import { addCommand } from "./commands.ts";
+import { afterCursor, cursorOf } from "./cursor.ts";
+import type { PlaneC } from "./plane.ts";
+import { applicationOf, fetched, pipedOf, stored } from "./rows.ts";
+
+/** Methods of the APIService about applications, and about the commands that syncing makes. */
+export function apiApplications(
+  plane: PlaneC,
+): Pick<
+  Handlers<typeof APIService, APIKey>,
+  | "addApplication"
+  | "getApplication"
+  | "listApplications"
+  | "updateApplication"
+  | "enableApplication"
+  | "disableApplication"
+  | "deleteApplication"
+  | "syncApplication"
+  | "getCommand"
+> {
+  function writable(key: APIKey, id: string): Application {
+    demandWriter(key);
+    const application = applicationOf(plane, id);
+    demand("application", application.projectId, key);
+    return application;
+  }
+
+  /** A page of the matching applications, and a cursor unless it is empty. */
+  function page(filter: ApplicationFilter, limit: number, cursor: string, what: string) {
+    const found = stored(what, () => afterCursor(matching(plane, filter), cursor));
+    const applications = limit > 0 ? found.slice(0, limit) : found;
+    const last = applications.at(-1);
+    return { applications, cursor: last === undefined ? "" : cursorOf(last) };
+  }
+
+  return {
+    addApplication({ pipedId, ...request }, key) {
+      demandWriter(key);
+      const piped = pipedOf(plane, pipedId);
+      demand("piped", piped.projectId, key);
+      return { applicationId: addApplication(plane, piped, pipedId, request) };
+    },
+    getApplication({ applicationId }, key) {
+      const application = applicationOf(plane, applicationId);
+      demand("application", application.projectId, key);
+      return { application };
+    },
+    listApplications({ name, kind, disabled, labels, limit, pipedId, cursor }, key) {
+      const filter = { project: key.projectId, disabled, kind: kindOf(kind), name, pipedId };
+      let next = page(filter, limit, cursor, "failed to list applications");
+      // Without labels there are no further pages, whatever the limit has cut off.
+      if (Object.keys(labels).length === 0) return { applications: next.applications };
+      const found = next.applications.filter((one) => hasLabels(one, labels));
+      if (next.applications.length < limit) return { applications: found, cursor: next.cursor };
+      // Whole pages are added, so that there may be more than asked for.
+      while (found.length < limit) {
+        next = page(filter, limit, next.cursor, "get applications");
+        if (next.applications.length === 0) break;
+        found.push(...next.applications.filter((one) => hasLabels(one, labels)));
+      }
+      return { applications: found, cursor: next.cursor };
+    },
+    updateApplication({ applicationId, pipedId, platformProvider, gitPath }, key) {
+      demandWriter(key);
+      demand("piped", pipedForUpdate(plane, pipedId).projectId, key);
+      const configFilename = gitPath?.configFilename ?? "";
+      configure(plane, applicationId, {
+        pipedId,
+        platformProvider,
+        deployTargetsByPlugin: {},
+        configFilename,
+      });
+      return { applicationId };
+    },
+    enableApplication({ applicationId }, key) {
+      const { id } = writable(key, applicationId);
+      setDisabled(plane, applicationId, false);
+      return { applicationId: id };
+    },
+    disableApplication({ applicationId }, key) {
+      const { id } = writable(key, applicationId);
+      setDisabled(plane, applicationId, true);
+      return { applicationId: id };
+    },
+    deleteApplication({ applicationId }, key) {
+      const { id } = writable(key, applicationId);
+      markDeleted(plane, applicationId);
+      return { applicationId: id };
+    },
+    syncApplication({ applicationId }, key) {
+      const { id, pipedId, projectId } = writable(key, applicationId);
+      const commandId = addCommand(plane, {
+        pipedId,
+        applicationId: id,
+        projectId,
+        commander: key.id,
+        type: Command_Type.SYNC_APPLICATION,
+        syncApplication: { applicationId: id },
+      });
+      return { commandId };
+    },
+    getCommand: ({ commandId }) => ({
+      command: fetched("Command is not found", "Failed to get command", () =>
+        plane.store.commands.get(commandId),
+      ),
+    }),
+  };
+}
+
+function demand(what: "piped" | "application", found: string, { projectId }: APIKey): void {
+  if (found !== projectId) {
+    throw new RpcError(invalidArgument, `Requested ${what} does not belong to your project`);
+  }
+}
+
+/** Kinds go by their names here, exactly as they are written. */
+function kindOf(name: string): ApplicationKind | undefined {
+  if (name === "") return undefined;
+  if (!isKind(name)) throw new RpcError(invalidArgument, "Invalid application kind");
+  return ApplicationKind[name];
+}
+
+const isKind = (name: string): name is keyof typeof ApplicationKind => Object.hasOwn(ApplicationKind, name);

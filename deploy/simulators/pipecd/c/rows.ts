@@ -1,0 +1,59 @@
+/** Reading and changing rows, with the words in which PipeCD v0.57.0 tells of failures. */
+import type { Application, Piped } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { internal, invalidArgument, notFound, permissionDenied, RpcError } from "../status.ts";
+import { StoreError } from "../table.ts";
+import type { PlaneC } from "./plane.ts";
+
+/** Does something with the datastore; a failure to do so ends the call. `what` completes "Failed to …". */
+export function stored<T>(what: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.reason === "not found") throw new RpcError(notFound, `Entity was not found to ${what}`);
+    if (error.reason === "invalid") throw new RpcError(invalidArgument, `Invalid argument to ${what}`);
+    throw new RpcError(internal, `Failed to ${what}`);
+  }
+}
+
+/** A piped, whoever's it is. */
+export const pipedOf = ({ store }: PlaneC, id: string): Piped =>
+  fetched("Piped is not found", "Failed to get piped", () => store.pipeds.get(id));
+
+/** An application, whoever's it is. */
+export const applicationOf = ({ store }: PlaneC, id: string): Application =>
+  fetched("Application is not found", "Failed to get application", () => store.applications.get(id));
+
+/** Reads a row; the texts are for when there is none, and for when that is not known. */
+export function fetched<T>(missing: string, failed: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw error.reason === "not found" ? new RpcError(notFound, missing) : new RpcError(internal, failed);
+  }
+}
+
+/** Ends the call unless the piped is the project's. Whose it is stays known for a day. */
+export function demandPiped(plane: PlaneC, id: string, project: string): void {
+  const known = plane.memory.projectOfPiped;
+  if (known.get(id) === undefined) known.put(id, pipedOf(plane, id).projectId);
+  if (known.get(id) !== project) {
+    throw new RpcError(permissionDenied, "Requested piped doesn't belong to the project you logged in");
+  }
+}
+
+/** Ends the call unless the application is the project's. Whose it is stays known for a day. */
+export function demandApplication(plane: PlaneC, id: string, project: string): void {
+  const known = plane.memory.projectOfApplication;
+  if (known.get(id) === undefined) known.put(id, applicationOf(plane, id).projectId);
+  if (known.get(id) !== project) {
+    throw new RpcError(permissionDenied, "Requested application doesn't belong to the project you logged in");
+  }
+}
+
+/** What callers may see of a piped. */
+export function redacted(piped: Piped): Piped {
+  for (const key of piped.keys) key.hash = "redacted";
+  return piped;
+}
