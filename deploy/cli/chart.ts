@@ -15,9 +15,9 @@ import { sourceChart } from "../../functions/paas/charts/source.ts";
 import { checkedObjects } from "../../functions/paas/charts/validate.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { parseConfig, SiteConfigError, siteKeys, siteName } from "../../functions/paas/site/config.ts";
+import { UsageError } from "../environment/errors.ts";
 import { listedManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
-import { UsageError } from "./usage.ts";
 
 /** Prints the built-in chart. */
 export const print = (): void => {

@@ -3,7 +3,7 @@ import { ConfigError, type dashboardSettings, type Settings } from "../../bus/co
 import { busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { startDashboard } from "../../dashboard/server/server.ts";
-import { builtPage } from "./page.ts";
+import { builtPage } from "../environment/page.ts";
 
 type DashboardSettings = Settings<(typeof dashboardSettings)[number]>;
 

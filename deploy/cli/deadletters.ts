@@ -5,11 +5,11 @@ import type { Bus } from "../../bus/nats/connect.ts";
 import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { keyText, parseKeyText, streams, workStream } from "../../bus/subjects.ts";
+import { AbsentError, UsageError } from "../environment/errors.ts";
 import { age } from "./age.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { functionName, functionNames } from "./named.ts";
 import { say } from "./output.ts";
-import { AbsentError, UsageError } from "./usage.ts";
 
 const messageWidth = 80;
 

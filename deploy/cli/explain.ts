@@ -1,7 +1,7 @@
 /** Errors for people: those that say what to do as they are, the others with their stack. */
 import { ConfigError } from "../../bus/config/config.ts";
 import { redacted } from "../../bus/values/redact.ts";
-import { UsageError, usageExitCode } from "./usage.ts";
+import { UsageError, usageExitCode } from "../environment/errors.ts";
 
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || error instanceof ConfigError;

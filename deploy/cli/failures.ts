@@ -7,8 +7,8 @@ import { BusUnreachableError } from "../../bus/nats/connect.ts";
 import { BusPermissionError } from "../../bus/nats/permissionerror.ts";
 import { AddressError } from "../../bus/process/listen.ts";
 import { TopologyError } from "../../bus/topology.ts";
+import { AbsentError } from "../environment/errors.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
-import { AbsentError } from "./usage.ts";
 
 /** Types whose message is all that a person needs. */
 export const selfExplaining = [

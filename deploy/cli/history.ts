@@ -5,10 +5,10 @@ import { aligned } from "../../bus/kube/table.ts";
 import { keyText, parseKeyText, streams } from "../../bus/subjects.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
+import { UsageError } from "../environment/errors.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
 import { say } from "./output.ts";
-import { UsageError } from "./usage.ts";
 
 /** What was asked for. */
 export interface HistoryOptions {

@@ -1,6 +1,7 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { functions } from "../../functions/index.ts";
+import { AbsentError } from "../environment/errors.ts";
 import {
   authorizationText,
   certificateUsers,
@@ -12,7 +13,6 @@ import { crdManifests } from "../generate/crds.ts";
 import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { functionsNamed } from "./named.ts";
-import { AbsentError } from "./usage.ts";
 
 const print = (manifests: readonly object[], { json }: { json?: boolean }): void => {
   const text = json

@@ -1,7 +1,7 @@
 /** Functions by name. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { catalog } from "../../functions/catalog.ts";
-import { UsageError } from "./usage.ts";
+import { UsageError } from "../environment/errors.ts";
 
 /** Names of all functions. */
 export const functionNames = Object.keys(catalog);

@@ -6,12 +6,12 @@ import {
   processSettings,
   readSettings,
 } from "../../bus/config/config.ts";
+import { usageExitCode } from "../environment/errors.ts";
 import { namespaceName, namespaceNames, nodeCount, portNumber, someOf, workerCount } from "./arguments.ts";
-import { playable } from "./dev/playable.ts";
+import { simulated } from "./dev/simulated.ts";
 import { report } from "./explain.ts";
 import { withSettings } from "./flags.ts";
 import { addOperatorCommands } from "./operate.ts";
-import { usageExitCode } from "./usage.ts";
 
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
 const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
@@ -37,27 +37,22 @@ program
   .description("start everything locally, show what it does, and stop everything again")
   .addArgument(
     new Argument(
-      "[act]",
+      "[name]",
       "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews; pipecd: PipeCD comes up and goes again; dashboard: all of it in a browser",
     )
       .choices(["song", "github", "paas", "pipecd", "dashboard"])
       .default("song"),
   )
   .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
-  .option("--github <path>", "program that plays GitHub for github, paas and dashboard; npm run demo has one")
-  .option("--kpack <path>", "program that plays kpack for paas, pipecd and dashboard; npm run demo has one")
-  .option("--pipecd <path>", "program that plays PipeCD for pipecd and dashboard; npm run demo has one")
-  .option("--login <path>", "program that plays the login for dashboard; npm run demo has one")
-  .option("--screenshots <folder>", "put a picture of each screen of the dashboard there, and end")
-  .option("--photographer <path>", "program that takes them; npm run demo has one")
   .addHelpText("after", stageHelp)
-  .action(async (act, options) => (await import("./demo/demo.ts")).demo({ ...options, act, mode: "demo" }));
+  .action(async (act, options) =>
+    (await import("./demo/demo.ts")).demo({ ...options, name: act, mode: "demo" }),
+  );
 
 program
   .command("up")
   .description("start everything locally and stay up until Ctrl-C")
   .option("--workers <count>", "worker replicas", workerCount, 3)
-  .option("--login <path>", "program that plays the login at the dashboard; npm start has one")
   .option("--no-dashboard", "no dashboard in front")
   .addHelpText(
     "after",
@@ -67,7 +62,7 @@ The dashboard is at http://127.0.0.1:8090, or at the next free port. In a cluste
 of your own it needs DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID, and whatever
 else denrei dashboard --help names.`,
   )
-  .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, act: "song", mode: "up" }));
+  .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, name: "song", mode: "up" }));
 
 program
   .command("dev")
@@ -79,9 +74,9 @@ program
   .option("--gateway", "receive webhooks, at 8080 or the next free port")
   .option("--gateway-port <port>", "the same, at this port", portNumber)
   .option(
-    "--play <what>",
-    "what to play of github (and receive its webhooks), kpack and pipecd, separated by commas",
-    someOf(playable),
+    "--simulate <services>",
+    "services to simulate: github (with webhooks), kpack, and pipecd, separated by commas",
+    someOf(simulated),
   )
   .option(
     "--nodes <count>",
@@ -89,10 +84,6 @@ program
     nodeCount,
   )
   .option("--dashboard", "a dashboard in front, at 8090 or the next free port")
-  .option("--github <path>", "program that plays GitHub; npm run dev has one")
-  .option("--kpack <path>", "program that plays kpack; npm run dev has one")
-  .option("--pipecd <path>", "program that plays PipeCD; npm run dev has one")
-  .option("--login <path>", "program that plays the login at the dashboard; npm run dev has one")
   .addHelpText(
     "after",
     `

@@ -18,11 +18,11 @@ import {
 } from "../../bus/topology/leftovers.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
+import { AbsentError, UsageError } from "../environment/errors.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { functionNames } from "./named.ts";
 import { say } from "./output.ts";
 import { type PruneOptions, removeLeftovers, sayLeftovers } from "./prune.ts";
-import { AbsentError, UsageError } from "./usage.ts";
 
 /** Where the function was. */
 export type FunctionSettings = BusSettings & Settings<"kubeconfig" | "context">;

@@ -1,6 +1,6 @@
 /** What runs in a terminal until somebody ends it: how it speaks, and how it hears of its end. */
 import { exitCodeOf, onStopSignals } from "../../bus/process/signals.ts";
-import { type ProgressDisplay, progressDisplay } from "./demo/progress.ts";
+import { type ProgressDisplay, progressDisplay } from "../environment/progress.ts";
 import { say, whenOutputCloses } from "./output.ts";
 
 /** A terminal in use. */

@@ -9,10 +9,10 @@ import {
   replayDelivery,
   type StoredDelivery,
 } from "../../bus/webhooks/history.ts";
+import { AbsentError, UsageError } from "../environment/errors.ts";
 import { age } from "./age.ts";
 import { type AddressSettings, hasStream, withBus } from "./bus.ts";
 import { say } from "./output.ts";
-import { AbsentError, UsageError } from "./usage.ts";
 
 /** What was asked for. */
 export interface WebhookOptions {

@@ -63,9 +63,9 @@ describe("a wrong import is found:", () => {
 
   test.each([
     ["bus/a.ts", "../functions/index.ts", "bus may import bus, but not functions"],
-    ["bus/queue/a.ts", "../../deploy/cli/usage.ts", "bus may import bus, but not deploy"],
+    ["bus/queue/a.ts", "../../deploy/cli/output.ts", "bus may import bus, but not deploy"],
     ["bus/a.test.ts", "../test/harness/kit.ts", "but not test"],
-    ["functions/zundoko/a.ts", "../../deploy/cli/usage.ts", "but not deploy"],
+    ["functions/zundoko/a.ts", "../../deploy/cli/output.ts", "but not deploy"],
     ["functions/zundoko/a.ts", "../../test/harness/kit.ts", "but not test"],
     ["functions/zundoko/a.ts", "../paas/kinds.ts", "functions/zundoko may not know functions/paas"],
     ["functions/paas/a.ts", "../ghapp/kinds.ts", "functions/paas may not know functions/ghapp"],

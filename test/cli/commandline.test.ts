@@ -24,10 +24,9 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   [
     "demo",
     ...["song", "github", "paas", "pipecd", "dashboard", "--workers <count>"],
-    ...["--github <path>", "--kpack <path>", "--pipecd <path>", "--login <path>", "--screenshots <folder>"],
     ...["KUBECONFIG", "DENREI_ZUNDOKO_WORDS"],
   ],
-  ["up", "--workers <count>", "--login <path>", "--no-dashboard", "DENREI_OIDC_ISSUER", "Ctrl-C"],
+  ["up", "--workers <count>", "--no-dashboard", "DENREI_OIDC_ISSUER", "Ctrl-C"],
   [
     "bridge",
     "--kubeconfig <path>",
@@ -142,15 +141,8 @@ const mistakes: readonly {
   })),
   {
     args: "demo piano",
-    says: "denrei: command-argument value 'piano' is invalid for argument 'act'. Allowed choices are song, github, paas, pipecd, dashboard.",
+    says: "denrei: command-argument value 'piano' is invalid for argument 'name'. Allowed choices are song, github, paas, pipecd, dashboard.",
   },
-  ...[
-    ["demo github", "none"],
-    ["demo github --github no/such.ts", "no/such.ts"],
-  ].map(([args = "", found]) => ({
-    args,
-    says: `denrei: expected --github with the path of a program that plays GitHub, found ${found}. It comes with a checkout and its development dependencies: npm ci && npm run demo -- github`,
-  })),
   {
     args: "rbac --namespace Big_Letters",
     says: "denrei: option '--namespace <name>' argument 'Big_Letters' is invalid. Expected lower-case letters, digits and dashes, at most 63.",

@@ -1,17 +1,13 @@
-/** `denrei demo dashboard`: a dashboard in front of all there is, looked at by two people, and nothing is left. */
+/** `npm run screenshots`: the demo `dashboard` with both of its users and pictures of all screens; it leaves nothing behind. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import manifest from "../../package.json" with { type: "json" };
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { place, run } from "./program.ts";
+import { place, root, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-/** As `npm run demo -- dashboard` has it. */
-const [, ...flags] = /demo( .*)$/.exec(manifest.scripts.demo)?.[1]?.split(" ") ?? [];
-const args = ["demo", "dashboard", ...flags];
 /** Everything runs at once, and a browser looks at each screen three times. */
 const longestMillis = 580_000;
 
@@ -27,23 +23,24 @@ const screens = [
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
-test("alice changes what bob may only see, each screen has its pictures, and it ends by itself", {
+test("alice changes what bob may only read, each screen gets its pictures, and the demo ends", {
   timeout: 600_000,
 }, async () => {
   const here = place();
   const folder = await mkdtemp(join(tmpdir(), "test-screens-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const { code, signal, stdout, stderr } = await run([...args, "--screenshots", folder], {
+  const { code, signal, stdout, stderr } = await run([folder], {
+    command: [process.execPath, join(root, "test/screenshots/main.ts")],
     env: here.env,
     longestMillis,
   });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
   expect(stdout).toMatch(/^The dashboard is at http:\/\/127\.0\.0\.1:\d+$/m);
-  for (const who of ["alice, who may do everything", "bob, who may look"])
-    expect(stdout).toMatch(new RegExp(`^ {2}Log in as ${who} in the namespace denrei-demo: \\S+$`, "m"));
+  for (const user of ["alice, who may change everything", "bob, who may only read"])
+    expect(stdout).toMatch(new RegExp(`^ {2}Log in as ${user} in the namespace denrei-demo: \\S+$`, "m"));
   expect(stdout).toMatch(/alice +sees 4 Applications through the dashboard, and may change them$/m);
   expect(stdout).toMatch(/bob +sees 4 Applications through the dashboard, and may not change them \(403\)$/m);
-  // Pictures are of a browser that is connected, too.
+  // The user in the pictures has connected GitHub.
   expect(stdout).toMatch(
     /alice +has connected octocat of GitHub, and may make an Installation for acme\/web$/m,
   );

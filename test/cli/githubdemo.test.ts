@@ -14,7 +14,7 @@ test("it prints each step with the replica that did it, and leaves nothing", asy
   expect(stdout).toMatch(/^ {2}2 workers, 1 bridge +ready after \d/m);
   expect(stdout).toMatch(/^ {2}2 gateways +ready after \d/m);
   expect(stdout).toMatch(
-    /^On http:\/\/127\.0\.0\.1:\d+, which plays GitHub, an App is installed on acme\/web\.$/m,
+    /^On the simulated GitHub at http:\/\/127\.0\.0\.1:\d+, an App is installed on acme\/web\.$/m,
   );
   expectSteps(stdout, "acme/web", "denrei-demo");
   const columns = told(stdout).map((line) => line.search(/\S+ (the|a|its) /));

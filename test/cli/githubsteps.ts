@@ -1,10 +1,10 @@
 /** What `denrei demo github` prints. */
 import { expect } from "vitest";
 
-/** The program that plays GitHub. */
+/** The program of the GitHub simulator. */
 export const program = "deploy/simulators/github/main.ts";
 /** The command line. */
-export const args = ["demo", "github", "--github", program];
+export const args = ["demo", "github"];
 
 /** The printed lines. Replicas on an existing bus have a suffix. */
 const worker = String.raw`worker-[12](-\w+)? +`;

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtPage } from "../../deploy/cli/page.ts";
+import { builtPage } from "../../deploy/environment/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import type { PlayedIssuer } from "../../deploy/simulators/login/issuer.ts";

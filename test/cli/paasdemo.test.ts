@@ -5,14 +5,7 @@ import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-const args = [
-  "demo",
-  "paas",
-  "--github",
-  "deploy/simulators/github/main.ts",
-  "--kpack",
-  "deploy/simulators/kpack/main.ts",
-];
+const args = ["demo", "paas"];
 
 const sha = "[0-9a-f]{40}";
 const image = `registry\\.example\\.com/acme/web@sha256:[0-9a-f]{64}`;

@@ -5,14 +5,7 @@ import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-const args = [
-  "demo",
-  "pipecd",
-  "--pipecd",
-  "deploy/simulators/pipecd/main.ts",
-  "--kpack",
-  "deploy/simulators/kpack/main.ts",
-];
+const args = ["demo", "pipecd"];
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 

@@ -1,6 +1,5 @@
 /** `denrei up` (npm start): it stays up until it is told to go, and then nothing is left. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
@@ -10,7 +9,7 @@ import { hikawa } from "../harness/song.ts";
 import { logIn } from "../harness/visitor.ts";
 import { runHere } from "./here.ts";
 import { place } from "./program.ts";
-import { guided, login, pidOf, printed, up } from "./up.ts";
+import { guided, pidOf, printed, up } from "./up.ts";
 
 const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
 /** The dashboard's port, unless it is taken. */
@@ -26,7 +25,7 @@ async function takeUsualPort(): Promise<void> {
 test("each command of its guide works, what dies is started again, and Ctrl-C stops everything", async () => {
   const here = place();
   await takeUsualPort();
-  const running = up(here, 2, login);
+  const running = up(here, 2);
   const { url, alice, bob } = await guided(running);
   expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
   await printed(running, "hikawa-sample-kiyoshi");
@@ -92,12 +91,3 @@ test.for(["Starting a local platform:", "  etcd  "])(
     expect(here.runs()).toEqual([]);
   },
 );
-
-test("a login whose program is not there is a wrong command line", async () => {
-  const { code, stdout, stderr } = await runHere(["up", "--login", "nowhere.ts"]);
-  expect(existsSync("nowhere.ts")).toBe(false);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toBe(
-    "denrei: expected --login with the path of a program that plays a login, found nowhere.ts. It comes with a checkout and its development dependencies: npm ci && npm start\n",
-  );
-});

@@ -1,6 +1,5 @@
 /** Starting `denrei up` and watching it. */
 import { expect } from "vitest";
-import manifest from "../../package.json" with { type: "json" };
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { type Place, type Running, start } from "./program.ts";
 import { song } from "./song.ts";
@@ -9,10 +8,6 @@ await programs(...platformPrograms);
 
 /** How long something that ends by itself may take to be gone. */
 export const patience = { timeout: 30_000, interval: 100 };
-
-/** The flags that `npm start` adds: the simulated login. */
-const [, ...fromManifest] = /up( --login \S+)$/.exec(manifest.scripts.start)?.[1]?.split(" ") ?? [];
-export const login: readonly string[] = fromManifest;
 
 /** Starts it in a place of its own; its sample sings a short song. */
 export const up = ({ env }: Place, workers = 1, flags: readonly string[] = []): Running =>

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { type Dashboard, startDashboard } from "../../dashboard/server/server.ts";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
-import { builtPage } from "../../deploy/cli/page.ts";
+import { builtPage } from "../../deploy/environment/page.ts";
 import { type Line, openLine } from "../gateway/requests.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import type { Visitor } from "../harness/visitor.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { builtPage } from "../../deploy/cli/page.ts";
+import { builtPage } from "../../deploy/environment/page.ts";
 
 await builtPage();
 

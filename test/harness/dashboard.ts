@@ -7,7 +7,7 @@ import { Namespace } from "../../bus/kube/kind.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 
 import { ensureTopology } from "../../bus/topology.ts";
-import { builtPage } from "../../deploy/cli/page.ts";
+import { builtPage } from "../../deploy/environment/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";

@@ -2,7 +2,7 @@
  * Programs for tests. A module that needs one asks for it at its top level, so that the first test file that imports the module
  * waits for a download or a build, and no test's deadline includes it.
  */
-import { progressDisplay } from "../../deploy/cli/demo/progress.ts";
+import { progressDisplay } from "../../deploy/environment/progress.ts";
 import { type Binary, type BinaryName, obtainBinaries } from "../../deploy/local/index.ts";
 
 /** The programs of a local platform. */

@@ -7,7 +7,7 @@ import {
   type Stored,
 } from "../../../bus/kube/object.ts";
 import { follow } from "./follow.ts";
-import type { Play } from "./story.ts";
+import type { Steps } from "./story.ts";
 
 /** Something that happened. */
 export interface Fact {
@@ -57,7 +57,7 @@ export function inOrder(known: Known[]): void {
 
 /** Begins one, until the play is over. */
 export async function chronicle(
-  { stage: { client }, namespace, signal }: Play,
+  { environment: { client }, namespace, signal }: Steps,
   topics: readonly Topic[],
   step: (by: string, what: string) => void,
 ): Promise<Chronicle> {

@@ -4,11 +4,11 @@ import { resourcePath } from "../../../bus/kube/client.ts";
 import { apiVersionOf } from "../../../bus/kube/kind.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { Application } from "../../../functions/paas/kinds.ts";
-import { AbsentError } from "../usage.ts";
-import type { DashboardFront } from "./dashboards.ts";
+import type { RunningDashboard } from "../../environment/dashboard.ts";
+import { AbsentError } from "../../environment/errors.ts";
 import type { PaasPlay } from "./paassteps.ts";
 import { until } from "./settled.ts";
-import type { Play } from "./story.ts";
+import type { Steps } from "./story.ts";
 import { connectGitHub, logIn, type Visitor } from "./visitor.ts";
 
 /** The API server, as the dashboard passes it on. */
@@ -18,12 +18,12 @@ const longestAnswer = 300;
 
 /** Has each of the people see the Applications, and change one of them. Throws an `AbsentError` when it is not as it should be. */
 export async function checkDashboard(
-  { namespace, signal }: Pick<Play, "namespace" | "signal">,
-  front: DashboardFront,
+  { namespace, signal }: Pick<Steps, "namespace" | "signal">,
+  front: RunningDashboard,
   changed: string,
   step: (by: string, what: string) => void,
 ): Promise<void> {
-  for (const person of front.people) {
+  for (const person of front.users) {
     const visitor = await logIn(front.url, person, signal);
     const list = `${prefix}${resourcePath(Application, namespace)}`;
     let seen: readonly string[] = [];
@@ -53,7 +53,7 @@ export async function checkDashboard(
  */
 export async function checkConnection(
   { namespace, github, signal }: Pick<PaasPlay, "namespace" | "github" | "signal">,
-  front: DashboardFront,
+  front: RunningDashboard,
   step: (by: string, what: string) => void,
 ): Promise<void> {
   const { login, installationId, repository } = github;
@@ -69,7 +69,7 @@ export async function checkConnection(
       template: {},
     },
   };
-  for (const person of front.people.filter(({ role }) => role === "admin")) {
+  for (const person of front.users.filter(({ role }) => role === "admin")) {
     const visitor = await logIn(front.url, person, signal);
     const make = () =>
       visitor.fetch(`${prefix}${resourcePath(Installation, namespace)}?dryRun=All`, {

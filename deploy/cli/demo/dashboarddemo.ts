@@ -1,132 +1,123 @@
-/** The demo `dashboard`: all that there is, to be looked at in a browser. */
+/** The demo `dashboard`: all systems at once, to look at in a browser. */
 import { once } from "node:events";
+import { guideToDashboard } from "../../environment/dashboard.ts";
+import { UsageError } from "../../environment/errors.ts";
+import { grantRoles } from "../../environment/grants.ts";
+import { type ProgressDisplay, timed } from "../../environment/progress.ts";
+import {
+  connectionOf,
+  githubSimulator,
+  type SimulatedGitHub,
+  startGitHub,
+} from "../../environment/simulators/github.ts";
+import { kpackSimulator } from "../../environment/simulators/kpack.ts";
+import { loginSimulator } from "../../environment/simulators/login.ts";
+import { addressesOf, pipecdSimulator } from "../../environment/simulators/pipecd.ts";
+import {
+  refuseExistingCluster,
+  requireSimulators,
+  startInCluster,
+} from "../../environment/simulators/start.ts";
 import { say } from "../output.ts";
-import { UsageError } from "../usage.ts";
-import type { Act, DemoOptions } from "./act.ts";
 import { checkConnection, checkDashboard } from "./dashboardcheck.ts";
-import { guideToDashboard } from "./dashboards.ts";
-import { healthyName, setScene } from "./dashboardscene.ts";
-import { grantPeople } from "./grants.ts";
+import { createExamples, healthyName } from "./dashboardexamples.ts";
+import type { Demo, DemoOptions } from "./definition.ts";
+import type { DemoEnvironment, Preparation } from "./environment.ts";
 import { inNamespace } from "./namespace.ts";
-import { photograph, photographerPart } from "./photographer.ts";
-import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
-import { connectionOf, githubPart, type PlayedGitHub, startPlayedGitHub } from "./playedgithub.ts";
-import { kpackPart } from "./playedkpack.ts";
-import { loginPart } from "./playedlogin.ts";
-import { addressesOf, pipecdPart } from "./playedpipecd.ts";
 import { writePodLogs } from "./podlogs.ts";
 import { Records } from "./records.ts";
-import type { Stage } from "./stage.ts";
-import { storyteller } from "./story.ts";
-import { timed } from "./timed.ts";
+import { stepPrinter } from "./story.ts";
 
-const command = "npm run demo -- dashboard";
 const tokenSeconds = 3600;
 const repository = "acme/web";
 const namespace = "denrei-demo";
 
-const whatToLookAt = ({ login }: PlayedGitHub): readonly string[] => [
-  "Applications: shop is well and has run two images, greedy can not be, and the others are previews of pull requests.",
-  "The pipeline web makes them; PipeCD comes up; a Hikawa sings; and one that was given up is a dead letter.",
-  "Log in as both, in two windows: what is a button for one of them is refused to the other, by the API server itself.",
-  `Create an Installation for GitHub, which is played: connect it, authorize as ${login}, and choose the GitHubApp app and ${repository}.`,
-  "Pods are not really run, and images not really built: kwok and stand-ins say that they are.",
+const whatToLookAt = ({ login }: SimulatedGitHub): readonly string[] => [
+  "Applications: shop is ready and has run two images, greedy cannot start, and the others are previews of pull requests.",
+  "The pipeline web creates the previews; PipeCD starts; a Hikawa sings; and one request is a dead letter.",
+  "Log in as both users, in two windows: the API server rejects for one of them what the other may do.",
+  `Create an Installation for the simulated GitHub: connect it, authorize as ${login}, and choose the GitHubApp app and ${repository}.`,
+  "No pod runs and no image is built: kwok and the simulators report that they do.",
 ];
 
-/** The act. Throws a `UsageError` without the programs that play what is around, and in somebody's own cluster. */
-export function dashboardAct(options: DemoOptions): Act {
-  const parts = {
-    login: loginPart(command),
-    github: githubPart(command),
-    kpack: kpackPart(command),
-    pipecd: pipecdPart(command),
-    photographer: photographerPart(command),
-  };
-  const [login, github, kpack, pipecd] = [
-    programOf(parts.login, options.login),
-    programOf(parts.github, options.github),
-    programOf(parts.kpack, options.kpack),
-    programOf(parts.pipecd, options.pipecd),
-  ];
-  const camera = options.screenshots && programOf(parts.photographer, options.photographer);
-  refuseOwnCluster("the demo dashboard", "shows", "docs/dashboard.md");
-  if (options.dashboard === false)
-    throw new UsageError("expected the demo dashboard to have one, found --no-dashboard");
+/** Throws a `UsageError` if a simulator is not installed, for an existing cluster, and for `--no-dashboard`. */
+export function dashboardDemo(options: DemoOptions): Demo {
+  requireSimulators(loginSimulator, githubSimulator, kpackSimulator, pipecdSimulator);
+  refuseExistingCluster("the demo dashboard", "docs/dashboard.md");
+  if (options.dashboard === false) throw new UsageError("the demo dashboard cannot run with --no-dashboard");
   const records = new Records();
   const ended = new AbortController();
   const onEnd = (error: Error) => ended.abort(error);
-  let onGitHub: PlayedGitHub | undefined;
+  let github: SimulatedGitHub | undefined;
   return {
-    cast: {
+    parts: {
       workers: options.workers ?? 3,
       functions: ["all"],
       gateways: 2,
       nodes: 1,
       onLine: records.add,
-      dashboard: { part: parts.login, program: login },
-      async before({ display, signal, dashboard, ...backstage }) {
-        const common = { onEnd, signal };
-        const [played, there] = await Promise.all([
-          timed(
-            display,
-            "emulated GitHub",
-            startPlayedGitHub(backstage, {
-              ...common,
-              part: parts.github,
-              program: github,
-              repository,
-              tokenSeconds,
-              dashboardUrl: dashboard?.url,
-            }),
-          ),
-          timed(
-            display,
-            "PipeCD stand-in",
-            startPlayedInCluster(backstage, parts.pipecd, { ...common, program: pipecd }),
-          ),
-        ]);
-        onGitHub = played;
-        return { ...addressesOf(there), ...(await connectionOf(played, backstage.directory)) };
+      dashboard: true,
+      async before(preparation) {
+        const started = await startServices(preparation, onEnd);
+        github = started.github;
+        return started.env;
       },
     },
-    async play(stage, display, stopped) {
+    async run(environment, display, stopped) {
       const signal = AbortSignal.any([stopped, ended.signal]);
-      const { dashboard: front } = stage;
-      const played = onGitHub;
-      if (front === undefined || played === undefined)
-        throw new Error("expected a dashboard in front and a GitHub that was started, found none");
-      await timed(
-        display,
-        "kpack stand-in",
-        startPlayedInCluster(stage, parts.kpack, { program: kpack, onEnd, signal }),
-      );
-      display.done();
-      say(["", ...guideToDashboard(front, namespace), "", ...whatToLookAt(played), ""].join("\n"));
-      await inNamespace(stage, namespace, async () => {
-        await grantPeople(stage.client, front.people, namespace);
-        const play = { stage, namespace, github: played, records, signal };
-        const step = storyteller(stage);
-        // The file goes with the platform, and with it whoever writes there.
-        if (stage.podLogsPath) void writePodLogs(stage.podLogsPath, signal).catch(() => undefined);
-        await setScene(play, step);
-        await checkDashboard(play, front, healthyName, step);
-        await checkConnection(play, front, step);
-        if (camera !== undefined && camera !== "" && options.screenshots !== undefined) {
-          const part = parts.photographer;
-          const pictures = await photograph(play, front, {
-            part,
-            program: camera,
-            folder: options.screenshots,
-          });
-          step("demo", `took ${pictures.length} pictures: ${pictures.join(", ")}`);
-        } else if (process.stdout.isTTY) await untilStopped(stage, signal);
-      });
+      if (github === undefined) throw new Error("the GitHub simulator was not started");
+      const kpack = startInCluster(environment, kpackSimulator, { onEnd, signal });
+      await timed(display, "kpack simulator", kpack);
+      await show(environment, display, { github, records, signal }, options);
     },
   };
 }
 
-/** Stays until Ctrl-C, or until something ends without which there is nothing to be seen. */
-async function untilStopped({ dashboard, directory }: Stage, signal: AbortSignal): Promise<void> {
+async function startServices(
+  { display, signal, dashboard, ...preparation }: Preparation,
+  onEnd: (error: Error) => void,
+) {
+  const options = { onEnd, signal };
+  const dashboardUrl = dashboard?.url;
+  const [github, pipecd] = await Promise.all([
+    timed(
+      display,
+      "GitHub simulator",
+      startGitHub(preparation, { ...options, repository, tokenSeconds, dashboardUrl }),
+    ),
+    timed(display, "PipeCD simulator", startInCluster(preparation, pipecdSimulator, options)),
+  ]);
+  const env = { ...addressesOf(pipecd), ...(await connectionOf(github, preparation.directory)) };
+  return { github, env };
+}
+
+async function show(
+  environment: DemoEnvironment,
+  display: ProgressDisplay,
+  running: { readonly github: SimulatedGitHub; readonly records: Records; readonly signal: AbortSignal },
+  { onShown }: DemoOptions,
+): Promise<void> {
+  const { dashboard, client, podLogsPath } = environment;
+  const { github, signal } = running;
+  if (dashboard === undefined) throw new Error("the dashboard was not started");
+  display.done();
+  say(["", ...guideToDashboard(dashboard, namespace), "", ...whatToLookAt(github), ""].join("\n"));
+  await inNamespace(environment, namespace, async () => {
+    await grantRoles(client, dashboard.users, namespace);
+    const steps = { environment, namespace, ...running };
+    const print = stepPrinter(environment);
+    // The file is deleted with the platform, which ends the writes with an error.
+    if (podLogsPath) void writePodLogs(podLogsPath, signal).catch(() => undefined);
+    await createExamples(steps, print);
+    await checkDashboard(steps, dashboard, healthyName, print);
+    await checkConnection(steps, dashboard, print);
+    if (onShown) await onShown({ dashboard, namespace, github, signal });
+    else if (process.stdout.isTTY) await untilStopped(environment, signal);
+  });
+}
+
+/** Waits for Ctrl-C, or for the end of a simulator. */
+async function untilStopped({ dashboard, directory }: DemoEnvironment, signal: AbortSignal): Promise<void> {
   say(`\nThe dashboard stays at ${dashboard?.url} until Ctrl-C. Logs are in ${directory}/logs.`);
   if (!signal.aborted) await once(signal, "abort");
   throw signal.reason;

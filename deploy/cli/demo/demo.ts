@@ -1,37 +1,36 @@
-/** `denrei demo` and `denrei up` */
-
+/** `denrei demo` and `denrei up`. */
 import { report } from "../explain.ts";
 import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
-import type { Act, DemoOptions } from "./act.ts";
-import { dashboardAct } from "./dashboarddemo.ts";
-import { githubAct } from "./githubdemo.ts";
-import { paasAct } from "./paasdemo.ts";
-import { pipecdAct } from "./pipecddemo.ts";
-import { songAct } from "./songdemo.ts";
-import { type Stage, setStage } from "./stage.ts";
+import { dashboardDemo } from "./dashboarddemo.ts";
+import type { Demo, DemoOptions } from "./definition.ts";
+import { type DemoEnvironment, startDemoEnvironment } from "./environment.ts";
+import { githubDemo } from "./githubdemo.ts";
+import { paasDemo } from "./paasdemo.ts";
+import { pipecdDemo } from "./pipecddemo.ts";
+import { songDemo } from "./songdemo.ts";
 
-/** Starts everything, plays the act, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
+/** Starts everything, shows the demo, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
-  const act = acts[options.act](options);
+  const { parts, run } = demos[options.name](options);
   const { display, tell, stopping } = openTerminal();
   const { signal } = stopping;
-  let stage: Stage | undefined;
+  let environment: DemoEnvironment | undefined;
   try {
-    stage = await setStage({ cast: act.cast, display, say: tell, signal });
-    await act.play(stage, display, signal);
+    environment = await startDemoEnvironment({ parts, display, say: tell, signal });
+    await run(environment, display, signal);
     if (!signal.aborted) say("\nStopping everything.");
   } catch (error) {
     if (!signal.aborted) await report(error);
   }
-  await stage?.stop();
+  await environment?.stop();
   process.exit();
 }
 
-const acts: Readonly<Record<DemoOptions["act"], (options: DemoOptions) => Act>> = {
-  song: songAct,
-  github: githubAct,
-  paas: paasAct,
-  pipecd: pipecdAct,
-  dashboard: dashboardAct,
+const demos: Readonly<Record<DemoOptions["name"], (options: DemoOptions) => Demo>> = {
+  song: songDemo,
+  github: githubDemo,
+  paas: paasDemo,
+  pipecd: pipecdDemo,
+  dashboard: dashboardDemo,
 };

@@ -1,7 +1,7 @@
 /** What replicas have said on objects that they did: as Kubernetes Events. */
 import { externalKind } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
-import type { Play } from "./story.ts";
+import type { Steps } from "./story.ts";
 
 /** An Event, as far as it is looked at. */
 export interface EventObject extends KubeObject {
@@ -38,7 +38,7 @@ const told = new Set<string>();
 
 /** What replicas of the stage have done with objects of the namespace, in its order; each is told once. */
 export async function deeds(
-  { stage, namespace, signal }: Play,
+  { environment: stage, namespace, signal }: Steps,
   isWanted: (deed: Deed) => boolean,
 ): Promise<readonly Deed[]> {
   const replicas = new Set(stage.replicas.map((replica) => replica.name));

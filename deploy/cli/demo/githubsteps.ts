@@ -7,18 +7,18 @@ import { busSettings, readSettings } from "../../../bus/config/config.ts";
 import { kubectlTable } from "../../../bus/kube/table.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";
+import { AbsentError } from "../../environment/errors.ts";
+import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
 import { say } from "../output.ts";
-import { AbsentError } from "../usage.ts";
 import { list as listWebhooks } from "../webhooks.ts";
 import { githubUser } from "./githubuser.ts";
-import type { PlayedGitHub } from "./playedgithub.ts";
 import type { LogRecord } from "./records.ts";
 import { isReady } from "./settled.ts";
-import { create, doerOf, type Play, settledIn, storyteller } from "./story.ts";
+import { actorOf, create, type Steps, settledIn, stepPrinter } from "./story.ts";
 
 /** What the steps are made with. */
-export interface GitHubPlay extends Play {
-  readonly github: PlayedGitHub;
+export interface GitHubPlay extends Steps {
+  readonly github: SimulatedGitHub;
 }
 
 const refreshes = 2;
@@ -28,9 +28,9 @@ const [pemKey, tokenKey] = ["private-key.pem", "token"] as const;
 const webhookMillis = 30_000;
 
 /** Does each step, and prints who has done what; then what there is in the end. */
-export async function tellSteps(play: GitHubPlay): Promise<void> {
-  const { stage, github, signal } = play;
-  const step = storyteller(stage);
+export async function printGitHubSteps(play: GitHubPlay): Promise<void> {
+  const { environment: stage, github, signal } = play;
+  const step = stepPrinter(stage);
 
   const pem = Buffer.from(github.privateKey).toString("base64");
   await create(play, TokenSecret, keyName, { data: { [pemKey]: pem } });
@@ -64,9 +64,9 @@ export async function tellSteps(play: GitHubPlay): Promise<void> {
 /** `12:00:40Z` of a time in RFC 3339. */
 const clock = (time: string): string => time.slice(time.indexOf("T") + 1);
 
-async function readyApp(play: Play): Promise<{ readonly by: string; readonly slug: string | undefined }> {
+async function readyApp(play: Steps): Promise<{ readonly by: string; readonly slug: string | undefined }> {
   const { status } = await settledIn(play, GitHubApp, appName, isReady);
-  const by = await doerOf(
+  const by = await actorOf(
     play,
     ({ msg, key }) => msg === "GitHub knows the App by this key" && key === `${play.namespace}/${appName}`,
   );
@@ -75,10 +75,10 @@ async function readyApp(play: Play): Promise<{ readonly by: string; readonly slu
 
 /** The token that comes after the one that ends at `before`: who got it, where it is, and when it ends. */
 async function tokenAfter(
-  play: Play,
+  play: Steps,
   before: string | undefined,
 ): Promise<{ readonly by: string; readonly secret: string; readonly expiresAt: string }> {
-  const { stage, namespace, signal } = play;
+  const { environment: stage, namespace, signal } = play;
   const { status } = await settledIn(play, Installation, installationName, (found) => {
     const { expiresAt } = found.status ?? {};
     return isReady(found) && expiresAt !== undefined && expiresAt !== before;
@@ -87,7 +87,7 @@ async function tokenAfter(
   const { data } = await stage.client.get(TokenSecret, { namespace, name: secret }, signal);
   if (!data?.[tokenKey])
     throw new AbsentError(`expected a token in the Secret ${namespace}/${secret}, found none`);
-  const by = await doerOf(
+  const by = await actorOf(
     play,
     (record) =>
       record.msg === "token issued" &&
@@ -98,7 +98,7 @@ async function tokenAfter(
 }
 
 /** Who took the webhook of the pull request, and the beginning of its id. Throws an `AbsentError` when none comes. */
-async function webhookOfPull({ records, signal }: Play): Promise<{
+async function webhookOfPull({ records, signal }: Steps): Promise<{
   readonly by: string;
   readonly delivery: string;
   readonly status: number;
@@ -118,7 +118,7 @@ async function webhookOfPull({ records, signal }: Play): Promise<{
 }
 
 /** What there is in the end, as anybody may look at it. */
-async function showEnd({ stage, namespace, github }: GitHubPlay): Promise<void> {
+async function showEnd({ environment: stage, namespace, github }: GitHubPlay): Promise<void> {
   const { client, origin, natsUrl } = stage;
   say(`\n$ kubectl get installations -n ${namespace}`);
   say(await kubectlTable(client, Installation, namespace));

@@ -1,6 +1,6 @@
 /** What somebody does on GitHub who has nothing but the API and a token. */
-import { AbsentError } from "../usage.ts";
-import type { PlayedGitHub } from "./playedgithub.ts";
+import { AbsentError } from "../../environment/errors.ts";
+import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
 
 /** The user. Each call throws an `AbsentError` when it is refused or not answered. */
 export interface GitHubUser {
@@ -15,8 +15,11 @@ export interface GitHubUser {
   statuses(sha: string): Promise<readonly string[]>;
 }
 
-/** The user of a played GitHub. */
-export function githubUser({ url, userToken, repository }: PlayedGitHub, signal: AbortSignal): GitHubUser {
+/** The user of a simulated GitHub. */
+export function githubUser(
+  { url, userToken, repository }: Pick<SimulatedGitHub, "url" | "userToken" | "repository">,
+  signal: AbortSignal,
+): GitHubUser {
   const root = `/repos/${repository}`;
   let files = 0;
 

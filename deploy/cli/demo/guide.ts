@@ -1,16 +1,23 @@
 /** What to type next, once everything runs. Every line is one that can be pasted as it is. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { guideToDashboard } from "../../environment/dashboard.ts";
 import { quoted } from "../quoted.ts";
-import { guideToDashboard } from "./dashboards.ts";
-import { sampleFile } from "./sing.ts";
-import type { Stage } from "./stage.ts";
+import type { DemoEnvironment } from "./environment.ts";
+import { sampleFile } from "./songsteps.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
 const launcher = fileURLToPath(new URL("../denrei.js", import.meta.url));
 
 /** The guide to a stage. */
-export function guide({ client, kubeconfigPath, natsUrl, directory, replicas, dashboard }: Stage): string {
+export function guide({
+  client,
+  kubeconfigPath,
+  natsUrl,
+  directory,
+  replicas,
+  dashboard,
+}: DemoEnvironment): string {
   const cwd = process.cwd();
   const denrei = cwd === root ? "npx denrei" : quoted(launcher);
   const sample = relative(cwd, fileURLToPath(sampleFile));

@@ -6,14 +6,14 @@ import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
 import { apiVersionOf, Namespace } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { say } from "../output.ts";
-import type { Stage } from "./stage.ts";
+import type { DemoEnvironment } from "./environment.ts";
 
 /** How long taking the namespace away may take, in milliseconds. */
 const removeMillis = 2000;
 
 /** Makes a namespace in which Secrets are looked at; one in somebody's own cluster is taken away again. */
 export async function inNamespace(
-  { client, origin }: Stage,
+  { client, origin }: DemoEnvironment,
   name: string,
   play: () => Promise<void>,
 ): Promise<void> {

@@ -1,15 +1,23 @@
-/** The demo `paas`: pull requests become previews, and go again. */
+/** The demo `paas`: pull requests get previews, which are deleted when they are closed. */
+import { timed } from "../../environment/progress.ts";
+import {
+  allowedAs,
+  githubSimulator,
+  type SimulatedGitHub,
+  startGitHub,
+} from "../../environment/simulators/github.ts";
+import { kpackSimulator } from "../../environment/simulators/kpack.ts";
+import {
+  refuseExistingCluster,
+  requireSimulators,
+  startInCluster,
+} from "../../environment/simulators/start.ts";
 import { say } from "../output.ts";
-import type { Act, DemoOptions } from "./act.ts";
+import type { Demo, DemoOptions } from "./definition.ts";
 import { inNamespace } from "./namespace.ts";
-import { tellPaasSteps } from "./paassteps.ts";
-import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
-import { allowedAs, githubPart, type PlayedGitHub, startPlayedGitHub } from "./playedgithub.ts";
-import { kpackPart } from "./playedkpack.ts";
+import { printPaasSteps } from "./paassteps.ts";
 import { Records } from "./records.ts";
-import { timed } from "./timed.ts";
 
-const act = "paas";
 const functions = [
   "githubapp",
   "installation",
@@ -22,47 +30,39 @@ const tokenSeconds = 3600;
 const repository = "acme/web";
 const namespace = "denrei-demo";
 
-/** The act. Throws a `UsageError` without the programs that play GitHub and kpack, and in somebody's own cluster. */
-export function paasAct({ workers = 3, ...programs }: DemoOptions): Act {
-  const command = `npm run demo -- ${act}`;
-  const parts = { github: githubPart(command), kpack: kpackPart(command) };
-  const [github, kpack] = [programOf(parts.github, programs.github), programOf(parts.kpack, programs.kpack)];
-  refuseOwnCluster(`the demo ${act}`, "builds", "docs/paas.md");
+/** Throws a `UsageError` if a simulator is not installed, and for an existing cluster. */
+export function paasDemo({ workers = 3 }: DemoOptions): Demo {
+  requireSimulators(githubSimulator, kpackSimulator);
+  refuseExistingCluster("the demo paas", "docs/paas.md");
   const records = new Records();
   const ended = new AbortController();
   const onEnd = (error: Error) => ended.abort(error);
-  let onGitHub: PlayedGitHub | undefined;
+  let github: SimulatedGitHub | undefined;
   return {
-    cast: {
+    parts: {
       workers,
       functions,
       gateways: 2,
       nodes: 1,
+      dashboard: false,
       onLine: records.add,
-      async before(backstage) {
-        const { display, signal } = backstage;
-        const options = { part: parts.github, program: github, repository, tokenSeconds, onEnd, signal };
-        onGitHub = await timed(display, "emulated GitHub", startPlayedGitHub(backstage, options));
-        return allowedAs(onGitHub.url);
+      async before(preparation) {
+        const { display, signal } = preparation;
+        const started = startGitHub(preparation, { repository, tokenSeconds, onEnd, signal });
+        github = await timed(display, "GitHub simulator", started);
+        return allowedAs(github.url);
       },
     },
-    async play(stage, display, stopped) {
+    async run(environment, display, stopped) {
       const signal = AbortSignal.any([stopped, ended.signal]);
-      const played = onGitHub;
-      if (played === undefined) throw new Error("the emulated GitHub was not started");
-      await timed(
-        display,
-        "kpack stand-in",
-        startPlayedInCluster(stage, parts.kpack, { onEnd, signal, program: kpack }),
-      );
+      if (github === undefined) throw new Error("the GitHub simulator was not started");
+      const steps = { environment, namespace, github, records, signal };
+      const kpack = startInCluster(environment, kpackSimulator, { onEnd, signal });
+      await timed(display, "kpack simulator", kpack);
       display.done();
-      say(`\nOn ${played.url}, which plays GitHub, an App is installed on ${repository}.`);
-      say(
-        "Pods are not really run, and images are not really built: kwok and a stand-in for kpack say that they are.\n",
-      );
-      await inNamespace(stage, namespace, () =>
-        tellPaasSteps({ stage, namespace, github: played, records, signal }),
-      );
+      say(`\nOn the simulated GitHub at ${github.url}, an App is installed on ${repository}.`);
+      say("No pod runs and no image is built: kwok and the kpack simulator report that they do.\n");
+      await inNamespace(environment, namespace, () => printPaasSteps(steps));
     },
   };
 }

@@ -10,16 +10,16 @@ import { Deployment } from "../../../bus/kube/workloads.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { Build, Image } from "../../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "../../../functions/paas/kinds.ts";
+import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
 import { say } from "../output.ts";
 import { type Deed, deeds } from "./events.ts";
 import { type GitHubUser, githubUser } from "./githubuser.ts";
-import type { PlayedGitHub } from "./playedgithub.ts";
 import { isReady, until } from "./settled.ts";
-import { create, type Play, settledIn, storyteller } from "./story.ts";
+import { create, type Steps, settledIn, stepPrinter } from "./story.ts";
 
 /** What the steps are made with. */
-export interface PaasPlay extends Play {
-  readonly github: PlayedGitHub;
+export interface PaasPlay extends Steps {
+  readonly github: SimulatedGitHub;
 }
 
 const [appName, keyName, tokenName, registryName, pipelineName] = [
@@ -36,9 +36,9 @@ const domainBase = "preview.example.com";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Does each step, and prints who has done what, and what there is to be seen. */
-export async function tellPaasSteps(play: PaasPlay): Promise<void> {
+export async function printPaasSteps(play: PaasPlay): Promise<void> {
   const { github, signal } = play;
-  const step = storyteller(play.stage);
+  const step = stepPrinter(play.environment);
   const user = githubUser(github, signal);
 
   await preparePipeline(play);
@@ -126,7 +126,7 @@ export async function shown(play: PaasPlay, number: number, sha?: string): Promi
 
 /** Waits until what a preview was made of is gone. */
 async function gone(play: PaasPlay, number: number): Promise<void> {
-  const { client } = play.stage;
+  const { client } = play.environment;
   const isOf = (object: Stored<KubeObject>) => new RegExp(`-pr-${number}(-|$)`).test(object.metadata.name);
   await until(`the preview of #${number} to go`, play.signal, async () => {
     for (const kind of [Application, RemoteSync, Image, Build, Deployment] as readonly Kind[]) {
@@ -141,7 +141,7 @@ async function gone(play: PaasPlay, number: number): Promise<void> {
 async function tellDeeds(
   play: PaasPlay,
   number: number,
-  step: ReturnType<typeof storyteller>,
+  step: ReturnType<typeof stepPrinter>,
 ): Promise<void> {
   const name = `modoki-pipeline-${pipelineName}-pr-${number}`;
   const isAbout = ({ about, note }: Deed) =>
@@ -149,7 +149,7 @@ async function tellDeeds(
   for (const { by, note } of await deeds(play, isAbout)) step(by, note);
 }
 
-async function show({ stage, namespace }: PaasPlay, ...kinds: readonly Kind[]): Promise<void> {
+async function show({ environment: stage, namespace }: PaasPlay, ...kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds) {
     say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${namespace}`);
     say(await kubectlTable(stage.client, kind, namespace));

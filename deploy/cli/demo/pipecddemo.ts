@@ -1,74 +1,69 @@
 /**
- * The demo `pipecd`: PipeCD comes up from its sample, agent and application become known there, images that the PaaS builds are
- * deployed, and all of it goes again.
+ * The demo `pipecd`: PipeCD starts from its sample, an agent and an application are registered, images that the PaaS builds are
+ * deployed, and everything is deleted again.
  */
 import { functions } from "../../../functions/index.ts";
+import { timed } from "../../environment/progress.ts";
+import { kpackSimulator } from "../../environment/simulators/kpack.ts";
+import { addressesOf, agentEvent, pipecdSimulator } from "../../environment/simulators/pipecd.ts";
+import {
+  refuseExistingCluster,
+  requireSimulators,
+  startInCluster,
+} from "../../environment/simulators/start.ts";
 import { say } from "../output.ts";
-import type { Act, DemoOptions } from "./act.ts";
+import type { Demo, DemoOptions } from "./definition.ts";
 import { inNamespace } from "./namespace.ts";
-import { tellPipecdSteps } from "./pipecdsteps.ts";
-import { programOf, refuseOwnCluster, startPlayedInCluster } from "./played.ts";
-import { kpackPart } from "./playedkpack.ts";
-import { addressesOf, deedOfAgent, pipecdPart } from "./playedpipecd.ts";
+import { printPipecdSteps } from "./pipecdsteps.ts";
 import { Records } from "./records.ts";
-import { timed } from "./timed.ts";
 
-const act = "pipecd";
-const ours = functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-"));
-/** What builds images. */
-const builders = ["modoki-application", "modoki-remotesync"];
+const pipecdFunctions = functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-"));
+/** They build the images. */
+const paasFunctions = ["modoki-application", "modoki-remotesync"];
 const namespace = "denrei-demo";
 
-/** The act. Throws a `UsageError` without a program that plays PipeCD, and in somebody's own cluster. */
-export function pipecdAct({ workers = 3, ...programs }: DemoOptions): Act {
-  const command = `npm run demo -- ${act}`;
-  const parts = { pipecd: pipecdPart(command), kpack: kpackPart(command) };
-  const [pipecd, kpack] = [programOf(parts.pipecd, programs.pipecd), programOf(parts.kpack, programs.kpack)];
-  refuseOwnCluster(`the demo ${act}`, "runs", "docs/pipecd.md");
+/** Throws a `UsageError` if a simulator is not installed, and for an existing cluster. */
+export function pipecdDemo({ workers = 3 }: DemoOptions): Demo {
+  requireSimulators(pipecdSimulator, kpackSimulator);
+  refuseExistingCluster("the demo pipecd", "docs/pipecd.md");
   const records = new Records();
-  /** Deeds of agents that are not printed yet. */
+  /** Events of agents that are not printed yet. */
   const agents: string[] = [];
   const ended = new AbortController();
   return {
-    cast: {
+    parts: {
       workers,
-      functions: [...ours, ...builders],
+      functions: [...pipecdFunctions, ...paasFunctions],
       gateways: 0,
       nodes: 1,
+      dashboard: false,
       onLine: records.add,
-      async before({ display, signal, ...backstage }) {
-        const onEnd = (error: Error) => ended.abort(error);
+      async before({ display, signal, ...preparation }) {
+        const options = { onEnd: (error: Error) => ended.abort(error), signal };
         const onLine = (line: string) => {
-          const did = deedOfAgent(line);
-          if (did !== undefined) agents.push(did);
+          const event = agentEvent(line);
+          if (event !== undefined) agents.push(event);
         };
-        const options = { onEnd, signal };
-        const [played] = await Promise.all([
-          timed(
-            display,
-            "PipeCD stand-in",
-            startPlayedInCluster(backstage, parts.pipecd, { ...options, onLine, program: pipecd }),
-          ),
-          timed(
-            display,
-            "kpack stand-in",
-            startPlayedInCluster(backstage, parts.kpack, { ...options, program: kpack }),
-          ),
+        const pipecd = startInCluster(preparation, pipecdSimulator, { ...options, onLine });
+        const kpack = startInCluster(preparation, kpackSimulator, options);
+        const [addresses] = await Promise.all([
+          timed(display, "PipeCD simulator", pipecd),
+          timed(display, "kpack simulator", kpack),
         ]);
-        return addressesOf(played);
+        return addressesOf(addresses);
       },
     },
-    async play(stage, _display, stopped) {
+    async run(environment, _display, stopped) {
       const signal = AbortSignal.any([stopped, ended.signal]);
       say(
         [
-          "\nReal are the API server and its controllers, the bus, the bridge and the workers. Played is what runs in pods: kwok says",
-          "that they run, a stand-in answers as the server of PipeCD v0.57.0 and does what its agent would do, with a repository that is in",
-          "its memory, and a stand-in for kpack says that images are built.\n",
+          "\nThe API server, its controllers, the bus, the bridge, and the workers are real. What runs in pods is simulated: kwok reports",
+          "running pods, one simulator acts as PipeCD v0.57.0 and its agent, with a Git repository in memory, and another acts as",
+          "kpack and reports built images.\n",
         ].join("\n"),
       );
-      await inNamespace(stage, namespace, () =>
-        tellPipecdSteps({ stage, namespace, records, signal, agents }),
+      await inNamespace(environment, namespace, () =>
+        printPipecdSteps({ environment, namespace, records, signal, agents }),
       );
     },
   };

@@ -8,10 +8,10 @@ import { ControlPlane, EventRegistration } from "../../../functions/pipecd/kinds
 import { say } from "../output.ts";
 import type { SampleObject } from "./pipecdsample.ts";
 import { until } from "./settled.ts";
-import { create, type Play, settledIn } from "./story.ts";
+import { create, type Steps, settledIn } from "./story.ts";
 
 /** With deeds of agents that are not printed yet. */
-export interface EventPlay extends Play {
+export interface EventPlay extends Steps {
   readonly agents: string[];
 }
 
@@ -65,14 +65,14 @@ export async function tellEvents(
   }
   for (const kind of [RemoteSync, EventRegistration] as readonly Kind[]) {
     say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${play.namespace}`);
-    say(await kubectlTable(play.stage.client, kind, play.namespace));
+    say(await kubectlTable(play.environment.client, kind, play.namespace));
   }
   say("");
 }
 
 /** Makes the RemoteSync, or has it build another commit. */
 async function wish(play: EventPlay, sha: string): Promise<void> {
-  const { stage, namespace, signal } = play;
+  const { environment: stage, namespace, signal } = play;
   const base = { github: { owner: "acme", repo: "web", sha, secretName: git } };
   const { items } = await stage.client.list(RemoteSync, namespace, {}, signal);
   if (items.length === 0) {
@@ -95,7 +95,7 @@ const built = (play: EventPlay, revision: string, before: string) =>
   );
 
 /** Deletes all that was made here. */
-export async function deleteImages({ stage, namespace, signal }: EventPlay): Promise<void> {
+export async function deleteImages({ environment: stage, namespace, signal }: EventPlay): Promise<void> {
   const { metadata } = parse(await readFile(file, "utf8"));
   const made: readonly (readonly [Kind, string])[] = [
     [EventRegistration as unknown as Kind, metadata.name],

@@ -12,7 +12,7 @@ import {
   Piped,
 } from "../../../functions/pipecd/kinds.ts";
 import type { Conditioned } from "./settled.ts";
-import { create, type Play } from "./story.ts";
+import { create, type Steps } from "./story.ts";
 
 /** Where it is in the repository. */
 export const samplePath = "functions/pipecd/samples/c.yaml";
@@ -47,7 +47,7 @@ export async function readSample(): Promise<readonly SampleObject[]> {
 }
 
 /** Makes them, in their order. */
-export async function applySample(play: Play, objects: readonly SampleObject[]): Promise<void> {
+export async function applySample(play: Steps, objects: readonly SampleObject[]): Promise<void> {
   for (const { kind, name, content } of objects) await create(play, kind, name, content);
 }
 
@@ -56,7 +56,7 @@ export const isOurs = ({ kind }: SampleObject): boolean => kind.kind !== Secret.
 
 /** Asks the API server to delete objects, in their order, and waits for none of them. */
 export async function deleteSample(
-  { stage, namespace, signal }: Play,
+  { environment: stage, namespace, signal }: Steps,
   objects: readonly SampleObject[],
 ): Promise<void> {
   for (const { kind, name } of objects) await stage.client.delete(kind, { namespace, name }, { signal });

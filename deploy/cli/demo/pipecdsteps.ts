@@ -14,7 +14,7 @@ import { deedOf, Event, type EventObject } from "./events.ts";
 import { deleteImages, type EventPlay, shortened, tellEvents, withApiKeys } from "./pipecdevents.ts";
 import { applySample, deleteSample, isOurs, readSample, sampleKinds, samplePath } from "./pipecdsample.ts";
 import { type Conditioned, readyCondition, until } from "./settled.ts";
-import { type Play, storyteller } from "./story.ts";
+import { type Steps, stepPrinter } from "./story.ts";
 
 type Workload = Deployment | StatefulSet;
 
@@ -26,8 +26,8 @@ const rights = [ClusterRole, ClusterRoleBinding] as readonly Kind[];
 const everywhere = /^(ConfigMap kube-root-ca\.crt|ServiceAccount default)$/;
 
 /** Does each step, and prints who has done what, and what there is to be seen. */
-export async function tellPipecdSteps(play: EventPlay): Promise<void> {
-  const step = storyteller(play.stage);
+export async function printPipecdSteps(play: EventPlay): Promise<void> {
+  const step = stepPrinter(play.environment);
   const sample = await readSample();
   const ours = sample.filter(isOurs);
   const { topics, ready, gone } = whatToTell(play);
@@ -58,7 +58,7 @@ export async function tellPipecdSteps(play: EventPlay): Promise<void> {
 }
 
 /** Workloads when their pods are said to run, what PipeCD was told, objects when they are ready, and when they are gone. */
-function whatToTell({ stage }: Play) {
+function whatToTell({ environment: stage }: Steps) {
   const [running, ready, gone] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const replicas = new Set(stage.replicas.map(({ name }) => name));
   const once = (names: Set<string>, name: string, by: string, what: string): Fact | undefined => {
@@ -107,7 +107,7 @@ const imageOf = (spec: Workload["spec"]): string =>
 
 /** `Kind name` of what is there. Of what is in no namespace, only what is the sample's. */
 async function namesOf(
-  { stage, namespace, signal }: Play,
+  { environment: stage, namespace, signal }: Steps,
   kinds: readonly Kind[],
 ): Promise<readonly string[]> {
   const lists = kinds.map(async (kind) => {
@@ -120,7 +120,7 @@ async function namesOf(
   return (await Promise.all(lists)).flat();
 }
 
-async function show({ stage, namespace }: Play, kind: Kind): Promise<void> {
+async function show({ environment: stage, namespace }: Steps, kind: Kind): Promise<void> {
   say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${namespace}`);
   say(await kubectlTable(stage.client, kind, namespace));
 }

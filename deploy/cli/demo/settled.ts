@@ -4,7 +4,7 @@ import type { KubeClient } from "../../../bus/kube/client.ts";
 import { ApiError, ApiUnreachableError } from "../../../bus/kube/errors.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { AbsentError } from "../usage.ts";
+import { AbsentError } from "../../environment/errors.ts";
 
 /** How long it may take, and how often it is looked. Milliseconds. */
 const settleMillis = 60_000;

@@ -1,45 +1,39 @@
-/** The demo `song`, and what `denrei up` shows: the sample sings. `up` has a dashboard in front. */
-import { ownCluster } from "../foreign.ts";
+/** The demo `song`, and `denrei up`, which has a dashboard as well. */
+import { missingIssuer } from "../../environment/dashboard.ts";
+import { grantRoles } from "../../environment/grants.ts";
+import { count } from "../../environment/progress.ts";
 import { say } from "../output.ts";
-import type { Act, DemoOptions } from "./act.ts";
-import { type DashboardPlan, hasIssuer, noDashboard } from "./dashboards.ts";
-import { grantPeople } from "./grants.ts";
+import type { Demo, DemoOptions } from "./definition.ts";
 import { guide } from "./guide.ts";
-import { programOf } from "./played.ts";
-import { loginPart } from "./playedlogin.ts";
-import { sing } from "./sing.ts";
-import { count } from "./stage.ts";
+import { sing } from "./songsteps.ts";
 
-const command = "npm start";
-
-/** The act. Throws a `UsageError` where the program that is to play the login is none. */
-export function songAct(options: DemoOptions): Act {
+export function songDemo(options: DemoOptions): Demo {
   const { mode, workers = 3 } = options;
-  const { plan, notice } = dashboardOf(options);
+  const { dashboard, notice } = planDashboard(options);
   return {
-    cast: { workers, functions: ["all"], gateways: 0, dashboard: plan },
-    async play(stage, _display, signal) {
-      const { client, origin } = stage;
-      if (stage.dashboard && origin === "local")
-        await grantPeople(client, stage.dashboard.people, client.connection.namespace);
+    parts: { workers, functions: ["all"], gateways: 0, dashboard },
+    async run(environment, _display, signal) {
+      const { client, origin } = environment;
+      if (environment.dashboard && origin === "local")
+        await grantRoles(client, environment.dashboard.users, client.connection.namespace);
       if (mode === "up") {
-        say(guide(stage));
+        say(guide(environment));
         if (notice !== undefined) say(notice);
       }
       say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
-      await sing(stage, { mode, signal });
+      await sing(environment, { mode, signal });
     },
   };
 }
 
-/** The plan for the dashboard of `denrei up`, or the notice that there is no dashboard. `--no-dashboard` and `demo` have neither. */
-export function dashboardOf({ mode, dashboard, login }: DemoOptions): {
-  readonly plan?: DashboardPlan;
+/** Whether there will be a dashboard, and why `denrei up` has none. */
+export function planDashboard({ mode, dashboard }: DemoOptions): {
+  readonly dashboard: boolean;
   readonly notice?: string;
 } {
-  if (mode !== "up" || dashboard === false) return {};
-  const part = loginPart(command);
-  if (ownCluster() && hasIssuer()) return { plan: { part, program: undefined } };
-  if (ownCluster() || login === undefined) return { notice: noDashboard(command) };
-  return { plan: { part, program: programOf(part, login) } };
+  if (mode !== "up" || dashboard === false) return { dashboard: false };
+  const missing = missingIssuer();
+  return missing === undefined
+    ? { dashboard: true }
+    : { dashboard: false, notice: `No dashboard: ${missing}.` };
 }

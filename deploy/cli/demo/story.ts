@@ -2,13 +2,13 @@
 import { apiVersionOf, type Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { say } from "../output.ts";
+import type { DemoEnvironment } from "./environment.ts";
 import type { LogRecord, Records } from "./records.ts";
 import { type Conditioned, settled } from "./settled.ts";
-import type { Stage } from "./stage.ts";
 
 /** What the steps are made with. */
-export interface Play {
-  readonly stage: Stage;
+export interface Steps {
+  readonly environment: DemoEnvironment;
   /** Its Secrets are looked at. */
   readonly namespace: string;
   /** Those of the replicas. */
@@ -20,7 +20,7 @@ export interface Play {
 const recordMillis = 2000;
 
 /** Prints what was done, with when and by whom in columns. */
-export function storyteller({ replicas }: Stage): (by: string, what: string) => void {
+export function stepPrinter({ replicas }: DemoEnvironment): (by: string, what: string) => void {
   const begun = performance.now();
   const width = Math.max(...replicas.map(({ name }) => name.length));
   return (by, what) => {
@@ -31,7 +31,7 @@ export function storyteller({ replicas }: Stage): (by: string, what: string) => 
 
 /** Creates an object in the namespace. */
 export function create<T extends KubeObject>(
-  { stage, namespace, signal }: Play,
+  { environment: stage, namespace, signal }: Steps,
   kind: Kind<T>,
   name: string,
   content: object,
@@ -47,15 +47,15 @@ export function create<T extends KubeObject>(
 
 /** An object of the namespace, once it is as it should be. Throws an `AbsentError` when it does not become so. */
 export const settledIn = <T extends Conditioned>(
-  { stage, namespace, signal }: Play,
+  { environment: stage, namespace, signal }: Steps,
   kind: Kind<T>,
   name: string,
   isSettled: (object: Stored<T>) => boolean,
 ): Promise<Stored<T>> => settled({ client: stage.client, namespace, signal, kind, name, isSettled });
 
 /** The replica that has logged what fits; `?` when it is none of the demo's. */
-export async function doerOf(
-  { records, signal }: Play,
+export async function actorOf(
+  { records, signal }: Steps,
   fits: (record: LogRecord) => boolean,
 ): Promise<string> {
   const late = AbortSignal.timeout(recordMillis);

@@ -1,7 +1,7 @@
 /** Somebody who uses the dashboard without a browser: logs in at the issuer's page, and asks as the page would. */
 import { Agent, fetch, type RequestInit, type Response } from "undici";
-import { AbsentError } from "../usage.ts";
-import type { DemoPerson } from "./people.ts";
+import { AbsentError } from "../../environment/errors.ts";
+import type { DashboardUser } from "../../environment/users.ts";
 
 /** Somebody in front of a dashboard. */
 export interface Visitor {
@@ -20,7 +20,7 @@ export interface VisitorRequest extends RequestInit {
   readonly headers?: Record<string, string>;
 }
 
-type Credentials = Pick<DemoPerson, "name" | "password">;
+type Credentials = Pick<DashboardUser, "name" | "password">;
 
 /** More than any login takes. */
 const mostRedirects = 20;

@@ -1,62 +1,48 @@
-/** The dashboard of `denrei dev`, in front of what its functions run on. Its page and its functions are those of its start. */
+/** The dashboard of `denrei dev`. Its page and its functions are those of its start. */
 import { connectCluster } from "../../../bus/process/cluster.ts";
-import {
-  type DashboardFront,
-  type DashboardPlan,
-  hasIssuer,
-  issuerVariables,
-  startDashboard,
-} from "../demo/dashboards.ts";
-import { programOf } from "../demo/played.ts";
-import { loginPart } from "../demo/playedlogin.ts";
-import type { ProgressDisplay } from "../demo/progress.ts";
-import { ownCluster } from "../foreign.ts";
-import { UsageError } from "../usage.ts";
-import type { Ground } from "./ground.ts";
+import { missingIssuer, type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
+import type { Environment } from "../../environment/environment.ts";
+import { UsageError } from "../../environment/errors.ts";
+import type { ProgressDisplay } from "../../environment/progress.ts";
 
 /** A dashboard that runs. */
-export interface DevDashboard extends DashboardFront {
-  /** Where its people have their roles. */
+export interface DevDashboard extends RunningDashboard {
+  /** The namespace in which its users have roles. */
   readonly namespace: string;
 }
 
-/** What it is opened with. */
+/** How to start it. */
 export interface DevDashboardOptions {
-  readonly ground: Ground;
+  readonly environment: Environment;
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** That of a local platform's kubeconfig. */
+/** The default namespace of a local platform's kubeconfig. */
 const namespace = "default";
 
-/** How people are to log in. Throws a `UsageError` where they can not: without a program, or without an issuer of one's own cluster. */
-export function planDashboard(login: string | undefined): DashboardPlan {
-  const part = loginPart("npm run dev -- --dashboard");
-  if (ownCluster() === undefined) return { part, program: programOf(part, login) };
-  if (hasIssuer()) return { part, program: undefined };
-  throw new UsageError(
-    `expected ${issuerVariables.join(" and ")} beside KUBECONFIG and NATS_URL for --dashboard, found none: ` +
-      "people log in at an issuer that your API server trusts. How it is done: docs/dashboard.md",
-  );
+/** Throws a `UsageError` if users could not log in: without the simulator, or without an issuer for an existing cluster. */
+export function checkIssuer(): void {
+  const missing = missingIssuer();
+  if (missing !== undefined) throw new UsageError(`--dashboard needs a login: ${missing}`);
 }
 
-/** Starts it, if the ground has one. On a local platform its people get their roles. Throws what `startDashboard` throws. */
+/** Starts the dashboard if one was prepared. On a local platform its users get their roles. Throws what `startDashboard` throws. */
 export async function openDashboard({
-  ground,
+  environment,
   display,
-  ...told
+  ...options
 }: DevDashboardOptions): Promise<DevDashboard | undefined> {
-  const { dashboard, processes, natsUrl, suffix, kubeconfigPath } = ground;
+  const { dashboard, kubeconfigPath } = environment;
   if (dashboard === undefined) return undefined;
   if (kubeconfigPath !== undefined) {
-    // It loads all functions of this project, which may have been broken until now.
-    const { grantPeople } = await import("../demo/grants.ts");
+    // It loads all functions of this project, whose code may have been broken until now.
+    const { grantRoles } = await import("../../environment/grants.ts");
     const client = await connectCluster({ path: kubeconfigPath });
-    await grantPeople(client, dashboard.people, namespace).finally(() => client.connection.close());
+    await grantRoles(client, dashboard.users, namespace).finally(() => client.connection.close());
   }
-  const env = { ...ground.env, DENREI_HTTP_ADDRESS: undefined, DENREI_LOG_LEVEL: undefined };
-  await startDashboard(dashboard, { processes, suffix, env, natsUrlFor: () => natsUrl, ...told }, display);
-  return { url: dashboard.url, people: dashboard.people, namespace };
+  const env = { ...environment.env, DENREI_HTTP_ADDRESS: undefined, DENREI_LOG_LEVEL: undefined };
+  await startDashboard(dashboard, { ...environment, env, ...options }, display);
+  return { url: dashboard.url, users: dashboard.users, namespace };
 }

@@ -1,41 +1,39 @@
 /** `denrei dev`: functions run on a local platform, and what is saved takes the place of what runs. */
 import { fileURLToPath } from "node:url";
+import type { Environment } from "../../environment/environment.ts";
+import { UsageError } from "../../environment/errors.ts";
+import { existingCluster } from "../../environment/existing.ts";
 import { report } from "../explain.ts";
-import { ownCluster } from "../foreign.ts";
 import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
-import { UsageError } from "../usage.ts";
-import { openDashboard, planDashboard } from "./dashboard.ts";
-import { type Ground, openGround } from "./ground.ts";
+import { checkIssuer, openDashboard } from "./dashboard.ts";
+import { openDevEnvironment } from "./environment.ts";
 import { guide, inspectorPort as usualInspectorPort } from "./guide.ts";
-import type { Play } from "./playable.ts";
-import { type Programs, preparePlays } from "./plays.ts";
 import { openHookRelay, openReceiver } from "./receiver.ts";
 import { openRelay } from "./relay.ts";
-import { watchSaves } from "./saves.ts";
 import { screen as openScreen } from "./screen.ts";
+import type { Simulated } from "./simulated.ts";
+import { checkSimulators, startSimulators } from "./simulators.ts";
 import { succession } from "./succession.ts";
+import { watchSaves } from "./watch.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
 
-/** What the command line says. */
-export interface DevOptions extends Programs {
+/** Options of the command line. */
+export interface DevOptions {
   readonly workers?: number;
   /** Lets a debugger attach. */
   readonly inspect?: true;
-  /** Where; includes `inspect`. */
+  /** The port for debuggers; implies `inspect`. */
   readonly inspectPort?: number;
   /** Receives webhooks. */
   readonly gateway?: true;
-  /** Where; includes `gateway`. */
+  /** The port for webhooks; implies `gateway`. */
   readonly gatewayPort?: number;
-  /** What is played of the world outside; `github` includes `gateway`. */
-  readonly play?: readonly Play[];
-  /** Has a dashboard in front. */
+  /** Services to simulate; `github` implies `gateway`. */
+  readonly simulate?: readonly Simulated[];
   readonly dashboard?: true;
-  /** Path of a program that plays the login there. */
-  readonly login?: string;
-  /** How many nodes a local platform has; one where pods matter to what is played, otherwise none. */
+  /** Number of nodes of a local platform. Default: 1 if kpack or PipeCD is simulated, otherwise 0. */
   readonly nodes?: number;
 }
 
@@ -44,18 +42,19 @@ const unwatchedAdvice =
 
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
-  const { workers = 1, inspect, inspectPort, gateway, gatewayPort, play = [] } = options;
+  const { workers = 1, inspect, inspectPort, gateway, gatewayPort, simulate = [] } = options;
   const isInspected = inspect || inspectPort !== undefined;
-  const isReached = gateway || gatewayPort !== undefined || play.includes("github");
+  const isReached = gateway || gatewayPort !== undefined || simulate.includes("github");
   if (isInspected && workers > 1)
     throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
-  if (options.nodes !== undefined && ownCluster())
+  if (options.nodes !== undefined && existingCluster())
     throw new UsageError(
       `expected no --nodes with KUBECONFIG and NATS_URL, found --nodes ${options.nodes}: a cluster that exists has its own`,
     );
-  const begin = preparePlays(play, options);
-  const plan = options.dashboard && planDashboard(options.login);
-  const { nodes = play.some((one) => one !== "github") ? 1 : 0 } = options;
+  checkSimulators(simulate);
+  const { dashboard: withDashboard = false } = options;
+  if (withDashboard) checkIssuer();
+  const { nodes = simulate.some((one) => one !== "github") ? 1 : 0 } = options;
   const inspector = isInspected
     ? await openRelay({
         for: "debuggers",
@@ -68,19 +67,21 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   const { display, tell, stopping } = openTerminal();
   const { signal } = stopping;
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  let ground: Ground | undefined;
+  let environment: Environment | undefined;
   try {
     const isDebugged = inspector !== undefined;
-    ground = await openGround({ display, say: tell, signal, nodes, isDebugged, dashboard: plan });
+    environment = await openDevEnvironment({
+      ...{ display, say: tell, signal, nodes, isDebugged, dashboard: withDashboard },
+    });
     display.done();
     signal.throwIfAborted();
     const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
-    const receiver = hooks && (await openReceiver(ground, hooks));
+    const receiver = hooks && (await openReceiver(environment, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
-    const { github, env } = await begin({ ground, receiver, signal, onEnd });
-    const there: Ground = { ...ground, env: { ...ground.env, ...env } };
+    const { github, env } = await startSimulators(simulate, { environment, receiver, signal, onEnd });
+    const withServices: Environment = { ...environment, env: { ...environment.env, ...env } };
     const codes = succession({
-      ground: there,
+      environment: withServices,
       functions,
       workers,
       inspector,
@@ -94,8 +95,8 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       await codes.renew();
       if (guided || codes.declared === undefined || signal.aborted) return;
       guided = true;
-      const dashboard = await openDashboard({ ground: there, display, say: tell, signal });
-      say(guide(there, codes.declared, { inspector, receiver, github, dashboard }));
+      const dashboard = await openDashboard({ environment: withServices, display, say: tell, signal });
+      say(guide(withServices, codes.declared, { inspector, receiver, github, dashboard }));
     };
     // Nothing waits for it: a signal ends the program while code starts, too.
     const renew = () => void succeed().catch((error: unknown) => stopping.abort(error));
@@ -119,6 +120,6 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   }
   inspector?.close();
   hooks?.close();
-  await ground?.processes.stop();
+  await environment?.processes.stop();
   process.exit();
 }

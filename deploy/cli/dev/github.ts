@@ -1,4 +1,4 @@
-/** The GitHub of `denrei dev --play github`, and what makes its App known to a cluster. */
+/** The GitHub of `denrei dev --simulate github`, and manifests of its App for the cluster. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -6,13 +6,13 @@ import { optInLabel } from "../../../bus/kube/domain.ts";
 import { apiVersionOf, type Kind, Namespace } from "../../../bus/kube/kind.ts";
 import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../../functions/ghapp/secret.ts";
+import type { Environment } from "../../environment/environment.ts";
 import {
   connectionOf,
-  type PlayedGitHub,
-  type PlayOptions,
-  startPlayedGitHub,
-} from "../demo/playedgithub.ts";
-import type { Ground } from "./ground.ts";
+  type GitHubOptions,
+  type SimulatedGitHub,
+  startGitHub,
+} from "../../environment/simulators/github.ts";
 import type { Receiver } from "./receiver.ts";
 
 /** What there is to be used. */
@@ -28,9 +28,9 @@ export interface DevGitHub {
   readonly connection: Readonly<Record<string, string>>;
 }
 
-/** What to play it with. */
-export interface DevGitHubOptions extends Pick<PlayOptions, "part" | "program" | "onEnd" | "signal"> {
-  readonly ground: Pick<Ground, "processes" | "dashboard">;
+/** How to start it. */
+export interface DevGitHubOptions extends Pick<GitHubOptions, "onEnd" | "signal"> {
+  readonly environment: Pick<Environment, "processes" | "dashboard">;
   readonly receiver: Pick<Receiver, "hook">;
 }
 
@@ -40,26 +40,27 @@ const namespace = "acme";
 const tokenSeconds = 3600;
 const privateKeySecretRef = { name: "app-key", key: "private-key.pem" };
 
-/** Starts it; its webhooks go to the receiver. Throws what `startPlayed` throws. */
+/** Starts it; its webhooks go to the receiver. Throws what `startSimulator` throws. */
 export async function openGitHub({
-  ground: { processes, dashboard },
+  environment: { processes, dashboard },
   receiver: { hook },
-  ...options
+  onEnd,
+  signal,
 }: DevGitHubOptions): Promise<DevGitHub> {
   const { spawn, directory } = processes;
-  const played = await startPlayedGitHub(
+  const github = await startGitHub(
     { spawn, hook },
-    { ...options, repository, tokenSeconds, dashboardUrl: dashboard?.url },
+    { repository, tokenSeconds, dashboardUrl: dashboard?.url, onEnd, signal },
   );
   const [manifestPath, headerPath] = [join(directory, "github.yaml"), join(directory, "github-user")];
   const secret = { mode: 0o600 };
-  await writeFile(manifestPath, manifestOf(played), secret);
-  await writeFile(headerPath, `authorization: Bearer ${played.userToken}\n`, secret);
-  const connection = await connectionOf(played, directory);
-  return { url: played.url, repository, manifestPath, headerPath, connection };
+  await writeFile(manifestPath, manifestOf(github), secret);
+  await writeFile(headerPath, `authorization: Bearer ${github.userToken}\n`, secret);
+  const connection = await connectionOf(github, directory);
+  return { url: github.url, repository, manifestPath, headerPath, connection };
 }
 
-const manifestOf = ({ url, appId, installationId, privateKey }: PlayedGitHub): string =>
+const manifestOf = ({ url, appId, installationId, privateKey }: SimulatedGitHub): string =>
   [
     object(Namespace, { name: namespace, labels: { [optInLabel]: "true" } }),
     object(TokenSecret, inNamespace(privateKeySecretRef.name), {

@@ -2,15 +2,17 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { guide, inspectorPort } from "./guide.ts";
 
-const ground = { kubeconfigPath: "/there", natsUrl: "nats://there" };
+const environment = { kubeconfigPath: "/there", natsUrl: "nats://there" };
 const nothingBeside = { inspector: undefined, receiver: undefined, github: undefined, dashboard: undefined };
 
 /** What it says of a debugger whose address has the port. */
 function debuggerLine(port: number): string {
   const inspector = { port, lead: () => undefined, close: () => undefined };
-  const lines = guide(ground, { functions: ["a"], resources: [] }, { ...nothingBeside, inspector }).split(
-    "\n",
-  );
+  const lines = guide(
+    environment,
+    { functions: ["a"], resources: [] },
+    { ...nothingBeside, inspector },
+  ).split("\n");
   return lines.find((line) => line.startsWith("A debugger")) ?? "";
 }
 
@@ -20,7 +22,7 @@ test("kinds of two groups that share a plural are listed with their groups", () 
     { plural: "applications", group: "paas" },
     { plural: "applications", group: "pipecd" },
   ];
-  expect(guide(ground, { functions: ["a"], resources }, nothingBeside)).toContain(
+  expect(guide(environment, { functions: ["a"], resources }, nothingBeside)).toContain(
     "kubectl get hikawas,applications.paas,applications.pipecd -A",
   );
 });

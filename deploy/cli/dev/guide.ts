@@ -1,13 +1,13 @@
 /** What to type next, once the first code runs. Every line is one that can be pasted as it is. */
 import { existsSync } from "node:fs";
-import { guideToDashboard } from "../demo/dashboards.ts";
+import { guideToDashboard } from "../../environment/dashboard.ts";
+import type { Environment } from "../../environment/environment.ts";
 import { quoted } from "../quoted.ts";
 import type { DevDashboard } from "./dashboard.ts";
 import type { DevGitHub } from "./github.ts";
-import type { Ground } from "./ground.ts";
+import type { Declared, Resource } from "./protocol.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
-import type { Declared, Resource } from "./told.ts";
 
 /** What debuggers try first, and `.vscode/launch.json` has. */
 export const inspectorPort = 9229;
@@ -20,9 +20,9 @@ export interface Beside {
   readonly dashboard: DevDashboard | undefined;
 }
 
-/** The guide to a ground and what runs on it. */
+/** The guide to an environment and what runs in it. */
 export function guide(
-  { kubeconfigPath, natsUrl }: Pick<Ground, "kubeconfigPath" | "natsUrl">,
+  { kubeconfigPath, natsUrl }: Pick<Environment, "kubeconfigPath" | "natsUrl">,
   { functions, resources }: Pick<Declared, "functions" | "resources">,
   { inspector, receiver, github, dashboard }: Beside,
 ): string {
@@ -79,7 +79,7 @@ function guideToGitHub({ url, repository, manifestPath, headerPath }: DevGitHub)
     branch: "main",
   };
   return [
-    `GitHub is played at ${url}. To use its App, and to push to ${repository}:`,
+    `GitHub is simulated at ${url}. To use its App, and to push to ${repository}:`,
     `    kubectl apply -f ${quoted(manifestPath)}`,
     `    curl -X PUT ${file} -H @${quoted(headerPath)} -d ${quoted(JSON.stringify(commit))}`,
   ];

@@ -1,6 +1,7 @@
 /** Where `denrei dev` receives webhooks: at an address that stays the same, whichever code answers there. */
-import { type MadeHook, makeHook } from "../demo/gateways.ts";
-import type { Ground } from "./ground.ts";
+
+import type { Environment } from "../../environment/environment.ts";
+import { type MadeHook, makeHook } from "../../environment/gateways.ts";
 import { openRelay, type Relay } from "./relay.ts";
 
 /** Receives webhooks. */
@@ -17,7 +18,7 @@ export const openHookRelay = (port: number | undefined): Promise<Relay> =>
 
 /** Makes a hook there, with a secret of its own. */
 export async function openReceiver(
-  { processes }: Pick<Ground, "processes">,
+  { processes }: Pick<Environment, "processes">,
   relay: Relay,
 ): Promise<Receiver> {
   const made = await makeHook(processes.directory, [`127.0.0.1:${relay.port}`]);

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { UsageError } from "../usage.ts";
+import { UsageError } from "../../environment/errors.ts";
 
 /** The address. */
 export interface Relay {

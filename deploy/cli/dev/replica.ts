@@ -15,11 +15,11 @@ import { ensureWebhooks, functionConsumers } from "../../../bus/topology.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
+import { UsageError } from "../../environment/errors.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
-import { UsageError } from "../usage.ts";
-import { askSignal, crdDigestVariable, type Declared, lostFieldsVariable } from "./told.ts";
+import { askSignal, crdDigestVariable, type Declared, lostFieldsVariable } from "./protocol.ts";
 
 const lostFieldsAdvice =
   "others may use it, so that in a cluster of your own dev takes nothing away from a CRD. Take it back into the code; or, if nobody " +

@@ -2,10 +2,10 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Environment } from "../../environment/environment.ts";
 import { type Child, ChildStartError, type Exit } from "../../local/index.ts";
-import type { Ground } from "./ground.ts";
+import { askSignal, type Declared } from "./protocol.ts";
 import type { LogRecord } from "./screen.ts";
-import { askSignal, type Declared } from "./told.ts";
 
 /** A gateway has nothing to do with functions: what runs in a cluster does here. */
 const programs = {
@@ -23,7 +23,7 @@ const ofInspector =
 
 /** What to start. */
 export interface ReplicaSpec {
-  readonly ground: Pick<Ground, "processes" | "env">;
+  readonly environment: Pick<Environment, "processes" | "env">;
   readonly role: keyof typeof programs;
   readonly name: string;
   readonly functions: readonly string[];
@@ -70,7 +70,7 @@ export interface Replica {
 
 /** Prepares a replica; nothing runs before `start`. */
 export function prepareReplica(spec: ReplicaSpec): Replica {
-  const { ground, role, name, functions, onRecord } = spec;
+  const { environment, role, name, functions, onRecord } = spec;
   let output: string[] = [];
   let declared: Declared | undefined;
   let inspector: string | undefined;
@@ -102,7 +102,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     onRecord(record);
   }
 
-  const child = ground.processes.prepare({
+  const child = environment.processes.prepare({
     name,
     command: process.execPath,
     args: [...(spec.nodeArgs ?? []), ...programs[role], ...functions],
@@ -110,7 +110,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
       return {
         DENREI_HTTP_ADDRESS: undefined,
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), "node-compile-cache"),
-        ...ground.env,
+        ...environment.env,
         ...spec.env(),
         DENREI_LOG_LEVEL: "debug",
         DENREI_REPLICA: name,

@@ -1,7 +1,7 @@
 /** What `denrei dev` prints of the logs of its replicas: a line for each reconcile, and errors where they come from. */
 import { styleText } from "node:util";
 import { debuggedWarning } from "../../../bus/worker/keeper.ts";
-import { duration } from "../demo/progress.ts";
+import { duration } from "../../environment/progress.ts";
 import { placesIn, placeText, sourceLine } from "./source.ts";
 
 /** A log record. */

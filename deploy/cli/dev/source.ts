@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { watchedFolders } from "./saves.ts";
+import { watchedFolders } from "./watch.ts";
 
 /** A place in a source file. */
 export interface Place {

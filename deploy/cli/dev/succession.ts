@@ -2,19 +2,20 @@
  * One state of the code after another. The workers with new code start beside those with the old, which are told to stop when
  * the new ones take requests: code that does not even load takes nobody's place, and there is always somebody who works.
  */
+
+import type { Environment } from "../../environment/environment.ts";
+import { duration } from "../../environment/progress.ts";
 import { describeExit, type Exit } from "../../local/index.ts";
-import { duration } from "../demo/progress.ts";
-import type { Ground } from "./ground.ts";
+import { crdDigestVariable, type Declared } from "./protocol.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
 import { CodeError, prepareReplica, type Replica } from "./replicas.ts";
 import type { Screen } from "./screen.ts";
 import { loadErrorIn, placeText } from "./source.ts";
-import { crdDigestVariable, type Declared } from "./told.ts";
 
 /** What runs where. */
 export interface SuccessionOptions {
-  readonly ground: Ground;
+  readonly environment: Environment;
   readonly functions: readonly string[];
   readonly workers: number;
   /** Where debuggers find the one worker. */
@@ -54,7 +55,7 @@ const revivePauses = [0, 1000, 3000, 10_000];
 
 /** Opens the succession; nothing runs before the first `renew`. */
 export function succession({
-  ground,
+  environment,
   functions,
   workers,
   inspector,
@@ -79,16 +80,16 @@ export function succession({
   const names = functions.length === 0 ? ["all"] : functions;
   const prepare = (role: "bridge" | "worker" | "gateway", name: string): Replica =>
     prepareReplica({
-      ground,
+      environment,
       role,
-      name: `${name}${ground.suffix}`,
+      name: `${name}${environment.suffix}`,
       functions: role === "gateway" ? [] : names,
       // Any port: debuggers come by the one that stays.
       nodeArgs: role === "worker" && inspector !== undefined ? ["--inspect=127.0.0.1:0"] : [],
       env: () => ({ ...(role === "gateway" && receiver?.env), [crdDigestVariable]: installed }),
       onRecord: (record) => screen.record(record),
       // A bridge loads the same code, and runs none of it.
-      onPrinted: role === "worker" ? (line) => screen.printed(name + ground.suffix, line) : undefined,
+      onPrinted: role === "worker" ? (line) => screen.printed(name + environment.suffix, line) : undefined,
       onDeath: (exit, replica) => void revive(replica, exit),
     });
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { UsageError } from "../usage.ts";
+import { UsageError } from "../../environment/errors.ts";
 import type { OwnedKind, Scaffold } from "./scaffold.ts";
 
 /** A file as it will be. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { functions } from "../../../functions/index.ts";
-import { UsageError } from "../usage.ts";
+import { UsageError } from "../../environment/errors.ts";
 import { plannedFiles } from "./files.ts";
 import { type NewFunction, scaffoldOf } from "./scaffold.ts";
 

@@ -7,7 +7,7 @@ import * as coreKinds from "../../../bus/kube/kind.ts";
 import { type Kind, kindText } from "../../../bus/kube/kind.ts";
 import * as workloadKinds from "../../../bus/kube/workloads.ts";
 import { defineFunction, kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
-import { UsageError } from "../usage.ts";
+import { UsageError } from "../../environment/errors.ts";
 
 /** As it stands on the command line. */
 export interface NewFunction {

@@ -19,7 +19,7 @@ const options = new Command("github")
   .description("play GitHub, with an App that is installed on a repository")
   .addOption(
     new Option("--webhook-secret <secret>", "what the App's webhooks are signed with")
-      .env("DEMO_WEBHOOK_SECRET")
+      .env("SIMULATOR_WEBHOOK_SECRET")
       .makeOptionMandatory(),
   )
   .requiredOption("--deliver-to <urls>", "where they go, in turn, separated by commas", (text) =>

@@ -19,7 +19,7 @@ const options = new Command("login")
   .description("play an OpenID Connect issuer at which some people can log in")
   .addOption(
     new Option("--people <json>", "who can log in: [{ name, password, groups }, …]")
-      .env("DEMO_PEOPLE")
+      .env("SIMULATOR_PEOPLE")
       .argParser((text) => JSON.parse(text) as Person[])
       .makeOptionMandatory(),
   )

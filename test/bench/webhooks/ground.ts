@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
-import { progressDisplay } from "../../../deploy/cli/demo/progress.ts";
+import { progressDisplay } from "../../../deploy/environment/progress.ts";
 import { describeExit, type LocalNats, shippedRoles, startLocalNats } from "../../../deploy/local/index.ts";
 import { hookSecret } from "../../harness/kit.ts";
 import { type Accounts, inAccounts } from "../arena.ts";

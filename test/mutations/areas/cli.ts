@@ -12,19 +12,19 @@ export const cli: readonly Mutation[] = [
   },
   {
     name: "serves-an-old-page",
-    file: "deploy/cli/page.ts",
+    file: "deploy/environment/page.ts",
     find: "if (((await changedAt(join(root, path))) ?? 0) > built) return false;",
     replace: "if (((await changedAt(join(root, path))) ?? 0) < 0) return false;",
     breaks: "After an update the dashboard serves the page of the version before.",
-    tests: ["deploy/cli/page.test.ts"],
+    tests: ["deploy/environment/page.test.ts"],
   },
   {
     name: "ignores-half-a-cluster-silently",
-    file: "deploy/cli/foreign.ts",
+    file: "deploy/environment/existing.ts",
     find: "if (only === undefined || other !== undefined) return undefined;",
     replace: "if (only === undefined || other === undefined) return undefined;",
     breaks: "With KUBECONFIG alone set, the demo does not say that it uses a local cluster.",
-    tests: ["deploy/cli/foreign.test.ts"],
+    tests: ["deploy/environment/existing.test.ts"],
   },
   {
     name: "usage-errors-exit-with-0",

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Child, freePort } from "../../local/index.ts";
+import { type Child, freePort } from "../local/index.ts";
 import { type ReplicaOptions, startReplica } from "./replicas.ts";
 
 /** Where a hook's webhooks are received. */

@@ -8,10 +8,10 @@ import { controllerOf, type KubeObject, type Stored } from "../../../bus/kube/ob
 import { kubectlTable } from "../../../bus/kube/table.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../../functions/zundoko/kinds.ts";
 import { saidByAnnotation } from "../../../functions/zundoko/names.ts";
+import { AbsentError } from "../../environment/errors.ts";
 import { say } from "../output.ts";
-import { AbsentError } from "../usage.ts";
+import type { DemoEnvironment } from "./environment.ts";
 import { follow } from "./follow.ts";
-import type { Stage } from "./stage.ts";
 
 /** The sample Hikawa. */
 export const sampleFile = new URL("../../../functions/zundoko/sample.yaml", import.meta.url);
@@ -29,7 +29,7 @@ const removeMillis = 2000;
  * aborts (`up`, which prints other songs as well). A sample in somebody's own cluster is taken away again.
  */
 export async function sing(
-  stage: Stage,
+  stage: DemoEnvironment,
   { mode, signal }: { readonly mode: "demo" | "up"; readonly signal: AbortSignal },
 ): Promise<void> {
   const { client } = stage;
@@ -120,7 +120,7 @@ function singer(replicas: readonly string[]): (object: Stored<Saying>) => string
 }
 
 /** Creates the sample, under another name if somebody's own cluster has one already. */
-async function createSample({ client, origin, id }: Stage): Promise<Stored<Hikawa>> {
+async function createSample({ client, origin, id }: DemoEnvironment): Promise<Stored<Hikawa>> {
   const sample = parse(await readFile(sampleFile, "utf8")) as Hikawa;
   const { namespace } = client.connection;
   const create = (name: string) => {

@@ -1,12 +1,12 @@
 /** What the people of a local platform may do. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { isAlreadyExists } from "../../../bus/kube/errors.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
-import { ClusterRole, ClusterRoleBinding, RoleBinding } from "../../../bus/kube/rbac.ts";
-import { functions } from "../../../functions/index.ts";
-import { userRoles } from "../../generate/users.ts";
-import type { DemoPerson } from "./people.ts";
+import type { KubeClient } from "../../bus/kube/client.ts";
+import { isAlreadyExists } from "../../bus/kube/errors.ts";
+import type { Kind } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { ClusterRole, ClusterRoleBinding, RoleBinding } from "../../bus/kube/rbac.ts";
+import { functions } from "../../functions/index.ts";
+import { userRoles } from "../generate/users.ts";
+import type { DashboardUser } from "./users.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 /** The figures of the bus, for whoever may see them. */
@@ -15,9 +15,9 @@ const busViewer = "denrei-bus-viewer";
 const namespaces = "denrei-demo-namespaces";
 
 /** Gives people their roles in a namespace, and what there is to be seen of the whole. */
-export async function grantPeople(
+export async function grantRoles(
   client: KubeClient,
-  people: readonly DemoPerson[],
+  people: readonly DashboardUser[],
   namespace: string,
 ): Promise<void> {
   const roles = [...userRoles(functions), namespaceRole];

@@ -1,13 +1,13 @@
 /** The bridge and the workers as separate processes, each started again when it dies. */
 import { fileURLToPath } from "node:url";
-import type { Child, LocalProcesses } from "../../local/index.ts";
-import { type ReviveOptions, revive } from "./revive.ts";
+import type { Child, LocalProcesses } from "../local/index.ts";
+import { type RestartOptions, restart } from "./restart.ts";
 
 /** The command that a replica runs. */
 export type ReplicaRole = "bridge" | "worker" | "gateway" | "dashboard";
 
 /** What all replicas are started with. */
-export interface ReplicaOptions extends ReviveOptions {
+export interface ReplicaOptions extends RestartOptions {
   readonly processes: LocalProcesses;
   /** Makes the names differ from those of other replicas on the same bus. */
   readonly suffix: string;
@@ -24,7 +24,7 @@ export interface WorkerOptions {
   readonly functions: readonly string[];
 }
 
-const program = fileURLToPath(new URL("../denrei.js", import.meta.url));
+const program = fileURLToPath(new URL("../cli/denrei.js", import.meta.url));
 /** An object that is being reconciled is handed back at once; a clean end takes no longer. Milliseconds. */
 const graceMillis = 2500;
 
@@ -71,7 +71,7 @@ export async function startReplica(
       },
       onUnexpectedExit(exit) {
         ready = false;
-        void revive(name, exit, () => child, options);
+        void restart(name, exit, () => child, options);
       },
     },
     signal,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { withLock } from "../local/binaries/lock.ts";
-import { AbsentError } from "./usage.ts";
+import { AbsentError } from "./errors.ts";
 
 /** Where the page is, and who is told. */
 export interface PageOptions {

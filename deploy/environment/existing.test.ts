@@ -1,12 +1,12 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { leftAlone, ownCluster } from "./foreign.ts";
+import { existingCluster, ignoredVariableNotice } from "./existing.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 const onlyOne = (name: string): string =>
   `Only ${name} is set and not the other one, so both are left alone.`;
 
-test.each<[string | undefined, string | undefined, ReturnType<typeof ownCluster>, string | undefined]>([
+test.each<[string | undefined, string | undefined, ReturnType<typeof existingCluster>, string | undefined]>([
   ["/c", "nats://b", { kubeconfig: "/c", natsUrl: "nats://b" }, undefined],
   ["/c", undefined, undefined, onlyOne("KUBECONFIG")],
   ["/c", "", undefined, onlyOne("KUBECONFIG")],
@@ -15,6 +15,6 @@ test.each<[string | undefined, string | undefined, ReturnType<typeof ownCluster>
 ])("KUBECONFIG %j and NATS_URL %j", (kubeconfig, natsUrl, own, notice) => {
   vi.stubEnv("KUBECONFIG", kubeconfig);
   vi.stubEnv("NATS_URL", natsUrl);
-  expect(ownCluster()).toEqual(own);
-  expect(leftAlone()).toBe(notice);
+  expect(existingCluster()).toEqual(own);
+  expect(ignoredVariableNotice()).toBe(notice);
 });

@@ -18,7 +18,7 @@ const tooLongName = "a-hikawa-with-".padEnd(250, "long-");
 type Step = (by: string, what: string) => void;
 
 /** Makes all of it; resolves when it is as it should be. */
-export async function setScene(play: PaasPlay, step: Step): Promise<void> {
+export async function createExamples(play: PaasPlay, step: Step): Promise<void> {
   await preparePipeline(play);
   await Promise.all([previews(play, step), applications(play, step), songs(play, step), pipecd(play, step)]);
 }
@@ -42,7 +42,7 @@ async function applications(play: PaasPlay, step: Step): Promise<void> {
     spec: { ...common, domains: ["shop.example.com"], image: image(1) },
   });
   await settledIn(play, Application, healthyName, isRunning(image(1)));
-  await play.stage.client.mergePatch(
+  await play.environment.client.mergePatch(
     Application,
     { namespace: play.namespace, name: healthyName },
     { spec: { image: image(2) } },

@@ -1,9 +1,9 @@
 /** Starting a child again that died, as a Deployment would. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Child, describeExit, type Exit } from "../../local/index.ts";
+import { type Child, describeExit, type Exit } from "../local/index.ts";
 
 /** Who wants to know, and when to give up. */
-export interface ReviveOptions {
+export interface RestartOptions {
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -13,11 +13,11 @@ const firstPauseMillis = 1000;
 const longestPauseMillis = 15_000;
 
 /** Says that a child has died and starts it until it works or `signal` aborts. Never rejects. */
-export async function revive(
+export async function restart(
   name: string,
   exit: Exit,
   child: () => Child | undefined,
-  { say, signal }: ReviveOptions,
+  { say, signal }: RestartOptions,
 ): Promise<void> {
   if (signal.aborted) return;
   say(`${name} ${describeExit(exit)}; starting it again.`);

@@ -1,15 +1,14 @@
-/** `denrei dev --play github,kpack,pipecd`: simulators of what functions need, and one address for webhooks. */
+/** `denrei dev --simulate github,kpack,pipecd`: simulators of what functions need, and one address for webhooks. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject } from "../../bus/kube/object.ts";
 import { Node } from "../../deploy/local/nodes.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
-import { place, root, run } from "../cli/program.ts";
+import { place, run } from "../cli/program.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { openKubectl } from "../ket/kubectl.ts";
 import { project, startDev } from "./project.ts";
@@ -19,7 +18,6 @@ import { put, stone, untilMarked } from "./stones.ts";
 const patience = { timeout: 60_000, interval: 50 };
 const saves = 3;
 
-const program = (name: string): string[] => [`--${name}`, join(root, `test/demo/${name}.ts`)];
 const ClusterBuilder = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
   group: "kpack.io",
   version: "v1alpha2",
@@ -41,7 +39,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
     githubapp: "ghapp/githubapp.ts",
     installation: "ghapp/installation.ts",
   });
-  const args = ["--play", "github,kpack,pipecd", ...["github", "kpack", "pipecd"].flatMap(program)];
+  const args = ["--simulate", "github,kpack,pipecd"];
   const { client, printed, running } = await startDev(mine, args);
   for (const object of [
     await client.get(ClusterBuilder, { name: "default" }),
@@ -125,26 +123,21 @@ test("refuses a gateway port that is taken, and starts nothing", async () => {
 describe.concurrent("refused:", () => {
   test.each<[args: string[], env: Record<string, string>, says: string]>([
     [
-      ["--play", "github"],
-      {},
-      "expected --github with the path of a program that plays GitHub, found none. It comes with a checkout and its development dependencies: npm ci && npm run dev -- --play github",
+      ["--simulate", "kpack"],
+      { KUBECONFIG: "/there", NATS_URL: "nats://there" },
+      "--simulate kpack uses simulators and runs on a local platform only. Unset KUBECONFIG and NATS_URL. To use a cluster, see docs/paas.md",
     ],
     [
-      ["--play", "kpack", ...program("kpack")],
+      ["--simulate", "pipecd"],
       { KUBECONFIG: "/there", NATS_URL: "nats://there" },
-      "expected no KUBECONFIG and NATS_URL for --play kpack, found both",
-    ],
-    [
-      ["--play", "pipecd", ...program("pipecd")],
-      { KUBECONFIG: "/there", NATS_URL: "nats://there" },
-      "expected no KUBECONFIG and NATS_URL for --play pipecd, found both",
+      "--simulate pipecd uses simulators and runs on a local platform only. Unset KUBECONFIG and NATS_URL. To use a cluster, see docs/pipecd.md",
     ],
     [
       ["--nodes", "2"],
       { KUBECONFIG: "/there", NATS_URL: "nats://there" },
       "expected no --nodes with KUBECONFIG and NATS_URL, found --nodes 2: a cluster that exists has its own",
     ],
-    [["--play", "kpack,github,gitlab"], {}, 'separated by commas; found "gitlab"'],
+    [["--simulate", "kpack,github,gitlab"], {}, 'separated by commas; found "gitlab"'],
   ])("%j", async (args, env, says) => {
     const ended = await run(["dev", ...args], { env });
     expect(ended).toMatchObject({ code: 2, stdout: "" });

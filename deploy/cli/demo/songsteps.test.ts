@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutMiddle } from "./sing.ts";
+import { withoutMiddle } from "./songsteps.ts";
 
 const rows = (count: number) => Array.from({ length: count }, (_, at) => String(at + 1));
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { watchedFolders, watchSaves } from "./saves.ts";
+import { watchedFolders, watchSaves } from "./watch.ts";
 
 const patience = { timeout: 30_000, interval: 20 };
 

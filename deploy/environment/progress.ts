@@ -1,5 +1,5 @@
 /** Progress of a start: on a terminal one line per part, replaced as it moves on; elsewhere a line per result. */
-import type { PlatformProgress } from "../../local/index.ts";
+import type { PlatformProgress } from "../local/index.ts";
 
 /** Whether a line says how far something is, or what became of it. */
 export type LineKind = "moving" | "result";
@@ -120,4 +120,25 @@ function bar(bytes: number, total: number | undefined): string {
   if (total === undefined) return `downloading ${size}`;
   const filled = Math.min(barWidth, Math.round((bytes / total) * barWidth));
   return `downloading [${"#".repeat(filled)}${".".repeat(barWidth - filled)}] ${size} of ${(total / 1e6).toFixed(1)} MB`;
+}
+
+/** `1 worker`, `2 workers`. */
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+/** Shows when a start begins, and how long it took. */
+export async function timedStart<T>(
+  display: ProgressDisplay,
+  subject: string,
+  started: Promise<T>,
+): Promise<T> {
+  display.line(subject, "starting", "moving");
+  return timed(display, subject, started);
+}
+
+/** Shows how long a start took. */
+export async function timed<T>(display: ProgressDisplay, subject: string, started: Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const result = await started;
+  display.line(subject, `ready after ${duration(performance.now() - begun)}`, "result");
+  return result;
 }

@@ -1,0 +1,172 @@
+/** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and, where wanted, gateways and a dashboard. */
+import { processSettings, readSettings } from "../../../bus/config/config.ts";
+import type { KubeClient } from "../../../bus/kube/client.ts";
+import { installCrds } from "../../../bus/kube/install.ts";
+import { busAddress, connectBus } from "../../../bus/nats/connect.ts";
+import { connectCluster } from "../../../bus/process/cluster.ts";
+import { redacted } from "../../../bus/values/redact.ts";
+import { functions } from "../../../functions/index.ts";
+import { type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
+import {
+  type Environment,
+  type EnvironmentOptions,
+  openEnvironment,
+  suffixOf,
+} from "../../environment/environment.ts";
+import { type ExistingCluster, existingCluster, withoutForeignSettings } from "../../environment/existing.ts";
+import { type Hook, prepareGateways } from "../../environment/gateways.ts";
+import { count, type ProgressDisplay, timedStart } from "../../environment/progress.ts";
+import { type ReplicaOptions, startReplicas, type WorkerOptions } from "../../environment/replicas.ts";
+import { crdManifests } from "../../generate/crds.ts";
+import { type Child, type LocalProcesses, shippedRoles } from "../../local/index.ts";
+
+/** The environment of a demo, with everything in it ready. */
+export interface DemoEnvironment
+  extends Pick<Environment, "origin" | "kubeconfigPath" | "natsUrl" | "podLogsPath"> {
+  readonly client: KubeClient;
+  readonly directory: string;
+  /** Lower-case letters and digits, unique to this run, for names of objects. */
+  readonly id: string;
+  /** The workers, then the bridge, then the gateways, then the dashboard. */
+  readonly replicas: readonly Child[];
+  /** Where the gateways receive webhooks; no addresses without gateways. */
+  readonly hook: Hook;
+  /** Undefined without a dashboard. */
+  readonly dashboard: RunningDashboard | undefined;
+  /** Starts a further process, which ends with the environment. */
+  readonly spawn: LocalProcesses["spawn"];
+  stop(): Promise<void>;
+}
+
+/** What a demo needs beside the bridge. */
+export interface DemoParts extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
+  readonly gateways: number;
+  readonly dashboard: boolean;
+  /** Number of nodes of a local platform, 0 unless given. */
+  readonly nodes?: number;
+  /** Starts what must run before the replicas, and returns environment variables for them. */
+  readonly before?: (preparation: Preparation) => Promise<ReplicaOptions["env"]>;
+}
+
+/** What exists before the replicas start, and where the gateways and the dashboard will listen. */
+export interface Preparation
+  extends Pick<
+      DemoEnvironment,
+      "origin" | "id" | "kubeconfigPath" | "spawn" | "directory" | "hook" | "dashboard"
+    >,
+    Pick<DemoEnvironmentOptions, "display" | "signal"> {}
+
+/** What to start. */
+export interface DemoEnvironmentOptions {
+  readonly parts: DemoParts;
+  readonly display: ProgressDisplay;
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Starts everything; resolves when it is ready. */
+export async function startDemoEnvironment(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
+  const { display } = options;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
+  const environment = await openEnvironment(await environmentOptions(options, signal));
+  let client: KubeClient | undefined;
+  async function stop(): Promise<void> {
+    ended.abort(new Error("the environment was stopped"));
+    await environment.processes.stop();
+    await client?.connection.close();
+  }
+  try {
+    signal.throwIfAborted();
+    client = await connectCluster({ path: environment.kubeconfigPath });
+    const parts = await startParts(client, environment, { ...options, signal });
+    return { client, ...parts, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    display.done();
+  }
+}
+
+async function startParts(
+  client: KubeClient,
+  environment: Environment,
+  { parts, display, say, signal }: DemoEnvironmentOptions,
+): Promise<Omit<DemoEnvironment, "client" | "stop">> {
+  const { origin, kubeconfigPath, natsUrl, dashboard, podLogsPath } = environment;
+  if (origin === "existing") {
+    say(`Using the cluster at ${client.connection.server} and the bus at ${redacted(natsUrl)}:`);
+    await installKinds(client, display, signal);
+  }
+  const { workers, onLine, before } = parts;
+  const { directory, spawn } = environment.processes;
+  const gateways = await prepareGateways(parts.gateways, directory);
+  const { hook } = gateways;
+  const id = suffixOf(directory).slice(1).toLowerCase();
+  const added = await before?.({
+    ...{ origin, id, kubeconfigPath, spawn, directory, hook, dashboard, display, signal },
+  });
+  const env = { ...environment.env, ...replicaEnv, ...added };
+  const replicaOptions = { ...environment, env, onLine, say, signal };
+  const [replicas, receivers, fronts] = await Promise.all([
+    timedStart(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(parts, replicaOptions)),
+    parts.gateways === 0
+      ? []
+      : timedStart(display, count(parts.gateways, "gateway"), gateways.start(replicaOptions)),
+    dashboard === undefined
+      ? []
+      : timedStart(display, "dashboard", startDashboard(dashboard, replicaOptions, display)).then((child) => [
+          child,
+        ]),
+  ]);
+  return {
+    ...{ origin, kubeconfigPath, natsUrl, podLogsPath, directory, id, hook, dashboard, spawn },
+    replicas: [...replicas, ...receivers, ...fronts],
+  };
+}
+
+async function installKinds(
+  client: KubeClient,
+  display: ProgressDisplay,
+  signal: AbortSignal,
+): Promise<void> {
+  await installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
+  display.line("CRDs", "installed", "result");
+}
+
+/** The demo decides where probes listen and what replicas log, whatever the user's environment says. */
+const replicaEnv = {
+  DENREI_HTTP_ADDRESS: undefined,
+  DENREI_LOG_LEVEL: /^(trace|debug)$/.test(process.env.DENREI_LOG_LEVEL ?? "")
+    ? process.env.DENREI_LOG_LEVEL
+    : undefined,
+};
+
+async function environmentOptions(
+  { parts, display, say }: DemoEnvironmentOptions,
+  signal: AbortSignal,
+): Promise<EnvironmentOptions> {
+  const common = { display, say, signal, dashboard: parts.dashboard };
+  if (existingCluster()) return { ...common, checkExisting, local: { roles: [] } };
+  const settings = { ...process.env, ...replicaEnv, ...withoutForeignSettings, NATS_URL: undefined };
+  const { cluster } = readSettings(processSettings, {}, settings);
+  return {
+    ...common,
+    local: {
+      nodes: parts.nodes,
+      roles: await shippedRoles(cluster),
+      async prepare(path) {
+        const client = await connectCluster({ path });
+        await installKinds(client, display, signal).finally(() => client.connection.close());
+      },
+    },
+  };
+}
+
+/** Fails early when the settings are wrong or the bus cannot be reached. */
+async function checkExisting({ kubeconfig, natsUrl }: ExistingCluster): Promise<void> {
+  const env = { ...process.env, ...replicaEnv, KUBECONFIG: kubeconfig, NATS_URL: natsUrl };
+  const bus = await connectBus(busAddress(readSettings(processSettings, {}, env), "denrei-cli"));
+  await bus.nc.close();
+}
