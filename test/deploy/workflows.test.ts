@@ -33,6 +33,11 @@ interface Workflow {
 }
 
 const folder = join(root, ".github/workflows");
+/** Permissions of the workflows that may write. */
+const writing: Readonly<Record<string, object>> = {
+  "images.yaml": { contents: "read", issues: "write" },
+  "labels.yaml": { contents: "read", "pull-requests": "write" },
+};
 
 let texts: Map<string, string>;
 let workflows: Map<string, Workflow>;
@@ -84,14 +89,13 @@ describe("every workflow", () => {
     for (const [action, commits] of versions) expect([action, commits.size]).toEqual([action, 1]);
   });
 
-  test("may read, and the one about images write issues; keeps no credentials, ends, and gives way to a later one of its branch", () => {
+  test("may only read, except for issues and labels; keeps no credentials, has a time limit, and yields to a later run of its branch", () => {
     for (const [name, { permissions, concurrency, jobs }] of workflows) {
       expect(permissions).toEqual({ contents: "read" });
       expect(concurrency.group).toContain("github.ref");
       for (const job of Object.values(jobs)) {
         expect(job["timeout-minutes"]).toBeGreaterThan(0);
-        const more = name === "images.yaml" ? { contents: "read", issues: "write" } : undefined;
-        expect(job.permissions).toEqual(more);
+        expect(job.permissions).toEqual(writing[name]);
       }
       const [checkout] = stepsOf(name);
       expect(checkout).toMatchObject({ with: { "persist-credentials": false } });
@@ -205,6 +209,14 @@ describe("the workflow of images", () => {
     const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     expect(scripts).toHaveProperty(["supply-chain"]);
     await expectNode("images.yaml");
+  });
+});
+
+describe("the workflow of labels", () => {
+  test("runs no code of the pull request", () => {
+    expect(commandsOf("labels.yaml")).toEqual([]);
+    const [checkout] = stepsOf("labels.yaml");
+    expect(checkout?.with).toEqual({ "persist-credentials": false });
   });
 });
 
