@@ -1,7 +1,7 @@
-/** Files that import each other in a circle: none of them can be read, tested or moved without the others. */
+/** Finds circular imports: files of a circle cannot be read, tested, or moved without each other. */
 import { importsOf, resolved, type SourceFile } from "./imports.ts";
 
-/** The first circle that is found from each file on, as the files that it goes through. Types count: who reads the code follows them as well. */
+/** Circles, as paths that end with their first file; at most one per starting file. Type imports count, because readers follow them too. */
 export function circles(files: readonly SourceFile[]): readonly (readonly string[])[] {
   const imported = new Map(
     files.map((file) => [
@@ -13,15 +13,15 @@ export function circles(files: readonly SourceFile[]): readonly (readonly string
   );
   const found: (readonly string[])[] = [];
   const done = new Set<string>();
-  const way: string[] = [];
-  const visit = (path: string): void => {
-    if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path]);
-    if (way.includes(path) || done.has(path)) return;
-    way.push(path);
-    for (const next of imported.get(path) ?? []) visit(next);
-    way.pop();
-    done.add(path);
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file]);
+    if (path.includes(file) || done.has(file)) return;
+    path.push(file);
+    for (const next of imported.get(file) ?? []) visit(next);
+    path.pop();
+    done.add(file);
   };
-  for (const { path } of files) visit(path);
+  for (const file of files) visit(file.path);
   return found;
 }

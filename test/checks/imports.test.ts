@@ -20,23 +20,23 @@ async function sourceFiles(): Promise<readonly SourceFile[]> {
   return files;
 }
 
-test("all imports point one way", async () => {
+test("imports follow the rules", async () => {
   expect(violations(await sourceFiles(), manifest).map(describeViolation)).toEqual([]);
 });
 
-test("no files of the product import each other in a circle", async () => {
+test("the product has no circular imports", async () => {
   const product = (await sourceFiles()).filter(({ path }) => !path.startsWith("test/"));
   expect(circles(product).map((circle) => circle.join(" -> "))).toEqual([]);
 });
 
 test.each([
-  ["two files", { "a/x.ts": "./y.ts", "a/y.ts": "./x.ts" }, ["a/x.ts", "a/y.ts", "a/x.ts"]],
+  ["between two files", { "a/x.ts": "./y.ts", "a/y.ts": "./x.ts" }, ["a/x.ts", "a/y.ts", "a/x.ts"]],
   [
-    "behind another file",
+    "reached from another file",
     { "a/x.ts": "../b/y.ts", "b/y.ts": "./z.ts", "b/z.ts": "./y.ts" },
     ["b/y.ts", "b/z.ts", "b/y.ts"],
   ],
-])("a circle is found: %s", (_, imports, circle) => {
+])("finds a circle %s", (_, imports, circle) => {
   const files = Object.entries(imports).map(([path, specifier]) => ({
     path,
     text: `import type { A } from "${specifier}";`,
@@ -44,7 +44,7 @@ test.each([
   expect(circles(files)).toEqual([circle]);
 });
 
-test("two ways to the same file are no circle, nor is a file that is run", () => {
+test("accepts two paths to one file, and a file that is run", () => {
   const files = [
     { path: "a/x.ts", text: 'import { a } from "./y.ts";\nimport { b } from "./z.ts";' },
     { path: "a/y.ts", text: 'import { b } from "./z.ts";' },
@@ -53,7 +53,7 @@ test("two ways to the same file are no circle, nor is a file that is run", () =>
   expect(circles(files)).toEqual([]);
 });
 
-describe("a wrong import is found:", () => {
+describe("reports a wrong import:", () => {
   const packages = {
     name: "denrei",
     dependencies: { zod: "4", "@nats-io/kv": "3" },
@@ -67,22 +67,22 @@ describe("a wrong import is found:", () => {
     ["bus/a.test.ts", "../test/harness/kit.ts", "but not test"],
     ["functions/zundoko/a.ts", "../../deploy/cli/output.ts", "but not deploy"],
     ["functions/zundoko/a.ts", "../../test/harness/kit.ts", "but not test"],
-    ["functions/zundoko/a.ts", "../paas/kinds.ts", "functions/zundoko may not know functions/paas"],
-    ["functions/paas/a.ts", "../ghapp/kinds.ts", "functions/paas may not know functions/ghapp"],
-    ["functions/zundoko/a.ts", "../ghapp/apitoken.ts", "functions/zundoko may not know functions/ghapp"],
-    ["functions/zundoko/a.ts", "../index.ts", "functions/zundoko may not know functions/index.ts"],
+    ["functions/zundoko/a.ts", "../paas/kinds.ts", "functions/zundoko may not import functions/paas"],
+    ["functions/paas/a.ts", "../ghapp/kinds.ts", "functions/paas may not import functions/ghapp"],
+    ["functions/zundoko/a.ts", "../ghapp/apitoken.ts", "functions/zundoko may not import functions/ghapp"],
+    ["functions/zundoko/a.ts", "../index.ts", "functions/zundoko may not import functions/index.ts"],
     ["deploy/cli/a.ts", "../../test/harness/kit.ts", "but not test"],
-    ["elsewhere/a.ts", "./b.ts", "say in test/checks/imports.ts what it may import"],
+    ["elsewhere/a.ts", "./b.ts", "add to test/checks/imports.ts what it may import"],
     ["bus/a.ts", "../dashboard/server/server.ts", "bus may import bus, but not dashboard"],
     ["dashboard/server/a.ts", "../../deploy/local/index.ts", "but not deploy"],
     ["dashboard/server/a.ts", "vitest", "it is a devDependency"],
-    ["bus/a.ts", "../../elsewhere/b.ts", "outside of the repository"],
+    ["bus/a.ts", "../../elsewhere/b.ts", "it is outside the repository"],
     ["bus/a.ts", "vitest", "it is a devDependency"],
     ["deploy/cli/a.ts", "../simulators/kpack/kpack.ts", "The image has no simulators"],
     ["deploy/local/a.ts", "vitest/node", "it is a devDependency"],
-    ["bus/a.ts", "@nats-io/jetstream", "package.json does not name it"],
-    ["test/a.ts", "left-pad", "package.json does not name it"],
-    ["test/a.ts", "denrei/test", "it is this project, as others know it"],
+    ["bus/a.ts", "@nats-io/jetstream", "package.json does not list it"],
+    ["test/a.ts", "left-pad", "package.json does not list it"],
+    ["test/a.ts", "denrei/test", "it is this project's own name"],
   ])("%s imports %s", (path, specifier, problem) => {
     const found = problems(path, `import { a } from "${specifier}";\n`);
     expect(found).toEqual([{ path, line: 1, specifier, problem: expect.stringContaining(problem) }]);
@@ -95,11 +95,11 @@ describe("a wrong import is found:", () => {
     ["a default", `import a from "${wrong}";`],
     ["everything", `import * as a from "${wrong}";`],
     ["for its effects", `import "${wrong}";`],
-    ["what is exported again", `export { a } from "${wrong}";`],
-    ["all of it exported again", `export * from "${wrong}";`],
-    ["when it runs", `const a = await import("${wrong}");`],
+    ["a re-export", `export { a } from "${wrong}";`],
+    ["a re-export of everything", `export * from "${wrong}";`],
+    ["a dynamic import", `const a = await import("${wrong}");`],
     ["the type of a module", `type A = typeof import("${wrong}");`],
-    ["as a file", `const path = new URL("${wrong}", import.meta.url);`],
+    ["a file by URL", `const path = new URL("${wrong}", import.meta.url);`],
     ["JSON", `import a from "${wrong}" with { type: "json" };`],
   ])("%s", (_, statement) => {
     const found = problems(
@@ -134,7 +134,7 @@ test.each([
   expect(violations([{ path, text: `import { a } from "${specifier}";` }], packages)).toEqual([]);
 });
 
-test("comments and strings that speak of imports are none", () => {
+test("ignores imports in comments and strings", () => {
   const text = [
     "/**",
     ' * import { startLocalPlatform } from "../deploy/local/index.ts";',

@@ -1,25 +1,24 @@
-/** Which way imports may point: functions know the bus and nothing else, and nobody knows a test. */
+/** Import rules: functions import only the bus, and the product never imports tests. */
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 
-/** A file, by its path from the root of the repository, with slashes. */
+/** A file; `path` is relative to the repository's root, with slashes. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** An import that points the wrong way. */
+/** An import that breaks a rule. */
 export interface Violation {
   readonly path: string;
   readonly line: number;
-  /** What is imported, as it is written. */
   readonly specifier: string;
   readonly problem: string;
 }
 
-/** What is installed in production, and what only with the development tools. */
+/** Production and development packages. */
 export interface Packages {
-  /** Of the project itself: by it, projects of others know it. */
+  /** The name under which other projects import this one. */
   readonly name?: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -34,19 +33,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   test: ["test", "deploy", "dashboard", "functions", "bus"],
 };
 
-/** What a system of functions offers others, by who may use it. */
-const offered: Readonly<Record<string, readonly string[]>> = {
+/** Files that a system of functions may import from another one. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
   "functions/paas": ["functions/ghapp/apitoken.ts"],
   "functions/pipecd": ["functions/paas/kinds/remotesync.ts"],
 };
 
-/** What stands in for GitHub, kpack, PipeCD and a login in development. */
+/** Programs that stand in for GitHub, kpack, PipeCD, and a login in development. */
 const simulators = "deploy/simulators/";
 
-/** Files at the root that anybody may read. */
-const common = ["package.json"];
+/** Files at the root that every folder may import. */
+const importableByAll = ["package.json"];
 
-/** Every wrong import of the files, in their order. */
+/** Every violation, in the order of the files. */
 export const violations = (files: readonly SourceFile[], packages: Packages): Violation[] =>
   files.flatMap((file) =>
     importsOf(file).flatMap((one) => {
@@ -59,29 +58,29 @@ export const violations = (files: readonly SourceFile[], packages: Packages): Vi
     }),
   );
 
-/** One line for people. */
+/** Formats a violation as one line. */
 export const describeViolation = ({ path, line, specifier, problem }: Violation): string =>
   `${path}:${line}: imports "${specifier}": ${problem}`;
 
-/** Statements at the start of a line, and `import("…")` anywhere: the code is formatted, so nothing else occurs. */
+/** Import statements at the start of a line, and `import("…")` anywhere. Formatted code has no other form. */
 const importPatterns = [
   /^(?:import|export)\b[^"';]*?\bfrom\s*"([^"$]+)"/gm,
   /^import\s*"([^"$]+)"/gm,
   /\bimport\(\s*"([^"$]+)"/g,
 ];
-/** A file that is read or run knows its place just as well. */
+/** Files that are read or run by URL. */
 const filePattern = /\bnew URL\(\s*"([^"$]+)",\s*import\.meta\.url/g;
 const comments = /^[ \t]*(?:\/\/|\/?\*).*$/gm;
 
-/** Something that a file names. */
+/** A reference to another file or package. */
 export interface Import {
   readonly line: number;
   readonly specifier: string;
-  /** Whether its names are known here, or it is a file that is read or run. */
+  /** `names` for imports, `file` for files that are read or run. */
   readonly of: "names" | "file";
 }
 
-/** Every import of a file, in their order. */
+/** Every import of a file, by line. */
 export function importsOf({ path, text: source }: SourceFile): Import[] {
   const text = source.replace(comments, "");
   const all = (pattern: RegExp, of: Import["of"]): Import[] =>
@@ -97,7 +96,7 @@ export function importsOf({ path, text: source }: SourceFile): Import[] {
   return [...names, ...files].sort((a, b) => a.line - b.line);
 }
 
-/** The path that a relative import of a file means. */
+/** The path of a relative import. */
 export const resolved = (path: string, specifier: string): string =>
   posix.join(posix.dirname(path), specifier);
 
@@ -105,36 +104,36 @@ const topOf = (path: string): string => path.split("/", 1)[0] ?? "";
 
 function problemOfFile(path: string, { specifier, of }: Import): string | undefined {
   const target = resolved(path, specifier);
-  if (target.startsWith("..")) return "it lies outside of the repository";
-  if (common.includes(target)) return undefined;
+  if (target.startsWith("..")) return "it is outside the repository";
+  if (importableByAll.includes(target)) return undefined;
   const [from, to] = [topOf(path), topOf(target)];
   const allowed = mayImport[from];
   if (allowed === undefined) {
-    return `expected one of ${Object.keys(mayImport).join(", ")}, found the folder ${from}: say in test/checks/imports.ts what it may import`;
+    return `the folder ${from} is none of ${Object.keys(mayImport).join(", ")}: add to test/checks/imports.ts what it may import`;
   }
   if (!allowed.includes(to)) {
-    return `${from} may import ${allowed.join(", ")}, but not ${to}. ${whatToDo(from, to)}`;
+    return `${from} may import ${allowed.join(", ")}, but not ${to}. ${fixFor(to)}`;
   }
   if (target.startsWith(simulators) && from === "deploy" && !path.startsWith(simulators) && of === "names")
     return "The image has no simulators. Start the simulator as a process of its own.";
   const [system, other] = [systemOf(path), systemOf(target)];
-  if (offered[`functions/${system}`]?.includes(target)) return undefined;
+  if (exceptions[`functions/${system}`]?.includes(target)) return undefined;
   if (from === "functions" && to === "functions" && system !== undefined && system !== other) {
-    return `functions/${system} may not know ${other ? `functions/${other}` : target}. Move what both need to bus/.`;
+    return `functions/${system} may not import ${other ? `functions/${other}` : target}. Move shared code to bus/.`;
   }
   return undefined;
 }
 
-/** The folder of a function; the index of all functions lies in none. */
+/** The folder of a system of functions; undefined for files directly in `functions/`. */
 const systemOf = (path: string): string | undefined => {
   const steps = path.split("/");
   return steps.length > 2 ? steps[1] : undefined;
 };
 
-const whatToDo = (from: string, to: string): string =>
+const fixFor = (to: string): string =>
   to === "test"
-    ? "What a test and others need belongs to the others, or the test to test/."
-    : `Pass it in from whoever starts ${from}, or move it to a folder that both may know.`;
+    ? "Move the shared code out of test/, or move this test to test/."
+    : "Pass it in as an argument, or move it to a folder that both may import.";
 
 function problemOfPackage(
   path: string,
@@ -149,11 +148,11 @@ function problemOfPackage(
   if (name === own)
     return path.startsWith("test/fixtures/project/")
       ? undefined
-      : "it is this project, as others know it. Import the file itself.";
+      : "it is this project's own name. Import the file.";
   if (name in dependencies) return undefined;
-  if (!(name in devDependencies)) return "package.json does not name it. Install it, or do without.";
+  if (!(name in devDependencies)) return "package.json does not list it. Install it, or remove the import.";
   return isProduction(path)
-    ? "it is a devDependency, which the image does not have. Make it a dependency, or import it in tests only."
+    ? "it is a devDependency, which the image does not have. Make it a dependency, or import it only in tests."
     : undefined;
 }
 

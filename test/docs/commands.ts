@@ -1,7 +1,7 @@
-/** Commands of this repository that pages name: scripts of npm, and the command line with its subcommands and flags. */
+/** Checks the commands in pages: npm scripts, and `denrei` with its subcommands and flags. */
 import { runHere } from "../cli/here.ts";
 
-/** What a command can be followed by, as its help says. */
+/** Subcommands and flags that a command's help lists. */
 interface Help {
   readonly subcommands: readonly string[];
   readonly flags: readonly string[];
@@ -9,17 +9,17 @@ interface Help {
 
 const helps = new Map<string, Promise<Help>>();
 
-/** Asks the command line itself, one thing at a time; each command once. */
+/** Runs the command line with `--help`: once per command, one at a time, because it writes to this process's output. */
 function helpOf(command: readonly string[]): Promise<Help> {
   const name = command.join(" ");
-  const known = helps.get(name) ?? Promise.allSettled(helps.values()).then(() => ask(command));
+  const known = helps.get(name) ?? Promise.allSettled(helps.values()).then(() => readHelp(command));
   helps.set(name, known);
   return known;
 }
 
-async function ask(command: readonly string[]): Promise<Help> {
+async function readHelp(command: readonly string[]): Promise<Help> {
   const { code, stdout, stderr } = await runHere([...command, "--help"]);
-  if (code !== 0) throw new Error(`expected help for denrei ${command.join(" ")}, found ${code}: ${stderr}`);
+  if (code !== 0) throw new Error(`denrei ${command.join(" ")} --help exited with ${code}: ${stderr}`);
   const [, list = ""] = stdout.split(/^Commands:$/m);
   return {
     subcommands: [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = ""]) => name),
@@ -27,7 +27,7 @@ async function ask(command: readonly string[]): Promise<Help> {
   };
 }
 
-/** What is wrong with a command that a page names; undefined when it is as it should be, or nobody's of ours. */
+/** Describes the error in a command; undefined for valid commands and for other programs. */
 export async function problemOf(
   words: readonly string[],
   scripts: Readonly<Record<string, string>>,
@@ -37,10 +37,13 @@ export async function problemOf(
   if (program === "npx" && verb === "denrei") return problemOfDenrei(words.slice(2));
   if (program !== "npm" || verb !== "run" || script === "" || isPlaceholder(script)) return undefined;
   if (!(script in scripts)) return `package.json has no script "${script}"`;
-  // What is given to it: `npm run demo -- paas` is `denrei demo … paas`.
-  const [, given] = /^node deploy\/cli\/denrei\.js\b(.*)$/.exec(scripts[script] ?? "") ?? [];
-  if (given === undefined) return undefined;
-  return problemOfDenrei([...given.split(/\s+/).filter(Boolean), ...rest.filter((word) => word !== "--")]);
+  // `npm run demo -- paas` is `denrei demo … paas`.
+  const [, scriptArgs] = /^node deploy\/cli\/denrei\.js\b(.*)$/.exec(scripts[script] ?? "") ?? [];
+  if (scriptArgs === undefined) return undefined;
+  return problemOfDenrei([
+    ...scriptArgs.split(/\s+/).filter(Boolean),
+    ...rest.filter((word) => word !== "--"),
+  ]);
 }
 
 const isPlaceholder = (word: string): boolean => /^[<[….]/.test(word);

@@ -66,11 +66,11 @@ describe("reports what is wrong:", () => {
     ["../bus", undefined],
     ["../bus/b.ts#L1", undefined],
     ["https://example.com/none.md", undefined],
-    ["b.md", "there is no docs/b.md"],
+    ["b.md", "docs/b.md does not exist"],
     ["#none", "docs/a.md has no #none"],
     ["../README.md#a-page", "README.md has no #a-page"],
-    ["/docs/a.md", "expected a path from the page's own folder"],
-    ["../../elsewhere.md", "it leads out of the repository"],
+    ["/docs/a.md", "the path has to be relative to the page"],
+    ["../../elsewhere.md", "the path is outside the repository"],
   ])("a link to %s", ([link = "", problem]) => {
     const found = pagesIn(folder).problemOfLink("docs/a.md", link);
     expect(found).toEqual(problem && expect.stringContaining(problem));

@@ -1,22 +1,22 @@
-/** What a page of Markdown points at: links, the anchors that others may link to, and commands that a reader types. */
+/** Reads links, anchors, and commands from a Markdown page. */
 import GitHubSlugger from "github-slugger";
 import { lexer, type Token, walkTokens } from "marked";
 
-/** A page, as far as it has to agree with what is around it. */
+/** The parts of a page that refer to something else, or that something else refers to. */
 export interface Page {
-  /** Targets of links and images, as they are written. */
+  /** Targets of links and images, unchanged. */
   readonly links: readonly string[];
-  /** What may stand behind `#` in a link to this page. */
+  /** Fragments (without `#`) that links to this page may use. */
   readonly anchors: ReadonlySet<string>;
-  /** Words of each command line, without what is said about it. */
+  /** Words of each command line, without comments. */
   readonly commands: readonly (readonly string[])[];
 }
 
-/** Languages of code blocks that are typed. In others is what is printed. */
+/** Languages of code blocks that contain commands; other blocks contain output. */
 const shells = ["sh", "bash", "shell"];
 const attribute = /\b(href|src|srcset|id|name)="([^"]*)"/g;
 
-/** Reads a page. Anchors are those that GitHub makes. */
+/** Parses a page. Anchors are computed as GitHub does. */
 export function pageOf(text: string): Page {
   const links: string[] = [];
   const anchors = new Set<string>();
@@ -45,7 +45,7 @@ export function pageOf(text: string): Page {
   return { links, anchors, commands };
 }
 
-/** What is seen of tokens: the text, without its marks. */
+/** The visible text of tokens, without markup. */
 const plainText = (tokens: readonly Token[]): string =>
   tokens
     .map((token) =>
@@ -53,7 +53,7 @@ const plainText = (tokens: readonly Token[]): string =>
     )
     .join("");
 
-/** One line may hold several, one after the other. What is set before a command, and comments, are no part of it. */
+/** Splits lines into commands, and drops comments and leading variable assignments. */
 function commandsIn(code: string): string[][] {
   return code
     .replaceAll(/\\\n/g, " ")
