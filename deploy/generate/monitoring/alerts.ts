@@ -1,26 +1,26 @@
-/** What somebody has to look at. Each alert names the section of docs/operations.md that says what to do. */
-import { ofQueue, ours, place, placesOf } from "./queries.ts";
+/** Prometheus alerts. Each one links to its runbook in docs/operations.md. */
+import { installation, installationsWith, onlyDenrei, queueGauge } from "./queries.ts";
 
 /** A Prometheus alert. */
 export interface Alert {
   readonly name: string;
   readonly expr: string;
-  /** For how long it has to be so; at once unless given. */
+  /** How long the expression must hold before the alert fires. Fires at once if unset. */
   readonly holds?: string;
-  /** `critical`: something stands still. `warning`: somebody waits, or soon will. `info`: a person has to decide. */
+  /** `critical`: work has stopped. `warning`: work is delayed, or soon will be. `info`: a person has to decide. */
   readonly severity: "critical" | "warning" | "info";
   readonly summary: string;
-  /** Anchor of its section in docs/operations.md. */
+  /** Anchor of the runbook in docs/operations.md. */
   readonly runbook: string;
 }
 
 const days = (n: number): number => n * 86_400;
-/** What the figure never fell below in five minutes: between two moments of rest it is nobody's trouble. */
-const allTheTime = (gauge: string): string => ofQueue(`min_over_time(${gauge}[5m])`);
+/** The lowest value in five minutes: a queue that empties in between is healthy. */
+const lowest = (gauge: string): string => queueGauge(`min_over_time(${gauge}[5m])`);
 const increase = (counter: string, range: string, by: string): string =>
-  `sum by (${place}${by}) (increase(${counter}[${range}]))`;
+  `sum by (${installation}${by}) (increase(${counter}[${range}]))`;
 
-/** What our processes tell. */
+/** Alerts on the metrics of Denrei's own processes. */
 export const alerts: readonly Alert[] = [
   {
     name: "DenreiNotReady",
@@ -32,38 +32,37 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiRestarts",
-    // Who waits to be started again is not scraped meanwhile.
-    expr: ours("changes(process_start_time_seconds[30m]) > 2", "last_over_time(denrei_ready[30m])"),
+    // A process that waits for its restart is not scraped.
+    expr: onlyDenrei("changes(process_start_time_seconds[30m]) > 2", "last_over_time(denrei_ready[30m])"),
     severity: "warning",
-    summary: "{{ $labels.instance }} was started {{ $value }} times in half an hour.",
+    summary: "{{ $labels.instance }} restarted {{ $value }} times in half an hour.",
     runbook: "a-worker-dies",
   },
   {
     name: "DenreiNoBridge",
-    // The last is for when nothing at all is scraped any more, or never was.
-    expr: `${placesOf("denrei_ready")} unless ${placesOf("denrei_bridge_leading")} or absent(denrei_ready)`,
+    // `absent` covers a Prometheus that scrapes no process at all.
+    expr: `${installationsWith("denrei_ready")} unless ${installationsWith("denrei_bridge_leading")} or absent(denrei_ready)`,
     holds: "5m",
     severity: "critical",
-    summary:
-      "No bridge is scraped: no change of an object comes to the bus, or nobody knows whether it does.",
+    summary: "No bridge is scraped: changes may not reach the bus.",
     runbook: "bridge-lag",
   },
   {
     name: "DenreiNoGateway",
-    // Not everybody has one: there was one a day ago at most.
-    expr: `${placesOf("last_over_time(denrei_gateway_requests_total[1d])")} unless ${placesOf("denrei_gateway_requests_total")}`,
+    // Optional component: fires only if it was scraped within the last day.
+    expr: `${installationsWith("last_over_time(denrei_gateway_requests_total[1d])")} unless ${installationsWith("denrei_gateway_requests_total")}`,
     holds: "5m",
     severity: "critical",
-    summary: "No gateway is scraped any more: GitHub is not answered, and does not send again by itself.",
+    summary: "No gateway is scraped: GitHub gets no answer and does not redeliver.",
     runbook: "webhooks-are-not-stored",
   },
   {
     name: "DenreiNoDashboard",
-    // Not everybody has one: there was one a day ago at most.
-    expr: `${placesOf("last_over_time(denrei_dashboard_requests_total[1d])")} unless ${placesOf("denrei_dashboard_requests_total")}`,
+    // Optional component: fires only if it was scraped within the last day.
+    expr: `${installationsWith("last_over_time(denrei_dashboard_requests_total[1d])")} unless ${installationsWith("denrei_dashboard_requests_total")}`,
     holds: "5m",
     severity: "warning",
-    summary: "No dashboard is scraped any more. Nothing but the page is missing.",
+    summary: "No dashboard is scraped. Only the web page is affected.",
     runbook: "the-dashboard-does-not-answer",
   },
   {
@@ -71,23 +70,23 @@ export const alerts: readonly Alert[] = [
     expr: `${increase('denrei_dashboard_requests_total{code=~"5.."}', "10m", "")} > 10`,
     severity: "warning",
     summary:
-      "The dashboard has answered {{ $value }} requests in ten minutes with an error of its own, of the issuer or of the API server.",
+      "The dashboard returned {{ $value }} server errors in ten minutes: its own, the issuer's, or the API server's.",
     runbook: "the-dashboard-does-not-answer",
   },
   {
     name: "DenreiKindNotWatched",
-    expr: `sum by (${place}, kind) (denrei_bridge_leading) == 0`,
+    expr: `sum by (${installation}, kind) (denrei_bridge_leading) == 0`,
     holds: "1m",
     severity: "critical",
-    summary: "Every bridge stands by for {{ $labels.kind }}, and none watches it.",
+    summary: "No bridge watches {{ $labels.kind }}.",
     runbook: "bridge-lag",
   },
   {
     name: "DenreiBridgeBehind",
-    expr: `max by (${place}, kind) (denrei_bridge_behind_seconds) > 60`,
+    expr: `max by (${installation}, kind) (denrei_bridge_behind_seconds) > 60`,
     holds: "1m",
     severity: "warning",
-    summary: "What the bus shows of {{ $labels.kind }} is {{ $value | humanizeDuration }} behind.",
+    summary: "{{ $labels.kind }} objects on the bus are {{ $value | humanizeDuration }} behind.",
     runbook: "bridge-lag",
   },
   {
@@ -104,21 +103,21 @@ export const alerts: readonly Alert[] = [
     expr: `${increase("denrei_bridge_oversized_total", "1h", ", kind")} > 0`,
     severity: "info",
     summary:
-      "A {{ $labels.kind }} does not fit into a message of the bus: functions read it from the API server instead, which is slower.",
+      "A {{ $labels.kind }} is too large for a bus message: functions read it from the API server, which is slower.",
     runbook: "an-object-is-too-large",
   },
   {
     name: "DenreiEventsWait",
-    expr: `max by (${place}, name) (min_over_time(denrei_events_waiting[5m])) > 0`,
+    expr: `max by (${installation}, name) (min_over_time(denrei_events_waiting[5m])) > 0`,
     holds: "5m",
     severity: "warning",
     summary:
-      "{{ $labels.name }} has no worker, or too few: in five minutes never less than {{ $value }} events waited for one to look at them.",
+      "{{ $labels.name }} has too few workers, or none: at least {{ $value }} events waited throughout the last five minutes.",
     runbook: "requests-wait",
   },
   {
     name: "DenreiRequestsWait",
-    expr: `${ofQueue("denrei_oldest_request_seconds")} > 300 and ${allTheTime("workqueue_depth")} > 0`,
+    expr: `${queueGauge("denrei_oldest_request_seconds")} > 300 and ${lowest("workqueue_depth")} > 0`,
     holds: "5m",
     severity: "warning",
     summary:
@@ -127,11 +126,11 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiKeyStuck",
-    expr: `${ofQueue("denrei_oldest_request_seconds")} > 900 unless ${allTheTime("workqueue_depth")} > 0`,
+    expr: `${queueGauge("denrei_oldest_request_seconds")} > 900 unless ${lowest("workqueue_depth")} > 0`,
     holds: "5m",
     severity: "warning",
     summary:
-      "{{ $labels.name }} has not finished an object for {{ $value | humanizeDuration }}, while no other one has to wait for long.",
+      "{{ $labels.name }} has not finished an object for {{ $value | humanizeDuration }}, although its other objects do not wait.",
     runbook: "stuck-keys",
   },
   {
@@ -144,18 +143,18 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiDeadLetters",
-    expr: `${ofQueue("denrei_dead_letters")} > 0`,
+    expr: `${queueGauge("denrei_dead_letters")} > 0`,
     holds: "1m",
     severity: "warning",
-    summary: "{{ $labels.name }} has given up {{ $value }} objects.",
+    summary: "{{ $labels.name }} has {{ $value }} dead letters.",
     runbook: "dead-letters",
   },
   {
     name: "DenreiHotLoop",
-    expr: `sum by (${place}, name) (rate(denrei_requests_braked_total[10m])) > 0`,
+    expr: `sum by (${installation}, name) (rate(denrei_requests_braked_total[10m])) > 0`,
     holds: "15m",
     severity: "warning",
-    summary: "{{ $labels.name }} wakes itself, or fights with another writer, and is slowed down.",
+    summary: "{{ $labels.name }} triggers itself or conflicts with another writer, and is throttled.",
     runbook: "a-hot-loop",
   },
   {
@@ -163,67 +162,67 @@ export const alerts: readonly Alert[] = [
     expr: "abs(denrei_clock_offset_seconds) > 5",
     holds: "10m",
     severity: "warning",
-    summary: "The clock of {{ $labels.instance }} and that of the NATS servers differ by {{ $value }} s.",
+    summary: "The clocks of {{ $labels.instance }} and the NATS servers differ by {{ $value }} s.",
     runbook: "clock-skew",
   },
   {
     name: "DenreiOwnershipLost",
     expr: `${increase("denrei_ownership_lost_total", "15m", ", name")} > 10`,
     severity: "warning",
-    summary: "{{ $labels.name }} had to break off {{ $value }} reconciles in a quarter of an hour.",
+    summary: "{{ $labels.name }} canceled {{ $value }} reconciles in 15 minutes because it lost ownership.",
     runbook: "ownership-is-lost",
   },
   {
     name: "DenreiStrandedMessages",
-    expr: `sum by (${place}, name) (rate(denrei_messages_stranded_total[10m])) > 0`,
+    expr: `sum by (${installation}, name) (rate(denrei_messages_stranded_total[10m])) > 0`,
     holds: "1h",
     severity: "info",
-    summary: "For an hour workers of {{ $labels.name }} have found messages that the bus no longer delivers.",
+    summary:
+      "For an hour, workers of {{ $labels.name }} have kept finding messages that the bus does not deliver.",
     runbook: "after-a-nats-server-was-killed",
   },
   {
     name: "DenreiWebhooksNotStored",
     expr: `${increase('denrei_gateway_requests_total{outcome=~"not_stored|oversized|busy|failed"}', "10m", "")} > 0`,
     severity: "critical",
-    summary: "Webhooks were not stored. GitHub does not send them again by itself.",
+    summary: "Webhooks were not stored. GitHub does not redeliver them by itself.",
     runbook: "webhooks-are-not-stored",
   },
   {
     name: "DenreiWebhooksUnsigned",
     expr: `${increase('denrei_gateway_requests_total{outcome="unsigned"}', "1h", "")} > 20`,
     severity: "info",
-    summary: "{{ $value }} webhooks in an hour were not signed with a secret that the gateway knows.",
+    summary: "{{ $value }} webhooks in an hour had no valid signature.",
     runbook: "webhooks-are-not-signed",
   },
   {
     name: "DenreiApiServerFails",
-    expr: `sum by (${place}) (denrei:api_calls:rate5m{code=~"<error>|5.."}) / sum by (${place}) (denrei:api_calls:rate5m) > 0.1`,
+    expr: `sum by (${installation}) (denrei:api_calls:rate5m{code=~"<error>|5.."}) / sum by (${installation}) (denrei:api_calls:rate5m) > 0.1`,
     holds: "5m",
     severity: "critical",
-    summary:
-      "{{ $value | humanizePercentage }} of the calls to the API server are not answered, or with an error of its own.",
+    summary: "{{ $value | humanizePercentage }} of the API server calls get no answer or a server error.",
     runbook: "the-api-server-is-away",
   },
   {
     name: "DenreiCertificateExpires",
-    expr: `min by (${place}, certificate, instance) (denrei_certificate_expires_seconds{certificate!="server"}) - time() < ${days(14)}`,
+    expr: `min by (${installation}, certificate, instance) (denrei_certificate_expires_seconds{certificate!="server"}) - time() < ${days(14)}`,
     severity: "warning",
     summary:
-      "The certificate ({{ $labels.certificate }}) of {{ $labels.instance }} for the bus expires in {{ $value | humanizeDuration }}.",
+      "The bus certificate ({{ $labels.certificate }}) of {{ $labels.instance }} expires in {{ $value | humanizeDuration }}.",
     runbook: "rotation",
   },
   {
     name: "DenreiServerCertificateExpires",
-    // Each look is at one of the servers.
-    expr: `min by (${place}) (min_over_time(denrei_certificate_expires_seconds{certificate="server"}[1h])) - time() < ${days(14)}`,
+    // Each sample shows the certificate of one server.
+    expr: `min by (${installation}) (min_over_time(denrei_certificate_expires_seconds{certificate="server"}[1h])) - time() < ${days(14)}`,
     severity: "warning",
     summary:
-      "The certificate that a NATS server shows expires in {{ $value | humanizeDuration }}. It may have a newer one that it has not read yet.",
+      "The certificate that a NATS server presents expires in {{ $value | humanizeDuration }}. The server may not have reloaded a newer one.",
     runbook: "rotation",
   },
 ];
 
-/** What prometheus-nats-exporter tells (`-healthz -varz -jsz all`). */
+/** Alerts on prometheus-nats-exporter (`-healthz -varz -jsz all`). */
 export const natsAlerts: readonly Alert[] = [
   {
     name: "DenreiNatsNotHealthy",
@@ -231,7 +230,7 @@ export const natsAlerts: readonly Alert[] = [
     holds: "2m",
     severity: "critical",
     summary:
-      "The NATS server {{ $labels.server_id }} is not healthy: it does not answer, a stream of it is not current, or JetStream has no leader.",
+      "The NATS server {{ $labels.server_id }} is not healthy: it does not answer, has a stale stream, or JetStream has no leader.",
     runbook: "nats-lost-its-quorum",
   },
   {
@@ -239,7 +238,7 @@ export const natsAlerts: readonly Alert[] = [
     expr: "denrei:nats_servers:count < max_over_time(denrei:nats_servers:count[1d])",
     holds: "5m",
     severity: "warning",
-    summary: "{{ $value }} NATS servers are scraped, and there were more within the last day.",
+    summary: "{{ $value }} NATS servers are scraped, fewer than in the last day.",
     runbook: "nats-lost-its-quorum",
   },
   {
@@ -247,7 +246,7 @@ export const natsAlerts: readonly Alert[] = [
     expr: "max by (namespace, stream) (denrei_stream_used_ratio) > 0.8",
     holds: "10m",
     severity: "warning",
-    summary: "The stream {{ $labels.stream }} has taken {{ $value | humanizePercentage }} of its size limit.",
+    summary: "The stream {{ $labels.stream }} is at {{ $value | humanizePercentage }} of its size limit.",
     runbook: "a-stream-is-full",
   },
   {
@@ -255,8 +254,7 @@ export const natsAlerts: readonly Alert[] = [
     expr: "jetstream_server_total_message_bytes / (jetstream_server_max_storage > 0) > 0.8",
     holds: "10m",
     severity: "warning",
-    summary:
-      "{{ $value | humanizePercentage }} of what the NATS server {{ $labels.server_name }} may store is used.",
+    summary: "The NATS server {{ $labels.server_name }} uses {{ $value | humanizePercentage }} of its store.",
     runbook: "nats-is-full",
   },
 ];

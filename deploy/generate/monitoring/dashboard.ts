@@ -1,11 +1,11 @@
-/** The dashboard as Grafana imports it: https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/ */
+/** Renders the dashboard as Grafana's JSON model: https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/ */
 import { type Panel, type Row, rows } from "./panels.ts";
 
 const datasource = { type: "prometheus", uid: "$" + "{datasource}" };
 const columns = 24;
 const height = 8;
 
-/** The whole document; `mark` says where it comes from. */
+/** The whole document; `mark` names its generator. */
 export const dashboard = (mark: string) => ({
   title: "Denrei",
   uid: "denrei",
@@ -26,7 +26,7 @@ export const dashboard = (mark: string) => ({
         "function",
         "Function",
         'label_values(denrei_oldest_request_seconds{namespace=~"$namespace"}, name)',
-        // Other operators serve metrics of the same names: all is all of ours.
+        // Not `.*`, which would include other operators with the same metric names.
         null,
       ),
     ],
@@ -35,7 +35,7 @@ export const dashboard = (mark: string) => ({
   panels: placed(rows),
 });
 
-/** What can be chosen; all of it unless somebody does, and where nobody sets the label that is everything, too. */
+/** A variable that defaults to All. `.*` also matches series without the label. */
 function variable(name: string, label: string, query: string, allValue: string | null = ".*") {
   return {
     name,
@@ -52,7 +52,7 @@ function variable(name: string, label: string, query: string, allValue: string |
   };
 }
 
-/** Rows one below the other, the panels of each side by side, up to four of them. */
+/** Stacks the rows; up to four panels share a line, more are wrapped after three. */
 function placed(all: readonly Row[]): object[] {
   const panels: object[] = [];
   let y = 0;
@@ -66,13 +66,13 @@ function placed(all: readonly Row[]): object[] {
       gridPos: { x: 0, y, w: columns, h: 1 },
     });
     y++;
-    const abreast = graphs.length > 4 ? 3 : graphs.length;
-    const w = columns / abreast;
+    const perLine = graphs.length > 4 ? 3 : graphs.length;
+    const w = columns / perLine;
     for (const [at, graph] of graphs.entries()) {
-      const gridPos = { x: (at % abreast) * w, y: y + Math.floor(at / abreast) * height, w, h: height };
+      const gridPos = { x: (at % perLine) * w, y: y + Math.floor(at / perLine) * height, w, h: height };
       panels.push({ id: panels.length + 1, ...graphPanel(graph), gridPos });
     }
-    y += Math.ceil(graphs.length / abreast) * height;
+    y += Math.ceil(graphs.length / perLine) * height;
   }
   return panels;
 }

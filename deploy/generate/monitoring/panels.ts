@@ -1,7 +1,7 @@
-/** What the dashboard shows, row by row. */
-import { place } from "./queries.ts";
+/** Rows and panels of the Grafana dashboard. */
+import { installation } from "./queries.ts";
 
-/** Lines of a panel: what to ask, and how each series is called. */
+/** A query of a panel and the legend of its series. */
 export interface Line {
   readonly expr: string;
   readonly legend: string;
@@ -10,7 +10,7 @@ export interface Line {
 /** One graph. */
 export interface Panel {
   readonly title: string;
-  /** As Grafana calls it: `s`, `ops`, `short`, `bytes`, `percentunit`. */
+  /** Grafana unit name. */
   readonly unit: "s" | "ops" | "short" | "bytes" | "percentunit";
   readonly lines: readonly Line[];
 }
@@ -21,12 +21,12 @@ export interface Row {
   readonly panels: readonly Panel[];
 }
 
-/** Labels of everything that is chosen at the top; those of a function are added by the metric's own name for it. */
-const chosen = 'cluster=~"$cluster", namespace=~"$namespace"';
-const ofName = `${chosen}, name=~"$function"`;
-const ofController = `${chosen}, controller=~"$function"`;
-/** NATS may be scraped in another namespace. */
-const ofBus = 'cluster=~"$cluster"';
+/** Label matchers of the dashboard's variables. Metrics name the function `name` or `controller`. */
+const selected = 'cluster=~"$cluster", namespace=~"$namespace"';
+const byName = `${selected}, name=~"$function"`;
+const byController = `${selected}, controller=~"$function"`;
+/** NATS may run in another namespace. */
+const inCluster = 'cluster=~"$cluster"';
 
 const panel = (
   title: string,
@@ -40,27 +40,30 @@ const panel = (
 const rate = (samples: string, by: string): string => `sum by (${by}) (rate(${samples}[$__rate_interval]))`;
 const p99 = (histogram: string, labels: string, by: string): string =>
   `histogram_quantile(0.99, sum by (${by}, le) (rate(${histogram}_bucket{${labels}}[$__rate_interval])))`;
-/** The same figure from each bridge. */
-const queue = (gauge: string): string => `max by (name) (${gauge}{${ofName}})`;
+/** Every bridge reports the same value. */
+const queue = (gauge: string): string => `max by (name) (${gauge}{${byName}})`;
 
-/** The rows, from the outside to the inside. */
+/** The rows, from overview to detail. */
 export const rows: readonly Row[] = [
   {
-    title: "The whole",
+    title: "Overview",
     panels: [
-      panel("Processes that are not ready", "short", [
-        `count by (${place}, instance) (denrei_ready{${chosen}} == 0)`,
+      panel("Processes not ready", "short", [
+        `count by (${installation}, instance) (denrei_ready{${selected}} == 0)`,
         "{{instance}}",
       ]),
-      panel("Events in, by kind", "ops", [rate(`denrei_bridge_events_total{${chosen}}`, "kind"), "{{kind}}"]),
+      panel("Events in, by kind", "ops", [
+        rate(`denrei_bridge_events_total{${selected}}`, "kind"),
+        "{{kind}}",
+      ]),
       panel(
-        "Waiting: requests, and events that nobody has looked at",
+        "Waiting requests and unrouted events",
         "short",
         [queue("workqueue_depth"), "{{name}}"],
         [queue("denrei_events_waiting"), "{{name}}, events"],
       ),
       panel("Reconciles", "ops", [
-        `sum by (controller) (denrei:reconciles:rate5m{${ofController}})`,
+        `sum by (controller) (denrei:reconciles:rate5m{${byController}})`,
         "{{controller}}",
       ]),
     ],
@@ -68,31 +71,31 @@ export const rows: readonly Row[] = [
   {
     title: "Reconciles",
     panels: [
-      panel("Time of a reconcile, p99", "s", [
-        `max by (controller) (denrei:reconcile_seconds:p99_5m{${ofController}})`,
+      panel("Reconcile duration, p99", "s", [
+        `max by (controller) (denrei:reconcile_seconds:p99_5m{${byController}})`,
         "{{controller}}",
       ]),
       panel("Results", "ops", [
-        rate(`controller_runtime_reconcile_total{${ofController}}`, "controller, result"),
+        rate(`controller_runtime_reconcile_total{${byController}}`, "controller, result"),
         "{{controller}} {{result}}",
       ]),
       panel(
         "Errors",
         "ops",
-        [`sum by (controller) (denrei:reconcile_errors:rate5m{${ofController}})`, "{{controller}}"],
+        [`sum by (controller) (denrei:reconcile_errors:rate5m{${byController}})`, "{{controller}}"],
         [
-          rate(`controller_runtime_terminal_reconcile_errors_total{${ofController}}`, "controller"),
+          rate(`controller_runtime_terminal_reconcile_errors_total{${byController}}`, "controller"),
           "{{controller}}, not retried",
         ],
-        [rate(`workqueue_retries_total{${ofName}}`, "name"), "{{name}}, retried"],
+        [rate(`workqueue_retries_total{${byName}}`, "name"), "{{name}}, retried"],
       ),
       panel(
-        "Under way, and how many may be",
+        "Active reconciles and limit",
         "short",
-        [`sum by (controller) (controller_runtime_active_workers{${ofController}})`, "{{controller}}"],
+        [`sum by (controller) (controller_runtime_active_workers{${byController}})`, "{{controller}}"],
         [
-          `sum by (controller) (controller_runtime_max_concurrent_reconciles{${ofController}})`,
-          "{{controller}}, at most",
+          `sum by (controller) (controller_runtime_max_concurrent_reconciles{${byController}})`,
+          "{{controller}}, limit",
         ],
       ),
     ],
@@ -100,73 +103,79 @@ export const rows: readonly Row[] = [
   {
     title: "Queues",
     panels: [
-      panel("From request to reconcile, p99", "s", [
-        `max by (name) (denrei:queue_seconds:p99_5m{${ofName}})`,
+      panel("Wait from request to reconcile, p99", "s", [
+        `max by (name) (denrei:queue_seconds:p99_5m{${byName}})`,
         "{{name}}",
       ]),
       panel("Oldest request", "s", [queue("denrei_oldest_request_seconds"), "{{name}}"]),
       panel(
-        "In hand, and in a second hand",
+        "In flight and redelivered",
         "short",
         [queue("denrei_requests_in_flight"), "{{name}}"],
-        [queue("denrei_requests_redelivered"), "{{name}}, delivered again"],
+        [queue("denrei_requests_redelivered"), "{{name}}, redelivered"],
       ),
-      panel("Delayed, and changed while in hand", "short", [queue("denrei_requests_scheduled"), "{{name}}"]),
+      panel("Delayed, and changed while in flight", "short", [
+        queue("denrei_requests_scheduled"),
+        "{{name}}",
+      ]),
       panel(
-        "Requests made, and coalesced",
+        "Requests enqueued and coalesced",
         "ops",
-        [rate(`workqueue_adds_total{${ofName}}`, "name"), "{{name}}"],
-        [rate(`denrei_requests_coalesced_total{${ofName}}`, "name"), "{{name}}, coalesced"],
+        [rate(`workqueue_adds_total{${byName}}`, "name"), "{{name}}"],
+        [rate(`denrei_requests_coalesced_total{${byName}}`, "name"), "{{name}}, coalesced"],
       ),
-      panel("Events of own writes that woke nobody", "ops", [
-        rate(`denrei_own_events_total{${ofName}}`, "name"),
+      panel("Events of own writes (ignored)", "ops", [
+        rate(`denrei_own_events_total{${byName}}`, "name"),
         "{{name}}",
       ]),
     ],
   },
   {
-    title: "What goes wrong",
+    title: "Errors",
     panels: [
       panel("Dead letters", "short", [queue("denrei_dead_letters"), "{{name}}"]),
-      panel("Given up, by reason", "ops", [
-        rate(`denrei_dead_letters_total{${ofName}}`, "name, reason"),
+      panel("Dead-lettered, by reason", "ops", [
+        rate(`denrei_dead_letters_total{${byName}}`, "name, reason"),
         "{{name}} {{reason}}",
       ]),
-      panel("Slowed down: hot loops", "ops", [
-        rate(`denrei_requests_braked_total{${ofName}}`, "name"),
+      panel("Throttled hot loops", "ops", [
+        rate(`denrei_requests_braked_total{${byName}}`, "name"),
         "{{name}}",
       ]),
       panel(
-        "Ownership lost, and messages stranded",
+        "Ownership lost and messages stranded",
         "ops",
-        [rate(`denrei_ownership_lost_total{${ofName}}`, "name"), "{{name}}, lost"],
-        [rate(`denrei_messages_stranded_total{${ofName}}`, "name"), "{{name}}, stranded"],
+        [rate(`denrei_ownership_lost_total{${byName}}`, "name"), "{{name}}, lost"],
+        [rate(`denrei_messages_stranded_total{${byName}}`, "name"), "{{name}}, stranded"],
       ),
     ],
   },
   {
     title: "Bridge",
     panels: [
-      panel("Behind", "s", [`max by (kind) (denrei_bridge_behind_seconds{${chosen}})`, "{{kind}}"]),
+      panel("Lag", "s", [`max by (kind) (denrei_bridge_behind_seconds{${selected}})`, "{{kind}}"]),
       panel("From watch to bus, p99", "s", [
-        p99("denrei_bridge_publish_seconds", chosen, "kind"),
+        p99("denrei_bridge_publish_seconds", selected, "kind"),
         "{{kind}}",
       ]),
-      panel("Who leads", "short", [`sum by (instance) (denrei_bridge_leading{${chosen}})`, "{{instance}}"]),
-      panel("Objects", "short", [`max by (kind) (denrei_bridge_objects{${chosen}})`, "{{kind}}"]),
+      panel("Kinds led, by replica", "short", [
+        `sum by (instance) (denrei_bridge_leading{${selected}})`,
+        "{{instance}}",
+      ]),
+      panel("Objects", "short", [`max by (kind) (denrei_bridge_objects{${selected}})`, "{{kind}}"]),
       panel(
         "Lists and watches",
         "ops",
-        [rate(`denrei_bridge_lists_total{${chosen}}`, "kind"), "{{kind}}, lists"],
-        [rate(`denrei_bridge_watches_total{${chosen}}`, "kind"), "{{kind}}, watches"],
+        [rate(`denrei_bridge_lists_total{${selected}}`, "kind"), "{{kind}}, lists"],
+        [rate(`denrei_bridge_watches_total{${selected}}`, "kind"), "{{kind}}, watches"],
       ),
       panel(
-        "Refused, and too large",
+        "Refused and too large",
         "short",
         [`sum by (kind) (denrei_bridge_refused{cluster=~"$cluster"})`, "{{kind}}, refused"],
         [
-          `sum by (kind) (increase(denrei_bridge_oversized_total{${chosen}}[1h]))`,
-          "{{kind}}, too large in an hour",
+          `sum by (kind) (increase(denrei_bridge_oversized_total{${selected}}[1h]))`,
+          "{{kind}}, too large in one hour",
         ],
       ),
     ],
@@ -175,15 +184,15 @@ export const rows: readonly Row[] = [
     title: "Gateway",
     panels: [
       panel("Requests, by outcome", "ops", [
-        rate(`denrei_gateway_requests_total{${chosen}}`, "outcome, code"),
+        rate(`denrei_gateway_requests_total{${selected}}`, "outcome, code"),
         "{{outcome}} {{code}}",
       ]),
-      panel("To the answer, p99", "s", [
-        p99("denrei_gateway_request_seconds", chosen, "namespace"),
+      panel("Response time, p99", "s", [
+        p99("denrei_gateway_request_seconds", selected, "namespace"),
         "{{namespace}}",
       ]),
-      panel("Webhooks that functions took", "ops", [
-        rate(`denrei_webhooks_total{${ofName}}`, "name, event"),
+      panel("Webhooks processed", "ops", [
+        rate(`denrei_webhooks_total{${byName}}`, "name, event"),
         "{{name}} {{event}}",
       ]),
     ],
@@ -191,8 +200,8 @@ export const rows: readonly Row[] = [
   {
     title: "Dashboard",
     panels: [
-      panel("Requests, by class of the code", "ops", [
-        rate(`denrei_dashboard_requests_total{${chosen}}`, "code"),
+      panel("Requests, by status code", "ops", [
+        rate(`denrei_dashboard_requests_total{${selected}}`, "code"),
         "{{code}}",
       ]),
     ],
@@ -201,7 +210,7 @@ export const rows: readonly Row[] = [
     title: "API server",
     panels: [
       panel("Calls, by method and code", "ops", [
-        `sum by (method, code) (denrei:api_calls:rate5m{${chosen}})`,
+        `sum by (method, code) (denrei:api_calls:rate5m{${selected}})`,
         "{{method}} {{code}}",
       ]),
     ],
@@ -209,28 +218,28 @@ export const rows: readonly Row[] = [
   {
     title: "NATS",
     panels: [
-      panel("Store, of what is allowed", "percentunit", [
-        `jetstream_server_total_message_bytes{${ofBus}} / (jetstream_server_max_storage{${ofBus}} > 0)`,
+      panel("Used share of max_file_store", "percentunit", [
+        `jetstream_server_total_message_bytes{${inCluster}} / (jetstream_server_max_storage{${inCluster}} > 0)`,
         "{{server_name}}",
       ]),
-      panel("Streams", "bytes", [
-        `max by (stream_name) (jetstream_stream_total_bytes{${ofBus}})`,
+      panel("Stream size", "bytes", [
+        `max by (stream_name) (jetstream_stream_total_bytes{${inCluster}})`,
         "{{stream_name}}",
       ]),
-      panel("Messages", "short", [
-        `max by (stream_name) (jetstream_stream_total_messages{${ofBus}})`,
+      panel("Stream messages", "short", [
+        `max by (stream_name) (jetstream_stream_total_messages{${inCluster}})`,
         "{{stream_name}}",
       ]),
-      panel("Not delivered yet", "short", [
-        `max by (stream_name, consumer_name) (jetstream_consumer_num_pending{${ofBus}}) > 0`,
+      panel("Undelivered messages", "short", [
+        `max by (stream_name, consumer_name) (jetstream_consumer_num_pending{${inCluster}}) > 0`,
         "{{stream_name}} {{consumer_name}}",
       ]),
-      panel("Not healthy", "short", [`gnatsd_healthz_status{${ofBus}}`, "{{server_id}}"]),
+      panel("Unhealthy servers", "short", [`gnatsd_healthz_status{${inCluster}}`, "{{server_id}}"]),
       panel(
-        "Memory, and clients that are too slow",
+        "Memory and slow clients",
         "bytes",
-        [`gnatsd_varz_mem{${ofBus}}`, "{{server_id}}"],
-        [`gnatsd_varz_slow_consumers{${ofBus}}`, "{{server_id}}, slow clients"],
+        [`gnatsd_varz_mem{${inCluster}}`, "{{server_id}}"],
+        [`gnatsd_varz_slow_consumers{${inCluster}}`, "{{server_id}}, slow clients"],
       ),
     ],
   },
@@ -238,19 +247,19 @@ export const rows: readonly Row[] = [
     title: "Processes",
     panels: [
       panel("Memory", "bytes", [
-        `process_resident_memory_bytes{${chosen}} and on (${place}, job, instance) denrei_ready`,
+        `process_resident_memory_bytes{${selected}} and on (${installation}, job, instance) denrei_ready`,
         "{{instance}}",
       ]),
       panel("CPU", "percentunit", [
-        `rate(process_cpu_seconds_total{${chosen}}[$__rate_interval]) and on (${place}, job, instance) denrei_ready`,
+        `rate(process_cpu_seconds_total{${selected}}[$__rate_interval]) and on (${installation}, job, instance) denrei_ready`,
         "{{instance}}",
       ]),
-      panel("Event loop, p99", "s", [
-        `nodejs_eventloop_lag_p99_seconds{${chosen}} and on (${place}, job, instance) denrei_ready`,
+      panel("Event loop lag, p99", "s", [
+        `nodejs_eventloop_lag_p99_seconds{${selected}} and on (${installation}, job, instance) denrei_ready`,
         "{{instance}}",
       ]),
-      panel("Certificates expire in", "s", [
-        `min by (certificate) (denrei_certificate_expires_seconds{${chosen}}) - time()`,
+      panel("Time to certificate expiry", "s", [
+        `min by (certificate) (denrei_certificate_expires_seconds{${selected}}) - time()`,
         "{{certificate}}",
       ]),
     ],

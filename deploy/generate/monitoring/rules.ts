@@ -1,18 +1,18 @@
-/** The alerts as Prometheus reads them, and as its operator does. */
+/** Renders the alerts as a Prometheus rule file and as manifests of the Prometheus Operator. */
 import { type Alert, alerts, natsAlerts } from "./alerts.ts";
 import { recordings } from "./queries.ts";
 
-const operations = "docs/operations.md";
+const runbooks = "docs/operations.md";
 
 const alerting = ({ name, expr, holds, severity, summary, runbook }: Alert) => ({
   alert: name,
   expr,
   ...(holds !== undefined && { for: holds }),
   labels: { severity },
-  annotations: { summary, runbook: `${operations}#${runbook}` },
+  annotations: { summary, runbook: `${runbooks}#${runbook}` },
 });
 
-/** A file of rules: https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/ */
+/** The rule file: https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/ */
 export const ruleFile = () => ({
   groups: [
     { name: "denrei.rules", rules: Object.entries(recordings).map(([record, expr]) => ({ record, expr })) },
@@ -23,7 +23,7 @@ export const ruleFile = () => ({
 
 const labels = { "app.kubernetes.io/name": "denrei", "app.kubernetes.io/part-of": "denrei" };
 
-/** The same for the Prometheus Operator, and which pods it is to ask: ours, and exporters beside the NATS servers. */
+/** The rules for the Prometheus Operator, and a PodMonitor for Denrei's pods and the NATS exporters. */
 export const operatorManifests = (namespace: string): object[] => [
   {
     apiVersion: "monitoring.coreos.com/v1",
