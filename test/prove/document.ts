@@ -1,4 +1,4 @@
-/** docs/reliability.md: one row and one section per scenario; a run of some scenarios renews theirs alone. */
+/** Writes docs/reliability.md: one row and one section per scenario. A partial run replaces only its own scenarios. */
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -11,32 +11,32 @@ import type { Soaked } from "./soak/soak.ts";
 export const documentName = "docs/reliability.md";
 const path = fileURLToPath(new URL(`../../${documentName}`, import.meta.url));
 
-/** How a run was asked for. */
+/** Options of a run. */
 export interface RunFacts {
   readonly seed: number;
-  /** Undefined: full size. */
+  /** Full size if undefined. */
   readonly minutes?: number | undefined;
 }
 
-/** A soak, as it is written. */
+/** Options of a soak. */
 export interface SoakFacts {
   readonly minutes: number;
   readonly perSecond: number;
 }
 
-/** Writes the document, with what it said before about the scenarios that did not run. */
+/** Writes the document and keeps the results of scenarios that did not run. */
 export async function writeDocument(verdicts: readonly Verdict[], facts: RunFacts): Promise<void> {
   const before = await readFile(path, "utf8").catch(() => "");
   await writeFile(path, documentOf(before, verdicts, facts));
 }
 
-/** Writes the document with a new section about a soak, and everything else that it said before. */
+/** Writes the document with a new soak section and keeps the rest. */
 export async function writeSoak(soaked: Soaked, facts: SoakFacts): Promise<void> {
   const before = await readFile(path, "utf8").catch(() => "");
   await writeFile(path, compose(before, [], [], soakSection(soaked, facts)));
 }
 
-/** The text of the document: `before` is the one that it renews. */
+/** The text of the document; `before` is the previous text. */
 export const documentOf = (before: string, verdicts: readonly Verdict[], facts: RunFacts): string =>
   compose(
     before,
@@ -44,7 +44,7 @@ export const documentOf = (before: string, verdicts: readonly Verdict[], facts: 
     verdicts.map((verdict) => [verdict.scenario.number, sectionOf(verdict, facts)]),
   );
 
-/** A part of the document, by the number of its scenario. */
+/** A row or section with the number of its scenario. */
 type Part = readonly [number: number, text: string];
 
 function compose(
@@ -71,38 +71,52 @@ function compose(
   for (const [number, section] of newSections) sections.set(number, section);
   const inOrder = <T>(parts: Map<number, T>): T[] =>
     [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-  const text = [
-    intro(),
-    [
-      "| # | scenario | injected, how often | checked | result |",
-      "|---|---|---|---|---|",
-      ...inOrder(rows),
-    ].join("\n"),
-    ...inOrder(sections),
-    ...(soak === undefined ? [] : [soak]),
-  ].join("\n\n");
+  const text = [intro(inOrder(rows), soak), ...inOrder(sections), ...(soak === undefined ? [] : [soak])].join(
+    "\n\n",
+  );
   return `${text}\n`;
 }
 
-const intro = (): string => `# Reliability
+const intro = (rows: readonly string[], soak: string | undefined): string => `# Reliability
 
-What the promises of the platform are worth: faults injected into real parts (kube-apiserver ${versions["kube-apiserver"]}, etcd ${versions.etcd},
-nats-server ${versions["nats-server"]}, our processes as they are deployed), and what held. Written by \`npm run prove\`; each scenario names the seed that
-makes its chance repeatable (what the scheduler of the machine decides is not), and \`npm run prove -- --seed <seed> --only <name>\` runs
-it again. Figures are of ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"} with ${Math.round(totalmem() / 2 ** 30)} GiB, which the servers, the workers and the load share.
-The peer is the same operator in Go on controller-runtime, measured in the same run.`;
+Results of the fault tests, for readers who decide whether to rely on Denrei and for engineers who want the evidence. \`npm run prove\` writes this page.
+
+## Summary
+
+**Tested**: fault scenarios on real processes (kube-apiserver ${versions["kube-apiserver"]}, etcd ${versions.etcd}, nats-server ${versions["nats-server"]}, and Denrei as deployed). A check is a
+condition that must hold during or after the faults. The column "Go, controller-runtime" shows the same operator on controller-runtime, measured in the same run.
+
+**Machine**: ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"} with ${Math.round(totalmem() / 2 ** 30)} GiB, shared by servers, workers, and load.
+
+| # | scenario | must hold | checks |
+|---|---|---|---|
+${rows.join("\n")}
+
+${soak === undefined ? "" : `[Soak](#soak), a steady load to find memory leaks: ${hasBroken(soak) ? "**not all checks hold**" : "all checks hold"}.\n\n`}**Not covered**:
+
+* Networks and zones between machines: everything runs on one machine.
+* Power loss and damaged files: the faults kill processes, but not the machine. [What JetStream can lose](operations.md#what-jetstream-can-lose) covers these cases.
+* Partitions between NATS servers, and more than one kube-apiserver or etcd.
+* Other seeds and longer runs: each result is from one run.
+* The PaaS and PipeCD functions, which have their own fault tests in \`test/faults\`, and the real GitHub.
+
+Repeat a scenario with \`npm run prove -- --seed <seed> --only <name>\`. The seed fixes the random choices, but not the machine's scheduling.`;
+
+/** Whether a section has a check that does not hold, which is bold. */
+const hasBroken = (section: string): boolean => /^\| \*\*/m.test(section);
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 function rowOf({ scenario, outcome, error, holds }: Verdict): string {
   const checks = outcome?.checks ?? [];
-  const kept = checks.filter((check) => check.holds).length;
-  const result = error ? "broke off" : holds ? `holds (${kept} of ${checks.length})` : "**broken**";
+  const broken = checks.filter((check) => !check.holds);
+  const kept = `${checks.length - broken.length} of ${checks.length} hold`;
+  const failures = broken.map(({ what, found, limit }) => `${what}: ${found}, limit ${limit}`).join("; ");
+  const result = error ? "**aborted**" : holds ? kept : `**${kept}**; ${failures}`;
   const cells = [
     String(scenario.number),
     `[${scenario.name}](#${anchorOf(scenario.number, scenario.name)})`,
-    outcome?.injected.join("; ") ?? "–",
-    checks.map(({ what }) => what).join("; "),
+    scenario.promise,
     result,
   ];
   return `| ${cells.map(cell).join(" | ")} |`;
@@ -116,7 +130,8 @@ function sectionOf({ scenario, outcome, error, seconds }: Verdict, { seed, minut
   const date = new Date().toISOString().slice(0, 10);
   return [
     `## ${number}. ${name}\n\n${title} Seed ${seed}, ${size}, ${date}, ${Math.round(seconds)} s.`,
-    ...(error ? [`It broke off: ${cell(error.message)}`] : []),
+    ...(outcome ? [`Injected: ${outcome.injected.join("; ")}.`] : []),
+    ...(error ? [`Aborted: ${cell(error.message)}`] : []),
     ...(outcome ? [checksOf(outcome)] : []),
     ...(outcome?.figures?.length ? [figuresOf(outcome)] : []),
   ].join("\n\n");
@@ -127,10 +142,10 @@ const soakHeading = "## Soak";
 function soakSection(soaked: Soaked, { minutes, perSecond }: SoakFacts): string {
   const date = new Date().toISOString().slice(0, 10);
   return [
-    `${soakHeading}\n\nOne bridge, three workers and the servers under a steady load: ${perSecond} Hikawas a second are created, sung and deleted again, for ${minutes} minutes. ` +
-      "Memory is sampled each second; of a Node process what it holds is read each ten seconds, after a forced collection. " +
-      `The first third is left out. Slopes are medians of the slopes between all pairs of samples, with their interval of 99 % (Theil, Sen). ` +
-      "The bridge grows by the deletions that it remembers, up to 10,000 of a kind: at three a second that takes most of an hour. " +
+    `${soakHeading}\n\nOne bridge, three workers, and the servers run under a steady load for ${minutes} minutes: ${perSecond} Hikawas a second are created, completed, and deleted. ` +
+      "Memory is sampled every second, and in a Node process every ten seconds after a forced garbage collection. " +
+      "The first third is ignored. Slopes are medians over all pairs of samples, with the 99 % interval (Theil, Sen). " +
+      "The bridge grows with the deletions that it remembers, up to 10,000 per kind, for most of an hour. " +
       `${date}.`,
     checksOf(soaked),
     figuresOf(soaked),

@@ -6,8 +6,10 @@ export interface Scenario {
   readonly number: number;
   /** What `--only` calls it. */
   readonly name: string;
-  /** One sentence: what happens to whom. */
+  /** What the scenario does. */
   readonly title: string;
+  /** What must hold, as a clause for the summary. */
+  readonly promise: string;
   /** What it takes at full size on a machine of two cores, in minutes: its share of `--minutes`. */
   readonly fullMinutes: number;
   /**

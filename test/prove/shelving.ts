@@ -230,21 +230,21 @@ export async function checkShelves(
   const told = (names: readonly string[]): string[] => historyOf(names, deeds, history.all, sightings);
   const checks: Check[] = [
     {
-      what: "shelves whose last reconcile did not see what there is: itself, or a note of it",
+      what: "shelves whose last reconcile saw stale data",
       limit: "0",
       found: `${figure(found.length)} of ${figure(shelves.length)} with ${figure(notes.length)} notes`,
       holds: found.length === 0 && shelves.length > 0 && notes.length > 0,
       ...(found[0] && { history: [found[0].text, ...told(found[0].names)] }),
     },
     {
-      what: "shelves that are gone and were not finalized",
+      what: "deleted shelves that were not finalized",
       limit: "0",
       found: `${figure(skipped.length)} of ${figure(gone.length)}`,
       holds: skipped.length === 0 && gone.length > 0,
       ...(skipped[0] && { history: told([skipped[0][1]]) }),
     },
     {
-      what: "deleted objects that the bus still shows",
+      what: "deleted objects still on the bus",
       limit: "0",
       found: `${figure(ghosts.length)} of ${figure(deleted)}`,
       holds: ghosts.length === 0 && deleted > 0,

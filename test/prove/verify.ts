@@ -41,7 +41,7 @@ export function noOverlap(record: Record): Check {
     }
   }
   return {
-    what: "overlapping reconciles of a key inside their deadline",
+    what: "overlapping reconciles of a key, within deadline",
     limit: "0",
     found: `${figure(overlaps)} in ${figure(record.effects.length)} reconciles`,
     // Without a single reconcile nothing was shown.
@@ -59,7 +59,7 @@ export function lastChangesSeen(record: Record): Check {
   );
   const [first] = lost;
   return {
-    what: "keys whose last change no reconcile has seen",
+    what: "keys whose last change was not reconciled",
     limit: "0",
     found: `${figure(lost.length)} of ${figure(record.changes.size)}`,
     holds: lost.length === 0 && record.changes.size > 0,
@@ -88,9 +88,9 @@ export function pausedHadNoEffect(record: Record, pause: string): Check {
   );
   const [first] = late;
   return {
-    what: "effects of a paused worker after it woke up, of what it had in hand",
+    what: "effects of a paused worker's in-flight work after it resumes",
     limit: "0",
-    found: `${figure(late.length)}, with ${figure(inHand.length)} reconciles in hand in ${pauses.length} pauses`,
+    found: `${figure(late.length)}, with ${figure(inHand.length)} reconciles in flight in ${pauses.length} pauses`,
     // A worker that had nothing in hand shows nothing.
     holds: late.length === 0 && inHand.length > 0,
     ...(first && { history: historyOf(record, first.key, first.at) }),

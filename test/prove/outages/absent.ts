@@ -39,7 +39,7 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
   await apiserver.start();
   trial.say("both servers are there");
   await Promise.all(replicas.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
-  const outcome = await settled(kit, "unreachable at start", wanted);
+  const outcome = await settled(kit, "unreachable at startup", wanted);
   const pauses = replicas.flatMap((replica) =>
     errorsOf(replica).flatMap(({ retryInMillis }) =>
       typeof retryInMillis === "number" ? [retryInMillis] : [],
@@ -47,29 +47,27 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
   );
   await Promise.all(replicas.map((replica) => replica.stop()));
   return {
-    injected: [
-      "bus and API server unreachable at the start of bridge and worker, then there one after the other",
-    ],
+    injected: ["bus and API server unreachable at startup, then started one by one"],
     checks: [
       said(
-        "readiness while both are away",
+        "unreachable at startup, both: readiness",
         "the bus is not reachable: expected a NATS server at",
         refused[0]?.text ?? "",
       ),
       said(
-        "readiness while the API server is away",
+        "unreachable at startup, API server: readiness",
         "the API server is not reachable: expected",
         half[1]?.text ?? "",
       ),
       bounded(
-        "processes that answer /healthz with 200 meanwhile",
+        "unreachable at startup: processes with /healthz 200",
         alive.filter(({ status }) => status === 200).length,
         "=",
         replicas.length,
         "",
       ),
       bounded(
-        `errors (of ${errors.length}) with a stack, or without what was expected and when it is tried again`,
+        `errors (of ${errors.length}) with a stack, or without expectation and retry time`,
         errors.filter(
           ({ err, msg, retryInMillis }) =>
             err !== undefined || !/expected .*, but /.test(String(msg)) || !(Number(retryInMillis) > 0),
@@ -78,7 +76,7 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
         0,
         "",
       ),
-      bounded("longest pause between two tries", Math.max(...pauses), "<=", 10_000, "ms"),
+      bounded("longest retry interval", Math.max(...pauses), "<=", 10_000, "ms"),
       ...outcome,
     ],
   };

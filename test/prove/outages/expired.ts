@@ -48,13 +48,11 @@ export async function clientExpires(trial: Trial, kit: OwnKit, objects: number):
   const checks = await settled(kit, "client certificate expired", wanted);
   await Promise.all(all.map((replica) => replica.stop()));
   return {
-    injected: [
-      "client certificate expired under a running bridge and worker, replaced in the kubeconfig file",
-    ],
+    injected: ["client certificate expired, then replaced in the kubeconfig"],
     checks: [
-      said("readiness of the bridge with an expired certificate", "401 Unauthorized", refused.text),
+      said("client certificate expired: bridge readiness", "401 Unauthorized", refused.text),
       said(
-        "readiness of a worker that starts with it",
+        "client certificate expired: new worker's readiness",
         "Check the user of the kubeconfig's current context",
         waiting.text,
       ),
@@ -93,15 +91,15 @@ export async function serverExpired(trial: Trial): Promise<Outcome> {
   const errors = errorsOf(worker);
   await local.stop();
   return {
-    injected: ["API server with an expired certificate, renewed later"],
+    injected: ["API server certificate expired, then renewed"],
     checks: [
+      said("API server certificate expired: worker readiness", "its certificate has expired", refused.text),
+      said("API server certificate renewed: worker readiness", "ok", ready.text),
       said(
-        "readiness of a worker before a server whose certificate has expired",
-        "its certificate has expired",
-        refused.text,
+        "API server certificate expired: logged error",
+        "Renew the API server's certificate",
+        String(errors[0]?.msg),
       ),
-      said("the same when it was renewed", "ok", ready.text),
-      said("its error", "Renew the API server's certificate", String(errors[0]?.msg)),
     ],
   };
 }

@@ -57,33 +57,26 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
     running.push(late);
     await Promise.all(running.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
     return [
-      said(`${what} expired: readiness of the running bridge`, words, answers[0]?.text ?? ""),
-      said(`${what} expired: readiness of a worker that starts then`, words, answers.at(-1)?.text ?? ""),
-      said(`${what} expired: its error`, words, String(errors.at(-1)?.msg)),
+      said(`${what} expired: bridge readiness`, words, answers[0]?.text ?? ""),
+      said(`${what} expired: new worker's readiness`, words, answers.at(-1)?.text ?? ""),
+      said(`${what} expired: logged error`, words, String(errors.at(-1)?.msg)),
       ...(await settled(kit, `${what} expired`, wanted, { url, ca, certificate, key })),
     ];
   }
 
   for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user, past));
-  const ofUsers = await outage(
-    "certificates of the bus's users",
-    "seems not to accept the one of",
-    async () => {
-      for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user));
-    },
-  );
+  const ofUsers = await outage("bus user certificates", "seems not to accept the one of", async () => {
+    for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user));
+  });
   await tls.mount(ofServer(past));
-  const ofBus = await outage("certificate of the bus", "Renew the NATS server's certificate", async () => {
+  const ofBus = await outage("bus server certificate", "Renew the NATS server's certificate", async () => {
     await tls.mount(ofServer());
     await restart(tls);
   });
   await Promise.all(running.map((replica) => replica.stop()));
   await tls.servers[0]?.child.stop();
   return {
-    injected: [
-      "certificates of the bus's users expired, renewed in their files",
-      "certificate of the bus expired, renewed",
-    ],
+    injected: ["bus user certificates expired, then renewed", "bus server certificate expired, then renewed"],
     checks: [...ofUsers, ...ofBus],
   };
 }

@@ -24,15 +24,10 @@ export async function limitReached(
   workers: number,
 ): Promise<Outcome> {
   const { nats } = kit.platform;
-  const outcome = await fill(
-    trial,
-    kit,
-    { objects, workers, what: "JetStream's limit reached" },
-    async () => {
-      await nats.configure({ maxFileBytes: 1024 * mebibyte });
-      process.kill(nats.pid ?? Number.NaN, "SIGHUP");
-    },
-  );
+  const outcome = await fill(trial, kit, { objects, workers, what: "JetStream limit reached" }, async () => {
+    await nats.configure({ maxFileBytes: 1024 * mebibyte });
+    process.kill(nats.pid ?? Number.NaN, "SIGHUP");
+  });
   for (const { metadata } of await kit.list(Probe)) await kit.client.delete(Probe, metadata, {});
   return outcome;
 }
@@ -53,7 +48,7 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
   });
   // More than there is: nothing but the disk says no.
   const kit = await startStage(trial, { folder, maxFileBytes: 1024 * mebibyte });
-  const what = "disk full (ENOSPC), enlarged, nats-server restarted";
+  const what = "disk full (ENOSPC)";
   const outcome = await fill(trial, kit, { objects, workers: 2, what }, async () => {
     mount("-o", `remount,size=${256 * mebibyte}`);
     // It keeps the write error of a stream for as long as it runs.
@@ -114,23 +109,22 @@ async function fill(
       `${what}: ${objects} objects of ${Math.round(bulkBytes / 1000)} kB for ${roomBytes / mebibyte} MiB`,
     ],
     checks: [
-      said(`${what}: readiness of the bridge`, "the bus does not store what is published", full.text),
+      said(`${what}: bridge readiness`, "the bus does not store what is published", full.text),
       said(
-        `${what}: error of the bridge`,
+        `${what}: logged error`,
         "Look at the NATS servers' logs, the room on their disks",
         told.join("; "),
       ),
-      said(`${what}: liveness of the bridge`, "ok", alive.text),
+      said(`${what}: bridge liveness`, "ok", alive.text),
       ...checks,
     ],
     figures: [
-      { what: `${what}: what the bridge answers to /readyz`, found: full.text },
       {
-        what: `${what}: workers that are not ready then`,
+        what: `${what}: workers not ready`,
         found: `${idle.filter(({ status }) => status !== 200).length} of ${idle.length}`,
       },
       {
-        what: `${what}: from room to ready; to everything reconciled`,
+        what: `${what}: from free space to ready; to all reconciled`,
         found: `${readySeconds.toFixed(1)} s; ${settledSeconds.toFixed(1)} s`,
       },
     ],

@@ -33,7 +33,8 @@ export const bridgeChaos: Scenario = {
   number: 2,
   name: "bridge-chaos",
   title:
-    "Shelves and their notes are created, changed, moved and deleted while the bridge's way to the API server is reset, goes silent, is throttled, and forgets, and while the bridge itself is dead.",
+    "Shelves and notes are created, changed, moved, and deleted while the bridge's API server connection is reset, silent, throttled, or expired, and while the bridge is dead.",
+  promise: "bus and functions match the API server after connection faults and bridge crashes",
   fullMinutes: 12,
   // Each of its faults is in test/faults/bridge-*.test.ts as well, with stricter checks.
   tested: "nightly",
@@ -182,7 +183,7 @@ export const bridgeChaos: Scenario = {
       );
       const name = /^(?:.* )?\S*?([^\s/]+): the API says/m.exec(trouble ?? "")?.[1] ?? "";
       agreed.push({
-        what: `the bus shows every ${kind.kind} that there is, as it is, and no other`,
+        what: `${kind.kind} objects on the bus match the API server`,
         limit: "all of them",
         found: trouble === undefined ? figure((await kit.list(kind)).length) : "they differ",
         holds: trouble === undefined,
@@ -200,17 +201,17 @@ export const bridgeChaos: Scenario = {
     return {
       injected: [
         `resets: ${count.resets} (${count.connections} connections)`,
-        `black holes of ${silentMillis / 1000} s: ${count.silences}`,
+        `silences of ${silentMillis / 1000} s: ${count.silences}`,
         `calls answered 429: ${count.throttled}`,
         `watches answered 410: ${count.expired}`,
-        `kill -9 of the bridge, dead for ${downMillis / 1000} s and more: ${count.downs}`,
+        `kill -9 of the bridge for ${downMillis / 1000} s or more: ${count.downs}`,
         `etcd compacted and the API server killed meanwhile: ${count.compactions}`,
       ],
       checks: [
         ...checks,
         ...agreed,
         {
-          what: "changes on the bus that went backwards",
+          what: "changes published out of order",
           limit: "0",
           found: `${disorder.length} of ${figure(history.all.length)}`,
           holds: disorder.length === 0 && history.all.length > 0,
@@ -222,7 +223,7 @@ export const bridgeChaos: Scenario = {
         { what: "writes to the API server", found: figure(shelving.deeds.length) },
         { what: "reconciles and finalizes", found: figure(sightings.length) },
         { what: "lists of notes and of shelves", found: listed().join(" and ") },
-        { what: "seconds until all of it was reconciled, after the last write", found: figure(seconds) },
+        { what: "seconds from the last write until all is reconciled", found: figure(seconds) },
       ],
     };
   },

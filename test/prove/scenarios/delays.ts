@@ -35,7 +35,8 @@ export const delays: Scenario = {
   number: 4,
   name: "delays",
   title:
-    "10,000 delayed requests fall due before, while and after all workers and the NATS server are dead (kill -9) for 30 s.",
+    "10,000 delayed requests fall due before, during, and after 30 s in which all workers and NATS are dead.",
+  promise: "delayed requests survive a 30 s loss of all workers and NATS",
   fullMinutes: 4,
   tested: "nightly",
   async run(trial) {
@@ -98,7 +99,7 @@ export const delays: Scenario = {
         allFired(requests, fired.length, effects),
         twice(await valuesOf(ground), fired.length),
         bounded(
-          "lateness of what fired after the restart, p99",
+          "lateness after the restart, p99",
           quantile(after.map(lateness), 0.99) / 1000,
           "<=",
           latenessSeconds,
@@ -114,31 +115,31 @@ export const delays: Scenario = {
       ],
       figures: [
         {
-          what: "due before, during and after the outage",
+          what: "due before, during, and after the outage",
           found: phases
             .map((phase) => figure(requests.filter((request) => request.phase === phase).length))
             .join(", "),
         },
-        { what: "delayed requests that were on the bus when it was killed", found: figure(waiting.messages) },
+        { what: "delayed requests on the bus when it was killed", found: figure(waiting.messages) },
         { what: "lateness before the outage: p50 · p99 · max", found: spreadText(before.map(lateness)) },
         {
-          what: "lateness after it; of what was due meanwhile, from when the workers were ready again",
+          what: "lateness after it (overdue requests: since the workers were ready)",
           found: spreadText(after.map(lateness)),
         },
         {
-          what: "overdue when the workers were ready, and all of them done after",
+          what: "overdue when the workers were ready, and time to finish them",
           found: `${figure(overdue.length)}, ${figure(Math.max(0, ...overdue.map(({ at }) => at - ready)) / 1000)} s`,
         },
         {
-          what: "ran more often than once: the second effect was refused",
+          what: "repeated runs, second effect rejected",
           found: figure(Math.max(0, runsWhenDue.length - new Set(runsWhenDue.map(({ key }) => key)).size)),
         },
         ...(acrossKill
           ? [
               {
-                what: `Hikawas on a whole platform: how late a word every ${intervalMillis / 1000} s is, with everything of the operator killed halfway and started again: p50 · p99 · max`,
+                what: `lateness of a word every ${intervalMillis / 1000} s on a whole platform, with the operator killed halfway: p50 · p99 · max`,
                 found: spreadText(acrossKill.ours),
-                peer: `${spreadText(acrossKill.go)} (it waits in memory, so the interval begins anew)`,
+                peer: `${spreadText(acrossKill.go)} (timers in memory restart)`,
               },
             ]
           : []),
@@ -248,4 +249,4 @@ function allFired(
 }
 
 const twice = (stored: number, fired: number): Check =>
-  bounded("delayed requests that had their effect twice", stored - fired, "=", 0, "");
+  bounded("delayed requests with a second effect", stored - fired, "=", 0, "");

@@ -22,8 +22,8 @@ interface Heat {
 export const hot: Scenario = {
   number: 7,
   name: "hot",
-  title:
-    "One object is changed 1,000 times while its reconciles take 100 ms each, with one worker and with three.",
+  title: "One object changes 1,000 times while each reconcile takes 100 ms, with one and with three workers.",
+  promise: "a hot object costs a bounded number of reconciles and messages",
   fullMinutes: 1,
   tested: "nightly",
   async run(trial) {
@@ -50,11 +50,11 @@ function checksOf({ runs, seconds, mostStored, looks, seen }: Heat, workers: num
     },
     {
       ...bounded(`messages stored, ${who}`, mostStored, "<=", 1 + workers, ""),
-      limit: `≤ ${1 + workers} (the ticket, and a mark per worker)`,
-      found: `${mostStored}, in ${figure(looks)} looks`,
+      limit: `≤ ${1 + workers} (ticket, and a mark per worker)`,
+      found: `${mostStored}, in ${figure(looks)} samples`,
     },
     {
-      what: `the last change was seen, ${who}`,
+      what: `last change reconciled, ${who}`,
       limit: "yes",
       found: seen ? "yes" : "no",
       holds: seen,

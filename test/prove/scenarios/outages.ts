@@ -12,7 +12,8 @@ export const outages: Scenario = {
   number: 8,
   name: "outages",
   title:
-    "The bus is full, bus and API server are unreachable at the start, certificates have expired: processes report it, wait, and lose nothing.",
+    "The bus is full, bus and API server are unreachable at startup, or certificates have expired: processes report it, wait, and lose nothing. After ENOSPC, the disk is enlarged and nats-server restarted.",
+  promise: "processes report a missing dependency, wait, and lose nothing",
   fullMinutes: 4,
   tested: "always",
   async run(trial) {

@@ -13,13 +13,14 @@ const slots = 10;
 /** How long those reconciles take that a pause is to interrupt. */
 const plantedMillis = 2500;
 const owned = Array.from({ length: slots }, (_, at) => `owned-${at}`);
-const pause = "SIGSTOP of a worker, beyond its deadline";
+const pause = "SIGSTOP of a worker past its deadline";
 
 export const queue: Scenario = {
   number: 1,
   name: "queue",
   title:
-    "Four workers and one NATS server carry no-op requests over 1,000 keys, hot and cold, while workers are killed and paused and the server is killed and restarted.",
+    "Four workers and one NATS server process no-op requests for 1,000 keys, hot and cold, while workers are killed and paused and the server is killed and restarted.",
+  promise: "crashes of workers and NATS lose no change and cause no overlapping reconciles",
   fullMinutes: 12,
   tested: "always",
   async run(trial) {
@@ -79,21 +80,21 @@ export const queue: Scenario = {
       injected: describeFaults(kinds, faults.injected),
       checks: [noOverlap(record), pausedHadNoEffect(record, pause), lastChangesSeen(record)],
       figures: [
-        { what: "requests, each a change of an object", found: figure(made) },
+        { what: "requests (one per change)", found: figure(made) },
         {
-          what: "reconciles; what came while a key was owned or waited was coalesced",
+          what: "reconciles after coalescing",
           found: figure(record.effects.length),
         },
         {
-          what: "dead letters, because three workers in a row were killed over one object; replayed as an operator would",
+          what: "dead letters (three workers killed in a row), replayed",
           found: figure(given),
         },
         {
-          what: "messages that a killed server brought back after they were done, found by workers and requested anew",
+          what: "stranded messages of the killed server, found and requested again",
           found: figure(ground.stranded),
         },
         {
-          what: "reconciles that were begun and lost with their worker or its ownership, and done again",
+          what: "interrupted reconciles, repeated",
           found: figure(record.begun.length - record.effects.length),
         },
       ],

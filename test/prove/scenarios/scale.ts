@@ -9,7 +9,8 @@ const least = 3.6;
 export const scale: Scenario = {
   number: 9,
   name: "scale",
-  title: `Reconciles that wait ${reconcileMillis} ms for somebody else, on 1, 2, 4 and 8 workers.`,
+  title: `Reconciles that wait ${reconcileMillis} ms for an external service, on 1, 2, 4, and 8 workers.`,
+  promise: "four workers do at least 3.6 times the work of one",
   fullMinutes: 2,
   tested: "nightly",
   async run(trial) {
@@ -27,7 +28,7 @@ export const scale: Scenario = {
     const one = rates.get(1) ?? 0;
     const times = (count: number): number => (rates.get(count) ?? 0) / one;
     return {
-      injected: [`workers: ${counts.join(", ")}, ${concurrency} reconciles at once in each`],
+      injected: [`workers: ${counts.join(", ")}, each with ${concurrency} concurrent reconciles`],
       checks: [bounded("throughput of 4 workers / of one", times(4), ">=", least, "×")],
       figures: counts.map((count) => ({
         what: `reconciles/s on ${count} (at best ${figure(count * perSecond)})`,

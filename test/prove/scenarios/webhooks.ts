@@ -39,7 +39,8 @@ export const webhooks: Scenario = {
   number: 13,
   name: "webhooks",
   title:
-    "Signed deliveries are posted to three gateways, each about an object of its own, while a gateway, a worker, the bridge or the NATS server is killed every half second.",
+    "Signed deliveries, each for its own object, are posted to three gateways while a gateway, a worker, the bridge, or NATS is killed every half second.",
+  promise: "no accepted delivery is lost",
   fullMinutes: 6,
   // Each of its faults is in test/gateway and test/e2e/webhooks.test.ts as well.
   tested: "nightly",
@@ -124,13 +125,13 @@ export const webhooks: Scenario = {
       injected: describeFaults(kinds, faults.injected),
       checks: [
         {
-          what: "accepted deliveries that the bus does not have",
+          what: "accepted deliveries missing on the bus",
           limit: "0",
           found: `${missing.length} of ${figure(sent.length)}`,
           holds: missing.length === 0 && sent.length === count,
         },
         {
-          what: "accepted deliveries that reached no reconcile of their object",
+          what: "accepted deliveries without a reconcile",
           limit: "0",
           found: `${left.length} of ${figure(sent.length)}`,
           holds: left.length === 0,
@@ -143,7 +144,7 @@ export const webhooks: Scenario = {
           }),
         },
         {
-          what: "reconciles of an object that a delivery is not about",
+          what: "reconciles of an unrelated object",
           limit: "0",
           found: figure(wrong.length),
           holds: wrong.length === 0,
@@ -152,15 +153,15 @@ export const webhooks: Scenario = {
       ],
       figures: [
         {
-          what: "deliveries sent more than once, because no answer came or it was no",
+          what: "deliveries resent after an error or no answer",
           found: figure(sent.filter(({ attempts }) => attempts > 1).length),
         },
         {
-          what: "deliveries that are on the bus more than once",
+          what: "duplicate deliveries on the bus",
           found: figure([...onBus.values()].filter((times) => times > 1).length),
         },
         {
-          what: "objects that were given up, because three workers in a row were killed over them",
+          what: "dead letters (three workers killed in a row)",
           found: figure((await given()).size),
         },
       ],

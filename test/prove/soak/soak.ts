@@ -109,32 +109,32 @@ async function measure(
   return {
     checks: [
       ...[...slopes.heap].map(([role, slope]) =>
-        grows(`${role}, what it holds after a collection`, slope, limitOf(limits.heap), heap.get(role) ?? []),
+        grows(`${role}, held after collection`, slope, limitOf(limits.heap), heap.get(role) ?? []),
       ),
       ...ours.map((role) =>
-        grows(`${role}, resident memory`, rssOfRole(role), limitOf(limits.rss), slowly(rss.get(role) ?? [])),
+        grows(`${role}, resident`, rssOfRole(role), limitOf(limits.rss), slowly(rss.get(role) ?? [])),
       ),
       {
-        what: "songs a second, so that there is something to leak",
+        what: "songs a second",
         limit: `≥ ${figure(least)}`,
         found: figure(rate),
         holds: rate >= least,
       },
     ],
     figures: [
-      { what: "songs, each of them ten objects and writes or more, after the warm-up", found: figure(songs) },
-      { what: "songs under way in the end", found: figure(open) },
-      { what: "songs left out, because too many were under way", found: figure(skipped) },
+      { what: "songs after warm-up (at least ten objects and writes each)", found: figure(songs) },
+      { what: "unfinished songs at the end", found: figure(open) },
+      { what: "songs skipped due to backlog", found: figure(skipped) },
       {
-        what: "messages on the bus after the warm-up and in the end",
+        what: "bus messages after warm-up and at the end",
         found: `${figure(warmMessages ?? Number.NaN)} and ${figure(messages)}`,
       },
       ...servers.map((role) => ({
-        what: `${role}, resident memory; its history grows until it is compacted`,
+        what: `${role}, resident (history grows until compaction)`,
         found: slopeText(rssOfRole(role)),
       })),
       ...[...rss].map(([role, samples]) => ({
-        what: `${role}, resident memory after the warm-up and in the end`,
+        what: `${role}, resident after warm-up and at the end`,
         found: `${figure(measured(samples)[0]?.value ?? Number.NaN)} and ${figure(samples.at(-1)?.value ?? Number.NaN)} MB`,
       })),
     ],
@@ -149,14 +149,14 @@ async function messagesOf({ bus }: Arena): Promise<number> {
 }
 
 const slopeText = ({ perHour, low, high }: Slope): string =>
-  `${figure(perHour)} MB an hour (${figure(low)} to ${figure(high)})`;
+  `${figure(perHour)} MB/h (${figure(low)}–${figure(high)})`;
 
 function grows(what: string, slope: Slope, limit: number, samples: readonly Sample[]): Check {
   // What was not measured has no slope, and no comparison holds of it.
   const holds = slope.low <= limit;
   return {
     what,
-    limit: `not above ${figure(limit)} MB an hour with 99 % confidence`,
+    limit: `≤ ${figure(limit)} MB/h (99 %)`,
     found: slopeText(slope),
     holds,
     ...(!holds && {
